@@ -1,7 +1,7 @@
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { KeyRequest } from '#jobs/generate-key.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 

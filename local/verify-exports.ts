@@ -4,7 +4,7 @@ import { ed25519 } from '@noble/curves/ed25519.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { ShareExport } from '#domain/policy/export-list.ts';
 import { exportListBytes } from '#domain/policy/export-list.ts';
-import type { SignedExportList } from '#nodes/export-lists.ts';
+import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import { runCommand } from './command-line.ts';

@@ -1,7 +1,7 @@
 import { approvalOrigin } from '#devices/approval-origin.ts';
 import { alertsFor } from '#domain/alert.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
-import { statesOfCosigners } from '#nodes/pair-states.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import { readHealth } from '#store/condition.ts';

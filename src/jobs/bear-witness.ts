@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 
 const testimony = z.array(
   z.object({ record: z.looseObject({ attempt: z.int() }), signature: z.string().regex(/^[0-9a-f]{128}$/) }),

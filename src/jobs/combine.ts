@@ -10,7 +10,7 @@ import { aggregate } from '#mpc/frost/aggregate.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { equalParts } from '#mpc/transcript.ts';
-import type { GroupFault } from '#nodes/cosigner-client.ts';
+import type { GroupFault } from '#cosigner-client/client.ts';
 
 /** What a coordinator knows of the key that signs. */
 export interface SigningKey {

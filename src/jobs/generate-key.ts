@@ -6,13 +6,13 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { pairNextCosigners } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import type { Attestations } from '#nodes/show-policies.ts';
-import { encodePolicy } from '#nodes/show-policies.ts';
+import type { Attestations } from '#cosigner-client/sync-policies.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { FIRST_EPOCH } from '#mpc/keygen/confirm.ts';
 
 export interface KeyRequest {

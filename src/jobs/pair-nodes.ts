@@ -1,8 +1,8 @@
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
-import type { PairStates } from '#nodes/pair-states.ts';
-import { pairStatesOf } from '#nodes/pair-states.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+import type { PairStates } from '#cosigner-client/pair-states.ts';
+import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import { relay } from '#jobs/relay.ts';
 
 /**

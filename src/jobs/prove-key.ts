@@ -6,8 +6,8 @@ import { refused } from '#domain/result.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { relay } from '#jobs/relay.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
-import { faultText } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+import { faultText } from '#cosigner-client/client.ts';
 
 /** Why there is no key, or no new shares of one. What is useless has to be made again. */
 export interface KeyFault {

@@ -6,10 +6,10 @@ import { pairNextCosigners, pairSetups } from '#jobs/pair-nodes.ts';
 import type { KeyFault } from '#jobs/prove-key.ts';
 import { withReason, groupName, signerGroups, proofFault } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
-import { attestationsOf, encodePolicy, syncPolicies } from '#nodes/show-policies.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
-import type { HeldShares } from '#nodes/held-shares.ts';
-import { sharesHeldBy } from '#nodes/held-shares.ts';
+import { attestationsOf, encodePolicy, syncPolicies } from '#cosigner-client/sync-policies.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
+import type { HeldShares } from '#cosigner-client/held-shares.ts';
+import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 
 export interface RefreshRequest {
   readonly key: VaultKey;

@@ -1,4 +1,4 @@
-import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';

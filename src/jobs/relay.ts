@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 

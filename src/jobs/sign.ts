@@ -24,7 +24,7 @@ import { broadcast } from '#jobs/broadcast.ts';
 import { recordObservation, observeAttempts } from '#jobs/confirm.ts';
 import type { AllocatedNonce, NonceFault } from '#jobs/nonce-allocation.ts';
 import { allocateNonce, allocatorOf, hasOrderedNonces, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
 import type { Signable } from '#jobs/threshold-sign.ts';
 import { needsReceipts, availableHolders, thresholdSign } from '#jobs/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';

@@ -1,7 +1,7 @@
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';
-import type { CosignerFault } from '#nodes/cosigner-client.ts';
-import { cosignersOf, faultText } from '#nodes/cosigner-client.ts';
-import { syncPolicies } from '#nodes/show-policies.ts';
+import type { CosignerFault } from '#cosigner-client/client.ts';
+import { cosignersOf, faultText } from '#cosigner-client/client.ts';
+import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 

@@ -6,15 +6,15 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient, GroupFault } from '#nodes/cosigner-client.ts';
-import { faultText } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, GroupFault } from '#cosigner-client/client.ts';
+import { faultText } from '#cosigner-client/client.ts';
 import type { SigningKey } from '#jobs/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
 import { propagateSignedRecord } from '#jobs/bear-witness.ts';
 import { signerGroups } from '#jobs/prove-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { receiptsOf } from '#jobs/receipts.ts';
-import { encodeApproval, syncPolicies } from '#nodes/show-policies.ts';
+import { encodeApproval, syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */

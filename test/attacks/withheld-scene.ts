@@ -4,7 +4,7 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../cosigner/device-scene.ts';
 import { anvilAdapter, present, startNodes } from '../cosigner/nodes.ts';
 import { Puppet } from '../cosigner/puppet.ts';

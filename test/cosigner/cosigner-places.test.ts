@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
+import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
+import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
 /** Where a coordinator finds its co-signers. */
 

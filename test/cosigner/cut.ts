@@ -1,4 +1,4 @@
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 
 /** The coordinator dies: its next call is never made, or its answer never read. */
 export class Cut extends Error {}

@@ -4,7 +4,7 @@ import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/generate-key.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';

@@ -15,8 +15,8 @@ import type { Action, MessageIntent, OnChainIntent, TransferIntent } from '#doma
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Actor, Attempt, Transaction, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { cosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { cosignerClient } from '#cosigner-client/client.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { SigningRequest } from '#jobs/threshold-sign.ts';
 import type { Settings } from '#local/configuration.ts';

@@ -4,7 +4,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { syncPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../attacks/policy-scene.ts';
 import { NEW_PHONE, PHONE, revoked, shownTo } from '../attacks/policy-scene.ts';
 import { byDevice } from './device-scene.ts';

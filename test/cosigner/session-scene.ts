@@ -10,7 +10,7 @@ import { bannedBy } from '#mpc/abort.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import { party } from '../mpc/dealt-key.ts';
 

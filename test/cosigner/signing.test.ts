@@ -11,7 +11,7 @@ import type { Actor } from '#domain/transaction/transaction.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { cosignerClient } from '#nodes/cosigner-client.ts';
+import { cosignerClient } from '#cosigner-client/client.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/threshold-sign.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';

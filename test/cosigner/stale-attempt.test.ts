@@ -6,7 +6,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { sign } from '#jobs/sign.ts';
 import type { Anvil } from '#local/anvil.ts';
 import { startAnvil } from '#local/anvil.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
@@ -18,7 +18,7 @@ import { anvilAdapter, approvedTransfer, newKey, startNodes } from './nodes.ts';
 /** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
 
 const scene = vi.hoisted((): { there: readonly CosignerClient[] } => ({ there: [] }));
-vi.mock(import('#nodes/cosigner-client.ts'), async (original) => ({
+vi.mock(import('#cosigner-client/client.ts'), async (original) => ({
   ...(await original()),
   cosignersOf: () => scene.there,
 }));

@@ -9,7 +9,7 @@ import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import type { ReadyVault } from '#local/provision.ts';
 import { newRecoveryKey, recovered, recoverySecretOf } from '#local/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
-import type { SignedExportList } from '#nodes/export-lists.ts';
+import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { identitySecretsIn } from '../cosigner/identity-secrets.ts';
 import type { World } from './world.ts';

@@ -19,7 +19,7 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
-import { encodePolicy } from '#nodes/show-policies.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 import type { CosignerIdentity } from '#mpc/envelope.ts';
 import { importIdentity } from '#mpc/envelope.ts';

@@ -7,7 +7,7 @@ import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import { encodeApproval } from '#nodes/show-policies.ts';
+import { encodeApproval } from '#cosigner-client/sync-policies.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { Begun, Proposal } from './coordinator.ts';

@@ -84,7 +84,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'a co-signer that is behind is left behind when somebody looks',
-    file: 'src/nodes/policy-statements.ts',
+    file: 'src/cosigner-client/policy-statements.ts',
     was: 'if (!delivered.some(isBehind)) return delivered;',
     is: 'return delivered;',
     caughtBy: ['test/nodes/policy-statements.test.ts'],

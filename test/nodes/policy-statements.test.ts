@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { statementsAfterSync } from '#nodes/policy-statements.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { statementsAfterSync } from '#cosigner-client/policy-statements.ts';
 import { NOON_MS, policy, vaultId } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
 import { party } from '../mpc/dealt-key.ts';

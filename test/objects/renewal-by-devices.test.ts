@@ -4,7 +4,7 @@ import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
-import { encodePolicy } from '#nodes/show-policies.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';

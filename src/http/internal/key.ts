@@ -4,8 +4,8 @@ import { route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { callObject } from '#http/object-call.ts';
 import { problem } from '#http/problem.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
-import { sharesHeldBy } from '#nodes/held-shares.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 
 const text = z.string();
 

@@ -4,7 +4,7 @@ import type { HttpContext } from '#http/context.ts';
 import { addressOf, route } from '#http/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
 import { callObject } from '#http/object-call.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
 
 const text = z.string();
 const packageSchema = z.looseObject({ version: text, keyId: text, node: z.int(), ciphertext: text });

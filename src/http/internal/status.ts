@@ -5,8 +5,8 @@ import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 import type { HttpContext } from '#http/context.ts';
 import { route } from '#http/context.ts';
 import { rfc3339 } from '#http/time-text.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
-import { statesOfCosigners } from '#nodes/pair-states.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { readHealth } from '#store/condition.ts';
 

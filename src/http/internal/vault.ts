@@ -29,7 +29,7 @@ import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
 import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
-import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
+import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 import type { VaultSpec } from '#objects/vault/membership.ts';
 import { initialPolicy } from '#objects/vault/membership.ts';
 import { vaultStub } from '#objects/vault-stub.ts';

@@ -3,7 +3,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { HttpContext } from '#http/context.ts';
 import { ObjectUnavailable } from '#http/object-call.ts';
 import type { FieldFault } from '#http/problem.ts';
-import { cosignerIdentities } from '#nodes/cosigner-identities.ts';
+import { cosignerIdentities } from '#cosigner-client/identities.ts';
 
 /**
  * The fault of a policy whose keys are not those of the co-signers of now, or null. Co-signers refuse such a policy, so a vault

@@ -5,9 +5,9 @@ import { actorOf, route } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';
 import { refusalProblem } from '#http/problem.ts';
 import { invalidRequest } from '#http/request-check.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
-import type { SignedExportList } from '#nodes/export-lists.ts';
-import { exportListOf, exportListSchema } from '#nodes/export-lists.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import type { SignedExportList } from '#cosigner-client/export-lists.ts';
+import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const exportsQuery = z.strictObject({

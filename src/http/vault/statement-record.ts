@@ -5,9 +5,9 @@ import type { Actor } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { HttpContext } from '#http/context.ts';
 import { callObject } from '#http/object-call.ts';
-import { cosignersOf } from '#nodes/cosigner-client.ts';
-import type { PolicyInForce } from '#nodes/policy-statements.ts';
-import { statementsAfterSync, signedStatement } from '#nodes/policy-statements.ts';
+import { cosignersOf } from '#cosigner-client/client.ts';
+import type { PolicyInForce } from '#cosigner-client/policy-statements.ts';
+import { statementsAfterSync, signedStatement } from '#cosigner-client/policy-statements.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 /** A reader that verifies statements draws a nonce for each question. */

@@ -14,7 +14,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { signerGroups } from '#jobs/prove-key.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/nodes.ts';

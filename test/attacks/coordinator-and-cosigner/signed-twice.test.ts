@@ -11,7 +11,7 @@ import { generateKey } from '#local/generate-key.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
 import { relay } from '#jobs/relay.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/device-scene.ts';

@@ -14,7 +14,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { relay } from '#jobs/relay.ts';
 import { thresholdSign } from '#jobs/threshold-sign.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/nodes.ts';

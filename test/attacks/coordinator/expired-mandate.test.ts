@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { syncPolicies } from '#nodes/show-policies.ts';
+import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, startNodes } from '../../cosigner/nodes.ts';

@@ -14,7 +14,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { present, startNodes } from '../../cosigner/nodes.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';

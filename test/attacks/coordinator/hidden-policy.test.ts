@@ -14,7 +14,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#local/script-device.ts';
-import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

@@ -10,7 +10,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/refresh-key.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { attestationsOf, encodePolicy } from '#nodes/show-policies.ts';
+import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { startNodes } from '../../cosigner/nodes.ts';

@@ -14,8 +14,8 @@ import { exportFaults } from '#local/verify-exports.ts';
 import { identitySecretsIn } from '../../cosigner/identity-secrets.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, present, startNodes } from '../../cosigner/nodes.ts';
-import type { SignedExportList } from '#nodes/export-lists.ts';
-import { exportListOf } from '#nodes/export-lists.ts';
+import type { SignedExportList } from '#cosigner-client/export-lists.ts';
+import { exportListOf } from '#cosigner-client/export-lists.ts';
 
 const RECOVERY_KEYS = [1, 2, 3].map((node) => publicIdentity(String(node).repeat(64)).exchange);
 

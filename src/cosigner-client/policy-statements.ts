@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
-import type { CosignerClient } from '#nodes/cosigner-client.ts';
-import { syncPolicies } from '#nodes/show-policies.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 
 const hex = (bytes: number) => z.string().regex(new RegExp(`^[0-9a-f]{${bytes * 2}}$`));
 

@@ -13,8 +13,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { CosignerEndpoint, CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
+import type { CosignerEndpoint, CosignerSettings } from '#cosigner-client/endpoints.ts';
+import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
 /** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
 export interface CosignerFault {

@@ -3,7 +3,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
 /** Number of each co-signer to its signature that it has adopted a policy. */
 export type Attestations = Readonly<Record<string, string>>;

@@ -2,9 +2,9 @@ import * as z from 'zod';
 import { boundedFetch } from '#chains/rpc/bounded-fetch.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
-import { transportOf } from '#nodes/cosigner-client.ts';
-import type { CosignerSettings } from '#nodes/cosigner-places.ts';
-import { cosignerEndpoints } from '#nodes/cosigner-places.ts';
+import { transportOf } from '#cosigner-client/client.ts';
+import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
+import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
 /** An identity is read from a setting. A co-signer that takes longer is away. */
 const IDENTITY_TIMEOUT_MS = 2_000;

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { CosignerState } from '#domain/alert.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
 const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));
 

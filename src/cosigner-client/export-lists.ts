@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { ExportList } from '#domain/policy/export-list.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { CosignerClient, CosignerFault } from '#nodes/cosigner-client.ts';
+import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
 /** A list of exports as its co-signer signed it. */
 export const exportListSchema = z.strictObject({
