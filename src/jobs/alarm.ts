@@ -4,7 +4,7 @@ import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
-import { readHealth } from '#store/condition.ts';
+import { readHealth } from '#store/health.ts';
 
 const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;

@@ -12,8 +12,8 @@ import type { FeedReader } from '#prices/chainlink.ts';
 import type { AssetKey } from '#prices/price-source.ts';
 import { assetName, pricesOf } from '#prices/price-source.ts';
 import { priceSources } from '#prices/settings.ts';
-import type { CachedPrice, CachedToken } from '#store/tokens.ts';
-import { saveValuation, cachedPrices, cachedTokens } from '#store/tokens.ts';
+import type { CachedPrice, CachedToken } from '#store/valuations.ts';
+import { saveValuation, cachedPrices, cachedTokens } from '#store/valuations.ts';
 
 /** Of one transaction; what is beyond has no price. A stranger's transaction can move any number of tokens. */
 const MAX_TOKENS = 20;

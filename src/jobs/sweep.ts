@@ -7,7 +7,7 @@ import { errorText } from '#store/error-text.ts';
 import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
-import { pruneValuations } from '#store/tokens.ts';
+import { pruneValuations } from '#store/valuations.ts';
 import { stalledVaults } from '#store/transactions.ts';
 import { claimVaultsToWake, vaultsWithoutOrigins } from '#store/vaults.ts';
 

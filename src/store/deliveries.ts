@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { and, asc, desc, eq, inArray, lt, lte } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import { inBatches } from '#store/in-parts.ts';
+import { inBatches } from '#store/batched-query.ts';
 import { deliveries, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;

@@ -1,7 +1,7 @@
 import { and, asc, eq, inArray } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { UserId } from '#domain/id.ts';
-import { inBatches } from '#store/in-parts.ts';
+import { inBatches } from '#store/batched-query.ts';
 import { pushSubscriptions } from '#store/schema.ts';
 
 export type PushSubscriptionRow = typeof pushSubscriptions.$inferSelect;

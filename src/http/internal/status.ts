@@ -8,7 +8,7 @@ import { rfc3339 } from '#http/time-text.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { readHealth } from '#store/condition.ts';
+import { readHealth } from '#store/health.ts';
 
 /** As many transactions are named. */
 const SHOWN = 20;

@@ -8,8 +8,8 @@ import { amountSchema, assetRecord, assetSchema, signedAmountSchema, usdSchema }
 import { rfc3339 } from '#http/time-text.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { assetName } from '#prices/price-source.ts';
-import type { CachedPrice, CachedToken } from '#store/tokens.ts';
-import { cachedPrices, cachedTokens } from '#store/tokens.ts';
+import type { CachedPrice, CachedToken } from '#store/valuations.ts';
+import { cachedPrices, cachedTokens } from '#store/valuations.ts';
 
 const text = z.string();
 

@@ -1,7 +1,7 @@
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import { parseUserId } from '#domain/id.ts';
-import { readHealth } from '#store/condition.ts';
+import { readHealth } from '#store/health.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Treasury } from './scene.ts';
 import { ask, asService, changePolicy, coordinator, foundTreasury, PATIENCE_MS } from './scene.ts';

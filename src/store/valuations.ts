@@ -1,6 +1,6 @@
 import { and, eq, inArray, lt, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
-import { inBatches } from '#store/in-parts.ts';
+import { inBatches } from '#store/batched-query.ts';
 import { prices, tokens } from '#store/schema.ts';
 
 export type CachedToken = typeof tokens.$inferSelect;
