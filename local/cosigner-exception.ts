@@ -1,5 +1,5 @@
-import type { CosignerAgreement } from '#devices/standing.ts';
-import { AGREEMENTS } from '#devices/standing.ts';
+import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
+import { AGREEMENTS } from '#devices/cosigner-agreement.ts';
 import { UsageError } from './command-line.ts';
 
 /**

@@ -15,7 +15,7 @@ import type { ProvenPolicies } from './statement-check.ts';
 import { newNonce, provePolicies } from './statement-check.ts';
 import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import { readPolicy } from '#devices/policy-document.ts';
-import type { CosignerAgreement } from '#devices/standing.ts';
+import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
 import type { CanonicalText } from '#domain/canonical/read-text.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import { ScriptDevice } from './script-device.ts';

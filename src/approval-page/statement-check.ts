@@ -1,5 +1,5 @@
-import type { CosignerAgreement, ShownPolicies } from '#devices/standing.ts';
-import { dissentersIn, agreementsOf } from '#devices/standing.ts';
+import type { CosignerAgreement, ShownPolicies } from '#devices/cosigner-agreement.ts';
+import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementEntry } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
-import { verifiedApprovals } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/device-signature.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';

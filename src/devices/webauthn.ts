@@ -3,7 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
 import { bytesOfText } from '#devices/base64url.ts';
-import { verifyDeviceSignature } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 
 /** Why a signature does not speak for its device. */
 export type SignatureFault =

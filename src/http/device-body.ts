@@ -5,7 +5,7 @@ import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import { DEVICE_ALGORITHMS, enrolmentBytes } from '#domain/access/device.ts';
 import { isOfOtherOrigin } from '#devices/approval-origin.ts';
 import { parseDevice } from '#devices/device-key.ts';
-import { signatureFault } from '#devices/voice.ts';
+import { signatureFault } from '#devices/device-signature.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ed25519 } from '@noble/curves/ed25519.js';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
-import { dissentersIn, agreementsOf } from '#devices/standing.ts';
+import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { CosignerAgreement, ShownPolicies, Agreement } from '#devices/standing.ts';
-import { dissentersIn, agreementsOf, AGREEMENTS } from '#devices/standing.ts';
+import type { CosignerAgreement, ShownPolicies, Agreement } from '#devices/cosigner-agreement.ts';
+import { dissentersIn, agreementsOf, AGREEMENTS } from '#devices/cosigner-agreement.ts';
 import type { StatementVerdict } from '#devices/statement.ts';
 
 const hash = (version: number) => `${version}a`.repeat(32);

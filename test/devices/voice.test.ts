@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DeviceDescription } from '#devices/device-key.ts';
 import { deviceKeyId, parseDevice } from '#devices/device-key.ts';
-import { verifiedApprovals, signatureFault, deviceSignatureRefusal } from '#devices/voice.ts';
+import { verifiedApprovals, signatureFault, deviceSignatureRefusal } from '#devices/device-signature.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { CosignerAgreement, Agreement } from '#devices/standing.ts';
+import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from '#local/cosigner-exception.ts';
 import { thresholdOf } from '#local/cosigner-pins.ts';
 

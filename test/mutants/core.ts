@@ -48,7 +48,7 @@ export const CORE: readonly CorePart[] = [
     ...domain('transition-matrix'),
   ]),
   inDomain('policy/policy-change', domain('policy-change')),
-  outside('devices/verify', ['test/devices/voice.test.ts']),
+  outside('devices/verify-signature', ['test/devices/voice.test.ts']),
   outside('devices/webauthn', ['test/devices/voice.test.ts']),
   outside('cosigner/policy/approval-check', [
     'test/cosigner/approval-check.test.ts',

@@ -88,14 +88,14 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: a co-signer of which nothing is known agrees (2.7)',
-    file: 'src/devices/standing.ts',
+    file: 'src/devices/cosigner-agreement.ts',
     was: "standings.filter(({ standing }) => standing !== 'agrees');",
     is: "standings.filter(({ standing }) => standing !== 'agrees' && standing !== 'unknown');",
     caughtBy: GAMES,
   },
   {
     name: 'games: a co-signer that disagrees stops no device (2.7)',
-    file: 'src/devices/standing.ts',
+    file: 'src/devices/cosigner-agreement.ts',
     was: 'accepted(exceptions);',
     is: "accepted(exceptions.filter(({ standing }) => standing === 'unknown'));",
     caughtBy: GAMES,
@@ -109,7 +109,7 @@ export const GAME_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: t - 1 co-signers that agree are enough (2.7)',
-    file: 'src/devices/standing.ts',
+    file: 'src/devices/cosigner-agreement.ts',
     was: 'standings.length - exceptions.length < threshold',
     is: 'standings.length - exceptions.length < threshold - 1',
     caughtBy: GAMES,

@@ -5,7 +5,7 @@ import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { keyHashOf, witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import { parseDevice } from '#devices/device-key.ts';
-import { verifyDeviceSignature } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Passkey } from '#domain/access/device.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';

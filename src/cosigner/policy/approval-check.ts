@@ -2,7 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { InspectedPayload, PayloadFault } from '#chains/inspect/payload.ts';
 import { inspectPayload, isEvidenced } from '#chains/inspect/payload.ts';
-import { verifiedApprovals } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/device-signature.ts';
 import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { feeCeiling, exceedsSizeCap } from '#chains/inspect/fee-ceiling.ts';

@@ -3,7 +3,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import { mandateOf, policyOf, type ApprovedMandate } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/request-parser.ts';
-import { verifiedApprovals } from '#devices/voice.ts';
+import { verifiedApprovals } from '#devices/device-signature.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy/policy.ts';

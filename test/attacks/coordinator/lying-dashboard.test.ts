@@ -13,7 +13,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import { signatureFault } from '#devices/voice.ts';
+import { signatureFault } from '#devices/device-signature.ts';
 import type { ApprovalAnswer, ApprovalRequest, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 import type { Device } from '#domain/access/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';

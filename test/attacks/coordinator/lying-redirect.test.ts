@@ -13,7 +13,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
-import { signatureFault } from '#devices/voice.ts';
+import { signatureFault } from '#devices/device-signature.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 import { requestUrl, resultTargetUrl, parseRedirectResult } from '#domain/access/approval-redirect.ts';

@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { signatureFault } from '#devices/voice.ts';
+import { signatureFault } from '#devices/device-signature.ts';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { announcedAtMs, cancellationBytes } from '#domain/access/credential-reset.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';

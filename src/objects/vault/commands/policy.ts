@@ -1,4 +1,4 @@
-import { deviceSignatureRefusal } from '#devices/voice.ts';
+import { deviceSignatureRefusal } from '#devices/device-signature.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { ExpiredAdoption } from '#domain/policy/mandate-renewal.ts';

@@ -2,7 +2,7 @@ import { findChain } from '#chains/registry.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import { isRepeatedDecision } from '#domain/transaction/approvals.ts';
-import { deviceSignatureRefusal } from '#devices/voice.ts';
+import { deviceSignatureRefusal } from '#devices/device-signature.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { AssetRef, AssetAmount } from '#domain/transaction/exposure.ts';

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { bytesOfText } from '#devices/base64url.ts';
-import { verifyDeviceSignature } from '#devices/verify.ts';
+import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 import type { SignatureFault } from '#devices/webauthn.ts';
 import { assertionFault } from '#devices/webauthn.ts';
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
