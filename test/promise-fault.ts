@@ -1,6 +1,6 @@
-import type { Route } from '#http/context.ts';
-import type { commonRefusals } from '#http/common-refusals.ts';
-import type { problemSchema, statusOf } from '#http/problem.ts';
+import type { Route } from '#http/edge/context.ts';
+import type { commonRefusals } from '#http/encode/common-refusals.ts';
+import type { problemSchema, statusOf } from '#http/encode/problem.ts';
 
 /** The parts of the interface that tell what is promised. */
 export interface Promised {

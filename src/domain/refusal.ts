@@ -4,7 +4,7 @@ import type { RuleViolation } from '#domain/policy/rules.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
 
 /**
- * Everything that Conclave can refuse to an authenticated caller. A closed union: `http/problem.ts` maps each code to
+ * Everything that Conclave can refuse to an authenticated caller. A closed union: `http/encode/problem.ts` maps each code to
  * its status (spec part 7), and a new code without a row there does not compile.
  */
 export type Refusal =

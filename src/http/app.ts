@@ -1,15 +1,15 @@
 import { Hono } from 'hono';
 import type { MiddlewareHandler } from 'hono';
 import { HTTPException } from 'hono/http-exception';
-import { authenticate, authenticateService, sessionOnly } from '#http/authenticate.ts';
-import type { HttpContext, HttpEnv, Route } from '#http/context.ts';
-import { countRequests, tagRoute } from '#http/counted.ts';
-import { docs } from '#http/docs.ts';
-import { ObjectUnavailable } from '#http/object-call.ts';
-import { openApi } from '#http/openapi.ts';
-import { problem } from '#http/problem.ts';
-import { check, jsonBody, noBody, optionalBody } from '#http/request-check.ts';
-import { requestId } from '#http/request-id.ts';
+import { authenticate, authenticateService, sessionOnly } from '#http/edge/authenticate.ts';
+import type { HttpContext, HttpEnv, Route } from '#http/edge/context.ts';
+import { countRequests, tagRoute } from '#http/edge/request-metrics.ts';
+import { docs } from '#http/encode/docs.ts';
+import { ObjectUnavailable } from '#http/edge/object-call.ts';
+import { openApi } from '#http/encode/openapi.ts';
+import { problem } from '#http/encode/problem.ts';
+import { check, jsonBody, noBody, optionalBody } from '#http/edge/request-check.ts';
+import { requestId } from '#http/edge/request-id.ts';
 import { ROUTES } from '#http/routes.ts';
 import { errorText, isQueryFault } from '#store/error-text.ts';
 

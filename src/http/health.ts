@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { route } from '#http/context.ts';
+import { route } from '#http/edge/context.ts';
 
 /** GET /health (ours): the Worker answers. It asks nothing behind it, so it is no way to make load. */
 export const health = route({

@@ -1,4 +1,4 @@
-import type { Route } from '#http/context.ts';
+import type { Route } from '#http/edge/context.ts';
 import { health } from '#http/health.ts';
 import { createAccessToken } from '#http/internal/access-token.ts';
 import { deadLetters } from '#http/internal/dead-letter.ts';
@@ -6,7 +6,7 @@ import { status } from '#http/internal/status.ts';
 import { putMember, removeMember } from '#http/internal/member.ts';
 import { proposeAsOperator } from '#http/internal/policy-change.ts';
 import { readKey, refreshKey } from '#http/internal/key.ts';
-import { rebuildReadModel } from '#http/internal/projection.ts';
+import { rebuildReadModel } from '#http/internal/rebuild-read-model.ts';
 import { exportRecovery } from '#http/internal/recovery.ts';
 import {
   issueResetToken,

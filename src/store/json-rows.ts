@@ -16,7 +16,7 @@ export function insertRows(table: SQLiteTable): string {
   return `INSERT INTO ${getTableName(table)} (${names.join()}) SELECT ${values.join()} FROM json_each(?) WHERE true`;
 }
 
-/** As many texts as it takes for D1 to take each. No row is cut: one has some hundred kilobytes at most, for a body has 64 (http/request-check.ts). */
+/** As many texts as it takes for D1 to take each. No row is cut: one has some hundred kilobytes at most, for a body has 64 (http/edge/request-check.ts). */
 export function jsonTexts(rows: readonly object[]): readonly string[] {
   const parts: string[][] = [];
   let room = 0;

@@ -1,9 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { commonRefusals } from '#http/common-refusals.ts';
-import type { Route } from '#http/context.ts';
-import { problemSchema, statusOf } from '#http/problem.ts';
+import { commonRefusals } from '#http/encode/common-refusals.ts';
+import type { Route } from '#http/edge/context.ts';
+import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { ROUTES } from '#http/routes.ts';
 import { Client } from '#local/client.ts';
 import { createPerson, createReadyVault, ownToken } from '#local/provision.ts';

@@ -20,14 +20,14 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a body with ill-formed text reaches its route',
-    file: 'src/http/request-check.ts',
+    file: 'src/http/edge/request-check.ts',
     was: 'if (faults.length > 0) return invalidRequest(context, faults);',
     is: '',
     caughtBy: ['test/worker/http/ill-formed-text.test.ts'],
   },
   {
     name: 'the names of fields in a body are not looked at',
-    file: 'src/http/well-formed-body.ts',
+    file: 'src/http/edge/well-formed-body.ts',
     was: "if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));",
     is: '',
     caughtBy: ['test/http/well-formed-body.test.ts'],

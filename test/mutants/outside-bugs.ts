@@ -123,7 +123,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'another site acts for who is logged in',
-    file: 'src/http/session-cookie.ts',
+    file: 'src/http/edge/session-cookie.ts',
     was: "if (site !== undefined && site !== 'same-origin') return !(isLook && site === 'none');",
     is: '',
     caughtBy: ['test/worker/http/session.test.ts'],

@@ -1,6 +1,6 @@
 import { app } from '#http/app.ts';
-import { commonRefusals } from '#http/common-refusals.ts';
-import { problemSchema, statusOf } from '#http/problem.ts';
+import { commonRefusals } from '#http/encode/common-refusals.ts';
+import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 

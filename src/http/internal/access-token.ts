@@ -1,5 +1,5 @@
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { withUser } from '#http/internal/user-path.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';

@@ -1,14 +1,14 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import { newCredentialResetId } from '#domain/id.ts';
-import { route } from '#http/context.ts';
-import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
+import { route } from '#http/edge/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
 import { issuedSessionSchema, issueSession } from '#http/internal/session.ts';
 import { withReset, withUser } from '#http/internal/user-path.ts';
-import { callObject } from '#http/object-call.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
-import { refusalProblem } from '#http/problem.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
 import { personStub } from '#objects/person-stub.ts';
 
 const COLLECTION_REFUSALS = [

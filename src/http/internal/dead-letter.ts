@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import { route } from '#http/context.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { route } from '#http/edge/context.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 
 const SHOWN = 100;

@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem } from '#http/problem.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem } from '#http/encode/problem.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 

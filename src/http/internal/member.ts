@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { parseUserId } from '#domain/id.ts';
 import type { Role } from '#domain/access/member.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { noSuchVault, rolesBody, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem } from '#http/problem.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem } from '#http/encode/problem.ts';
 import { findUser } from '#store/users.ts';
 
 const memberBody = z.strictObject({ roles: rolesBody });

@@ -1,12 +1,12 @@
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
-import { respondWithChange } from '#http/vault/policy-change/answer.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { respondWithChange } from '#http/vault/policy-change/decision.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
  * POST /internal/vault/{vaultId}/policy-change (ours): an operator proposes the next policy. Who signs, how many it takes and under

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import type { Vault } from '#domain/vault.ts';
-import type { HttpContext } from '#http/context.ts';
-import { addressOf, route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { addressOf, route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 
 const text = z.string();

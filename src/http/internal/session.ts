@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { withUser } from '#http/internal/user-path.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
 import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { personStub } from '#objects/person-stub.ts';
 import type { Grant } from '#objects/person/storage.ts';
 

@@ -1,8 +1,8 @@
 import type { UserProfile } from '#domain/access/access-token.ts';
 import type { CredentialResetId } from '#domain/id.ts';
 import { parseCredentialResetId } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { problem, refusalProblem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { findUser } from '#store/users.ts';
 
 /** Answers for the person of the path. Refuses `user-not-found`. */

@@ -1,10 +1,10 @@
 import { randomBytes } from '@noble/hashes/utils.js';
-import { route } from '#http/context.ts';
+import { route } from '#http/edge/context.ts';
 import * as z from 'zod';
 import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
-import { plainText } from '#http/plain-text.ts';
-import { callObject } from '#http/object-call.ts';
+import { plainText } from '#http/edge/plain-text.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { insertUser, findUserByEmail } from '#store/users.ts';
 

@@ -1,9 +1,9 @@
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath, vaultRecord, vaultSchema } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 
 /**
  * PUT /internal/vault/{vaultId}/wallet/{chain} (ours): the vault uses one more chain, with the key that it has. Again it changes

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { cookieValue, hostCookie } from '#http/session-cookie.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { cookieValue, hostCookie } from '#http/edge/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';
 
 /** A login on its way, in the browser that has begun it. It says nothing to anybody else, and nothing of it is stored here. */

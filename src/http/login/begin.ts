@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { attemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
-import { problem } from '#http/problem.ts';
-import { limitByAddress } from '#http/shield.ts';
+import { problem } from '#http/encode/problem.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
 import { beginLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 

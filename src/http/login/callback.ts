@@ -1,10 +1,10 @@
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { attemptOf, endedAttemptCookie, pathOf, redirectUriOf } from '#http/login/attempt-cookie.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem } from '#http/problem.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem } from '#http/encode/problem.ts';
 import { beginSession } from '#http/session/begin.ts';
-import { limitByAddress } from '#http/shield.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 import { personStub } from '#objects/person-stub.ts';

@@ -1,12 +1,12 @@
 import * as z from 'zod';
 import type { UserProfile } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/context.ts';
-import { newSecret, newTokenId } from '#http/credential-value.ts';
-import { callObject } from '#http/object-call.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
-import { problem, refusalProblem } from '#http/problem.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
 import type { NewAccessToken } from '#objects/token/access-token.ts';
 import { personStub } from '#objects/person-stub.ts';
 import type { Grant } from '#objects/person/storage.ts';

@@ -1,6 +1,6 @@
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { tokenObject } from '#http/personal-access-token/own-token.ts';
 import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokensOf } from '#store/access-tokens.ts';

@@ -2,10 +2,10 @@ import type { TokenId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
-import type { HttpContext } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import type { TokenOwner, TokenView } from '#objects/token/access-token.ts';
 
 export type TokenStub = ReturnType<typeof tokenObject>;

@@ -1,5 +1,5 @@
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
-import { route } from '#http/context.ts';
+import { route } from '#http/edge/context.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**

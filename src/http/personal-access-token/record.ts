@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { TokenView } from '#objects/token/access-token.ts';
 
 const time = z.iso.datetime();

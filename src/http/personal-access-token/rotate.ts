@@ -1,6 +1,6 @@
-import { newSecret } from '#http/credential-value.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import { newSecret } from '#http/edge/credential-value.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-token/record.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { plainText } from '#http/plain-text.ts';
+import { plainText } from '#http/edge/plain-text.ts';
 
 /** What an owner says about a token, at creation and afterwards. */
 export const tokenName = plainText(100).refine((name) => name.trim() !== '', 'is not empty');

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import type { TokenChange } from '#domain/access/access-token.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 
 const updateBody = z
   .strictObject({

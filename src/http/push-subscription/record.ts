@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 
 /** The keys and the address of a browser stay here: whoever has them can write to it. */

@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { problem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { problem } from '#http/encode/problem.ts';
 import { subscriptionRecord, subscriptionSchema } from '#http/push-subscription/record.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { isPushService, pushSettings } from '#push/settings.ts';
 import { upsertSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
 

@@ -1,6 +1,6 @@
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { problem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { problem } from '#http/encode/problem.ts';
 import { removeSubscription } from '#store/push-subscriptions.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { UserProfile } from '#domain/access/access-token.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';
-import { sessionObject } from '#http/authenticate.ts';
-import type { HttpContext } from '#http/context.ts';
-import { newSecret, newTokenId } from '#http/credential-value.ts';
-import { callObject } from '#http/object-call.ts';
-import { sessionCookie } from '#http/session-cookie.ts';
+import { sessionObject } from '#http/edge/authenticate.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { sessionCookie } from '#http/edge/session-cookie.ts';
 import { insertSession } from '#store/sessions.ts';
 
 /**

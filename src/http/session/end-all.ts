@@ -1,9 +1,9 @@
 import { SESSION_SECONDS } from '#domain/access/session.ts';
-import { sessionObject } from '#http/authenticate.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { endedSessionCookie } from '#http/session-cookie.ts';
+import { sessionObject } from '#http/edge/authenticate.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { endedSessionCookie } from '#http/edge/session-cookie.ts';
 import { sessionsOf } from '#store/sessions.ts';
 
 /**

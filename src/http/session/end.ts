@@ -1,8 +1,8 @@
-import { sessionObject } from '#http/authenticate.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { endedSessionCookie } from '#http/session-cookie.ts';
+import { sessionObject } from '#http/edge/authenticate.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { endedSessionCookie } from '#http/edge/session-cookie.ts';
 
 /**
  * DELETE /session (ours): logs out. The session is over everywhere at once, streams that go on included.

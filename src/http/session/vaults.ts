@@ -3,9 +3,9 @@ import { parseVaultId } from '#domain/id.ts';
 import { APPROVAL_MODES } from '#domain/access/device.ts';
 import { ROLES } from '#domain/access/member.ts';
 import { approvalOrigin } from '#devices/approval-origin.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 

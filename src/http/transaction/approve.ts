@@ -1,7 +1,7 @@
 import { approvalResultSchema } from '#http/transaction/record-schema.ts';
-import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
-import { route } from '#http/context.ts';
-import { recordDecision } from '#http/transaction/vote.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import { route } from '#http/edge/context.ts';
+import { recordDecision } from '#http/transaction/decision.ts';
 
 /**
  * POST /transaction/{txId}/approve (spec part 4): one signer's voice for exactly the intent of the challenge. The voice that

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { optionalBodyOf } from '#http/request-check.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { optionalBodyOf } from '#http/edge/request-check.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const cancelBody = z.strictObject({

@@ -2,13 +2,13 @@ import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { hasPermission } from '#domain/access/member.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem, refusalProblem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { create, CREATION_REFUSALS } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /**
  * POST /transaction/{txId}/child-pays-for-parent (ours): proposes a transaction that spends what somebody else's one, which waits to be

@@ -1,6 +1,6 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import {
   CREATION_REFUSALS,

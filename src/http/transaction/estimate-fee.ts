@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem, refusalProblem } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import {
   CREATION_REFUSALS,
   addressField,

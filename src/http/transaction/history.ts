@@ -1,9 +1,9 @@
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { historyPage, historyQuery, historySchema, pageOf } from '#http/encode/history.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { vaultOfTransaction } from '#domain/id.ts';
 import { historyLines } from '#store/audit.ts';
 

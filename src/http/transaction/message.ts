@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { isDeceptive } from '#http/plain-text.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import { isDeceptive } from '#http/edge/plain-text.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import type { ActionReader } from '#http/transaction/creation.ts';
 import { CREATION_REFUSALS, create, creationFields } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';

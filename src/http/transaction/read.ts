@@ -1,10 +1,10 @@
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { respondWithEtag, matchesEtag, taggedJson } from '#http/conditional.ts';
-import { callObject } from '#http/object-call.ts';
-import { preferredWaitSeconds } from '#http/prefer-wait.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { respondWithEtag, matchesEtag, taggedJson } from '#http/edge/etag.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { preferredWaitSeconds } from '#http/edge/prefer-wait.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { versionOf } from '#objects/vault/views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { deviceSignatureSchema } from '#http/device-body.ts';
+import { deviceSignatureSchema } from '#http/encode/device-signature.ts';
 import { ATTEMPT_PURPOSES, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 import { HIDDEN_REASONS } from '#domain/activity/spam.ts';
 import { DISPLAY_TYPES, SEND_OUTCOMES, SPEEDS, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
@@ -9,7 +9,7 @@ import {
   balanceChangeSchema,
   movementSchema,
   usdSchema,
-} from '#http/asset-record.ts';
+} from '#http/encode/asset.ts';
 
 /** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
 

@@ -1,6 +1,6 @@
 import { approvalResultSchema } from '#http/transaction/record-schema.ts';
-import { route } from '#http/context.ts';
-import { recordDecision } from '#http/transaction/vote.ts';
+import { route } from '#http/edge/context.ts';
+import { recordDecision } from '#http/transaction/decision.ts';
 
 /**
  * POST /transaction/{txId}/reject (spec part 4): ends a pending transaction for good; any one signer can.

@@ -6,12 +6,12 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import { isPending } from '#domain/transaction/transaction.ts';
-import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/asset-record.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { problem, refusalProblem } from '#http/problem.ts';
-import { transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import { assetRecord, assetSchema, balanceChangeSchema, movementsRecord } from '#http/encode/asset.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { problem, refusalProblem } from '#http/encode/problem.ts';
+import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 const simulationSchema = z
   .strictObject({

@@ -4,11 +4,11 @@ import { VERDICT_REASONS } from '#chains/message-verdict.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { verifyMessage } from '#chains/verify-message.ts';
 import { MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { fieldReader } from '#http/field-reader.ts';
-import type { FieldFault } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { fieldReader } from '#http/edge/field-reader.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { addressField, targetFields } from '#http/transaction/creation.ts';
 
 /** The same message and signature, as `GET /transaction/{txId}` shows them for a signed message. */

@@ -1,7 +1,7 @@
 import * as z from 'zod';
-import { actorOf, route } from '#http/context.ts';
-import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
-import { callObject } from '#http/object-call.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
+import { callObject } from '#http/edge/object-call.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { resetIdOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person-stub.ts';

@@ -1,5 +1,5 @@
 import { userSchema } from '#http/user/profile.ts';
-import { route } from '#http/context.ts';
+import { route } from '#http/edge/context.ts';
 
 /** GET /user/me (spec part 4): the profile of the caller, out of the token's own object. */
 export const me = route({

@@ -1,9 +1,9 @@
 import * as z from 'zod';
 import { adapterFor } from '#chains/adapters.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
-import { problem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
+import { problem } from '#http/encode/problem.ts';
 import { create, creationFields, CREATION_REFUSALS } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';

@@ -1,10 +1,10 @@
 import { parseVaultIdText } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { historyPage, historyQuery, historySchema, pageOf } from '#http/history-page.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { historyPage, historyQuery, historySchema, pageOf } from '#http/encode/history.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { historyLines } from '#store/audit.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

@@ -1,8 +1,8 @@
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { HttpContext } from '#http/context.ts';
-import { ObjectUnavailable } from '#http/object-call.ts';
-import type { FieldFault } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { ObjectUnavailable } from '#http/edge/object-call.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
 import { cosignerIdentities } from '#cosigner-client/identities.ts';
 
 /**

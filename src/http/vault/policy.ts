@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
-import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { policyRecord, policySchema } from '#http/encode/policy.ts';
+import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

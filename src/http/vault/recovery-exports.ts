@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import { parseVaultIdText } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';

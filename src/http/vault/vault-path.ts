@@ -1,7 +1,7 @@
 import { parseVaultIdText } from '#domain/id.ts';
 import type { VaultId } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 
 /** The vault id of the path, or the problem that it is none. */
 export function vaultIdOf(context: HttpContext): VaultId | Response {

@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import type { Promises } from '../main.ts';
 import { expectDocumented } from './documented.ts';
 import { parseKeyId } from '#domain/id.ts';
-import { newSecret, newTokenId } from '#http/credential-value.ts';
+import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { insertAccessToken } from '#store/access-tokens.ts';
 import { insertSession } from '#store/sessions.ts';

@@ -1,10 +1,10 @@
-import { route } from '#http/context.ts';
-import type { HttpContext } from '#http/context.ts';
-import { credentialResetSchema } from '#http/credential-reset-record.ts';
-import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { limitByAddress } from '#http/shield.ts';
+import { route } from '#http/edge/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { credentialResetSchema } from '#http/encode/credential-reset.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';

@@ -1,9 +1,9 @@
 import type { Cancellation, CredentialReset } from '#domain/access/credential-reset.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { credentialResetRecord, credentialResetSchema } from '#http/credential-reset-record.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { credentialResetRecord, credentialResetSchema } from '#http/encode/credential-reset.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { vaultStub } from '#objects/vault-stub.ts';

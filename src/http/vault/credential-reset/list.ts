@@ -1,9 +1,9 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/credential-reset-record.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/encode/credential-reset.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

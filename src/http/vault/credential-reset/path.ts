@@ -1,7 +1,7 @@
 import type { CredentialResetId, VaultId } from '#domain/id.ts';
 import { parseCredentialResetId } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 
 /** The credential reset that a path names, or the problem that it names none. */

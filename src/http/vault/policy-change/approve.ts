@@ -1,7 +1,7 @@
-import { deviceSignatureBody, readDeviceSignature } from '#http/device-body.ts';
-import { decideOnChange } from '#http/vault/policy-change/answer.ts';
-import { route } from '#http/context.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { deviceSignatureBody, readDeviceSignature } from '#http/encode/device-signature.ts';
+import { decideOnChange } from '#http/vault/policy-change/decision.ts';
+import { route } from '#http/edge/context.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/approve (ours): one voice for exactly this next policy. The one that is still needed puts it in force at once and ends all other

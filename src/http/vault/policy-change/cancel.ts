@@ -1,6 +1,6 @@
-import { decideOnChange } from '#http/vault/policy-change/answer.ts';
-import { route } from '#http/context.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { decideOnChange } from '#http/vault/policy-change/decision.ts';
+import { route } from '#http/edge/context.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/cancel (ours): whoever proposed it takes it back, or an admin does. Again it is 200 and changes nothing.

@@ -1,11 +1,11 @@
 import * as z from 'zod';
 import { chainsFrom } from '#chains/registry.ts';
 import { parsePolicyChangeId } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

@@ -1,11 +1,11 @@
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { invalidRequest } from '#http/request-check.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyPatchBody, readPolicyPatch } from '#http/vault/policy-body.ts';
-import { respondWithChange } from '#http/vault/policy-change/answer.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { respondWithChange } from '#http/vault/policy-change/decision.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';

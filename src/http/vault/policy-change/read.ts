@@ -1,12 +1,12 @@
 import { chainsFrom } from '#chains/registry.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { changeOf } from '#http/vault/policy-change/answer.ts';
-import { policyChangeRecord, policyChangeSchema } from '#http/vault/policy-change/record.ts';
-import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
-import { nonceQuery, statementFields, statementRecord } from '#http/vault/statement-record.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { changeOf } from '#http/vault/policy-change/decision.ts';
+import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
+import { policyRecord, policySchema } from '#http/encode/policy.ts';
+import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 
 const changeInFullSchema = policyChangeSchema

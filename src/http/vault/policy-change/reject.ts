@@ -1,6 +1,6 @@
-import { decideOnChange } from '#http/vault/policy-change/answer.ts';
-import { route } from '#http/context.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import { decideOnChange } from '#http/vault/policy-change/decision.ts';
+import { route } from '#http/edge/context.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change/{changeId}/reject (ours): one signer against it ends a change. Again it is 200 and changes nothing.

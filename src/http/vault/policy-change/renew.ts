@@ -1,11 +1,11 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf, route } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { plainText } from '#http/plain-text.ts';
-import { invalidRequest, optionalBodyOf } from '#http/request-check.ts';
-import { respondWithChange } from '#http/vault/policy-change/answer.ts';
-import { policyChangeSchema } from '#http/vault/policy-change/record.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf, route } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { plainText } from '#http/edge/plain-text.ts';
+import { invalidRequest, optionalBodyOf } from '#http/edge/request-check.ts';
+import { respondWithChange } from '#http/vault/policy-change/decision.ts';
+import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 

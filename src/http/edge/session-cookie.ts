@@ -1,5 +1,5 @@
 import { SESSION_SECONDS } from '#domain/access/session.ts';
-import type { HttpContext } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
 
 /**
  * The `__Host-` prefix (RFC 6265bis) binds it to this host, to `/` and to TLS. `Lax`: a link into the dashboard finds its reader logged

@@ -1,11 +1,11 @@
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId, vaultOfTransaction } from '#domain/id.ts';
-import type { HttpContext } from '#http/context.ts';
-import { invalidRequest } from '#http/request-check.ts';
-import { activityRecord } from '#http/transaction/activity-record.ts';
-import type { RecordScope } from '#http/transaction/record.ts';
-import { transactionRecord } from '#http/transaction/record.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { invalidRequest } from '#http/edge/request-check.ts';
+import { activityRecord } from '#http/encode/activity.ts';
+import type { RecordScope } from '#http/encode/transaction.ts';
+import { transactionRecord } from '#http/encode/transaction.ts';
 import type { ListedRecord } from '#objects/vault/projection.ts';
 import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';

@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { Route } from '#http/context.ts';
-import { commonRefusals } from '#http/common-refusals.ts';
-import { problemSchema, statusOf } from '#http/problem.ts';
-import type { ProblemCode } from '#http/problem.ts';
+import type { Route } from '#http/edge/context.ts';
+import { commonRefusals } from '#http/encode/common-refusals.ts';
+import { problemSchema, statusOf } from '#http/encode/problem.ts';
+import type { ProblemCode } from '#http/encode/problem.ts';
 import { ROUTES } from '#http/routes.ts';
 
 /**

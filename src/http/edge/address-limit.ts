@@ -1,6 +1,6 @@
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
-import type { HttpContext } from '#http/context.ts';
-import { problem } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { problem } from '#http/encode/problem.ts';
 
 /** Counts a request that nobody has vouched for against its address; 429 beyond what one address may try, else null. */
 export async function limitByAddress(context: HttpContext): Promise<Response | null> {

@@ -1,5 +1,5 @@
-import { pointerTo } from '#http/json-pointer.ts';
-import type { FieldFault } from '#http/problem.ts';
+import { pointerTo } from '#http/edge/json-pointer.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
 
 /** A body is UTF-8, so an escape is the only way for a surrogate to come in. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;

@@ -5,10 +5,10 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
-import { assetRecord, movementsRecord } from '#http/asset-record.ts';
-import type { RecordScope } from '#http/transaction/record.ts';
+import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
+import type { RecordScope } from '#http/encode/transaction.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 
 /** Fields that only a transaction of the vault's own has. */
 const NOT_OURS = {

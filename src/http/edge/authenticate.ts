@@ -5,13 +5,13 @@ import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import { WINDOW_SECONDS } from '#domain/access/rate-limit.ts';
 import type { TokenId } from '#domain/id.ts';
-import { parseCredential } from '#http/credential-value.ts';
-import type { HttpContext, HttpEnv } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import type { HttpFault } from '#http/problem.ts';
-import { problem } from '#http/problem.ts';
-import { limitByAddress } from '#http/shield.ts';
-import { endedSessionCookie, isCrossSite, sessionValue } from '#http/session-cookie.ts';
+import { parseCredential } from '#http/edge/credential-value.ts';
+import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import type { HttpFault } from '#http/encode/problem.ts';
+import { problem } from '#http/encode/problem.ts';
+import { limitByAddress } from '#http/edge/address-limit.ts';
+import { endedSessionCookie, isCrossSite, sessionValue } from '#http/edge/session-cookie.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import type { HttpEnv } from '#http/context.ts';
+import type { HttpEnv } from '#http/edge/context.ts';
 
 /** What a caller may call its own request; anything else is replaced, so that it can not forge log lines. */
 const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/;

@@ -1,10 +1,10 @@
 import * as z from 'zod';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
-import { violationText } from '#http/breach-text.ts';
+import { violationText } from '#http/encode/violation-text.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
-import type { HttpContext } from '#http/context.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 
 /** What HTTP itself refuses, before or around the domain. */
 export type HttpFault =

@@ -3,11 +3,11 @@ import { bodyLimit } from 'hono/body-limit';
 import { createMiddleware } from 'hono/factory';
 import type { MiddlewareHandler, ValidationTargets } from 'hono';
 import type * as z from 'zod';
-import type { HttpContext, HttpEnv } from '#http/context.ts';
-import { pointerTo } from '#http/json-pointer.ts';
-import type { FieldFault } from '#http/problem.ts';
-import { problem } from '#http/problem.ts';
-import { illFormedTexts } from '#http/well-formed-body.ts';
+import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
+import { pointerTo } from '#http/edge/json-pointer.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
+import { problem } from '#http/encode/problem.ts';
+import { illFormedTexts } from '#http/edge/well-formed-body.ts';
 
 /** The largest body of any endpoint. */
 const MAX_BODY_BYTES = 64 * 1024;

@@ -1,5 +1,5 @@
-import type { Route } from '#http/context.ts';
-import type { ProblemCode } from '#http/problem.ts';
+import type { Route } from '#http/edge/context.ts';
+import type { ProblemCode } from '#http/encode/problem.ts';
 
 const OF_CREDENTIALS = [
   'token-missing',

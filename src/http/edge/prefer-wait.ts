@@ -1,4 +1,4 @@
-import type { HttpContext } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
 
 const MAX_WAIT_SECONDS = 30;
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { HttpContext } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
 
 /** An answer that names itself, so that a poller who has it already gets 304 and no body (RFC 9110, section 13.1.2). */
 export interface TaggedJson {

@@ -1,7 +1,7 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
-import type { FieldFault } from '#http/problem.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
 
 /** Reads one field with its chain, or notes what is wrong with it and gives null. */
 export interface FieldReader {

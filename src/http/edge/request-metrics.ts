@@ -1,5 +1,5 @@
 import { createMiddleware } from 'hono/factory';
-import type { HttpEnv } from '#http/context.ts';
+import type { HttpEnv } from '#http/edge/context.ts';
 import { recordMetric } from '#objects/metrics.ts';
 
 /** Counts every request by its route and the status of its answer. What is no route of the interface is counted as one. */

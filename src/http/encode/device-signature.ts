@@ -9,9 +9,9 @@ import { signatureFault } from '#devices/device-signature.ts';
 import { parseDeviceKeyId, parseUserId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { HttpContext } from '#http/context.ts';
-import { optionalBodyOf } from '#http/request-check.ts';
-import type { FieldFault } from '#http/problem.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { optionalBodyOf } from '#http/edge/request-check.ts';
+import type { FieldFault } from '#http/encode/problem.ts';
 
 const base64url = z
   .string()

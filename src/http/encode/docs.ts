@@ -1,8 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { html, raw } from 'hono/html';
-import type { HttpContext } from '#http/context.ts';
-import { openApi } from '#http/openapi.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { openApi } from '#http/encode/openapi.ts';
 
 /** GET /docs (ours): the document of the interface for people. One page without a script; everything in it is escaped. */
 export async function docs(context: HttpContext): Promise<Response> {

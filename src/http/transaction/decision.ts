@@ -1,9 +1,9 @@
 import type { DeviceSignature } from '#domain/access/device.ts';
-import type { HttpContext } from '#http/context.ts';
-import { actorOf } from '#http/context.ts';
-import { callObject } from '#http/object-call.ts';
-import { refusalProblem } from '#http/problem.ts';
-import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/view.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { actorOf } from '#http/edge/context.ts';
+import { callObject } from '#http/edge/object-call.ts';
+import { refusalProblem } from '#http/encode/problem.ts';
+import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /** What somebody says to a transaction; a device signs its digest. */
 type Voice = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };

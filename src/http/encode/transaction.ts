@@ -20,11 +20,11 @@ import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import { finalityOf, isPending, transactionHash } from '#domain/transaction/transaction.ts';
-import { assetRecord, movementsRecord } from '#http/asset-record.ts';
-import { violationText } from '#http/breach-text.ts';
+import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
+import { violationText } from '#http/encode/violation-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
-import { deviceSignatureRecord } from '#http/device-body.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { deviceSignatureRecord } from '#http/encode/device-signature.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/vault/projection.ts';
 
 /** What a record is shown against: the policy of now, the reader, and the chain it is on. */

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 
 const MAX_PAGE_SIZE = 500;
 const DEFAULT_PAGE = 200;

@@ -4,7 +4,7 @@ import * as z from 'zod';
 import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import { cancellationBytes, CREDENTIAL_RESET_STATES, resetStateAt } from '#domain/access/credential-reset.ts';
 import type { VaultId } from '#domain/id.ts';
-import { rfc3339 } from '#http/time-text.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
 
 const time = z.iso.datetime();
 

@@ -3,11 +3,11 @@ import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
-import { approvalRecord } from '#http/transaction/record.ts';
+import { approvalRecord } from '#http/encode/transaction.ts';
 import { vote } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
-import { rfc3339 } from '#http/time-text.ts';
-import { policyRecord, policySchema } from '#http/vault/policy-record.ts';
+import { rfc3339 } from '#http/encode/rfc3339.ts';
+import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
 
 const text = z.string();

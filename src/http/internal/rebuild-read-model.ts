@@ -1,8 +1,8 @@
 import * as z from 'zod';
-import type { HttpContext } from '#http/context.ts';
-import { route } from '#http/context.ts';
+import type { HttpContext } from '#http/edge/context.ts';
+import { route } from '#http/edge/context.ts';
 import { noSuchVault, vaultOfPath } from '#http/internal/vault.ts';
-import { callObject } from '#http/object-call.ts';
+import { callObject } from '#http/edge/object-call.ts';
 
 const projectionSchema = z
   .strictObject({
