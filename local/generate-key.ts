@@ -2,8 +2,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { KeyRequest } from '#jobs/generate-key.ts';
-import { nextKeyStep } from '#jobs/generate-key.ts';
+import type { KeyRequest } from '#jobs/keys/generate-key.ts';
+import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 
 /** A key of these co-signers in one go: all the steps that a coordinator takes one by one. */
 export async function generateKey(

@@ -1,6 +1,6 @@
 import { parseCredentialResetId } from '#domain/id.ts';
 import type { Notification } from '#domain/activity/notification.ts';
-import { transactionOf } from '#jobs/sign.ts';
+import { transactionOf } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { NotificationSubjectId, NotificationWork } from '#objects/vault/commands/notifications.ts';
 import type { VaultObject } from '#objects/vault/object.ts';

@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/client-for.ts';
 import type { VaultId } from '#domain/id.ts';
-import { valueTokens } from '#jobs/appraise.ts';
+import { valueTokens } from '#jobs/value-assets.ts';
 import { isFungible } from '#domain/activity/movement.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';

@@ -1,6 +1,6 @@
 import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { raiseAlerts } from '#jobs/alarm.ts';
+import { raiseAlerts } from '#jobs/alerts.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { errorText } from '#store/error-text.ts';

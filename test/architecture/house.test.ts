@@ -51,8 +51,8 @@ describe.each(Object.entries(house))('rule %s', (_name, rule) => {
 
 /** A rule that finds nothing proves nothing until it has been seen to find something. */
 test.each<[keyof typeof house, string, string]>([
-  ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/sign.ts';`],
-  ['floors', 'src/http/app.ts', `import { sign } from '#jobs/sign.ts';`],
+  ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/signing/sign.ts';`],
+  ['floors', 'src/http/app.ts', `import { sign } from '#jobs/signing/sign.ts';`],
   ['floors', 'src/mpc/share.ts', `import type { Chain } from '#chains/registry.ts';`],
   ['floors', 'src/objects/vault/object.ts', `const key = await import('#cosigner/object.ts');`],
   ['floors', 'src/drawer/vault.ts', ''],
@@ -61,8 +61,8 @@ test.each<[keyof typeof house, string, string]>([
   ['spelling', 'src/http/user/me.ts', `import { id } from '../app.ts';`],
   ['packages', 'src/domain/vault.ts', `import * as z from 'zod';`],
   ['packages', 'src/objects/vault/object.ts', `import * as z from 'zod';`],
-  ['packages', 'src/jobs/sign.ts', `import { Hono } from 'hono';`],
-  ['packages', 'src/jobs/sign.ts', `import { getBalance } from 'viem/actions';`],
+  ['packages', 'src/jobs/signing/sign.ts', `import { Hono } from 'hono';`],
+  ['packages', 'src/jobs/signing/sign.ts', `import { getBalance } from 'viem/actions';`],
   ['packages', 'src/mpc/share.ts', `import { env } from 'cloudflare:workers';`],
   ['packages', 'src/mpc/share.ts', `import { randomBytes } from 'node:crypto';`],
   ['length', 'src/mpc/share.ts', '\n'.repeat(401)],

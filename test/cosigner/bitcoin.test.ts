@@ -8,7 +8,7 @@ import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../chains/bitcoin/cast.ts';
 import { amount, policy } from '../domain/cast.ts';

@@ -5,7 +5,7 @@ import { parseKeyId } from '#domain/id.ts';
 import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { nextKeyStep } from '#jobs/generate-key.ts';
+import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
 import { Cut, cutAt } from './cut.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';

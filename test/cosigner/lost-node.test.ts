@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Nodes } from './nodes.ts';
 import { approvedTransfer, newKey, startNodes } from './nodes.ts';
 

@@ -7,7 +7,7 @@ import { Malformed } from '#cosigner/request-parser.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import { seededRandom } from '#local/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';

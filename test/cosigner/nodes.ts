@@ -18,7 +18,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { generateKey } from '#local/generate-key.ts';
-import type { SigningRequest } from '#jobs/threshold-sign.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import type { Settings } from '#local/configuration.ts';
 import { configure } from '#local/configuration.ts';
 import type { Runtime } from '#local/runtime.ts';

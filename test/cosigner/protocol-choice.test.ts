@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { relay } from '#jobs/relay.ts';
+import { relay } from '#jobs/signing/relay.ts';
 import type { Release } from './session-scene.ts';
 import { SessionNode } from './session-scene.ts';
 

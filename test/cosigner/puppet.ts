@@ -22,7 +22,7 @@ import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { KeyRequest } from '#jobs/generate-key.ts';
+import type { KeyRequest } from '#jobs/keys/generate-key.ts';
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import type { Channel, EphemeralKey } from '#mpc/channel.ts';
 import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { relay } from '#jobs/relay.ts';
+import { relay } from '#jobs/signing/relay.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { policy } from '../domain/cast.ts';
 import type { Nodes } from './nodes.ts';

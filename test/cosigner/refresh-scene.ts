@@ -1,7 +1,7 @@
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
-import { signerGroups, proofFault } from '#jobs/prove-key.ts';
-import { nextRefreshStep } from '#jobs/refresh-key.ts';
+import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
+import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { generateKey } from '#local/generate-key.ts';

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
-import type { SigningRequest } from '#jobs/threshold-sign.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Nodes } from './nodes.ts';
 
 /** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { propagateSignedRecord } from '#jobs/bear-witness.ts';
-import { signerGroups } from '#jobs/prove-key.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
+import { signerGroups } from '#jobs/keys/prove-key.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { ApprovedTransfer, Nodes } from './nodes.ts';
 import { approvedTransfer, attemptOf, newKey, present, startNodes } from './nodes.ts';
 

@@ -3,7 +3,7 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { sign } from '#jobs/sign.ts';
+import { sign } from '#jobs/signing/sign.ts';
 import type { Anvil } from '#local/anvil.ts';
 import { startAnvil } from '#local/anvil.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { trackContact } from '#jobs/asking.ts';
+import { trackContact } from '#jobs/signing/signing-contact.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../domain/cast.ts';
 

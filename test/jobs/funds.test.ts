@@ -8,9 +8,9 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import type { NonceFault } from '#jobs/nonce-allocation.ts';
-import { allocateNonce, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
-import { releaseNonce } from '#jobs/settle.ts';
+import type { NonceFault } from '#jobs/signing/nonce-allocation.ts';
+import { allocateNonce, reserveFor, fundsFault } from '#jobs/signing/nonce-allocation.ts';
+import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type {
   AllocationResult,

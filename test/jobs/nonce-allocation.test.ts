@@ -7,7 +7,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
-import { allocateNonce, recordBlocker } from '#jobs/nonce-allocation.ts';
+import { allocateNonce, recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../chains/evm/local-chain.ts';

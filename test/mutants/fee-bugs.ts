@@ -103,14 +103,14 @@ export const FEE_BUGS: readonly Bug[] = [
   },
   {
     name: 'co-signers begin with bytes that are about to be dropped',
-    file: 'src/jobs/relay.ts',
+    file: 'src/jobs/signing/relay.ts',
     was: 'if ((await run.mayStart?.()) === false) return refused(supersededAt(run));',
     is: 'await run.mayStart?.();',
     caughtBy: ['test/cosigner/begin.test.ts'],
   },
   {
     name: 'a second run begins with bytes and does not say so',
-    file: 'src/jobs/asking.ts',
+    file: 'src/jobs/signing/signing-contact.ts',
     was: 'if (isOwn || attempt.isAsked === true) seen.hasBegun = true;',
     is: 'seen.hasBegun = !isStale(attempt, Date.now());',
     caughtBy: ['test/jobs/asking.test.ts'],
@@ -166,7 +166,7 @@ export const FEE_BUGS: readonly Bug[] = [
   },
   {
     name: 'bytes that are too old are signed when co-signers are back',
-    file: 'src/jobs/asking.ts',
+    file: 'src/jobs/signing/signing-contact.ts',
     was: 'if (seen.isStale) return false;',
     is: '',
     caughtBy: ['test/cosigner/stale-attempt.test.ts'],

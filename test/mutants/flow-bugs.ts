@@ -67,14 +67,14 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a nonce that counts do not explain is never proven',
-    file: 'src/jobs/nonce-allocation.ts',
+    file: 'src/jobs/signing/nonce-allocation.ts',
     was: 'for (const requiresProof of [false, true]) {',
     is: 'for (const requiresProof of [false]) {',
     caughtBy: ['test/jobs/nonce-allocation.test.ts'],
   },
   {
     name: 'a transaction that the vault does not have keeps its nonce for ever',
-    file: 'src/jobs/nonce-allocation.ts',
+    file: 'src/jobs/signing/nonce-allocation.ts',
     was: 'if (owner !== null && !isHeld) await allocator.release({ transactionId: owner });',
     is: '',
     caughtBy: ['test/jobs/nonce-allocation.test.ts'],
@@ -102,7 +102,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'the clock ends the filling of a nonce',
-    file: 'src/jobs/sign.ts',
+    file: 'src/jobs/signing/sign.ts',
     was: 'fillsNonce(work.transaction) ? null : timeFault(',
     is: 'timeFault(',
     caughtBy: ['test/worker/jobs.test.ts'],
@@ -130,7 +130,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'the nonce of a mined transaction is given out again',
-    file: 'src/jobs/settle.ts',
+    file: 'src/jobs/signing/release-nonce.ts',
     was: 'isSpent: used, includedIn,',
     is: 'isSpent: false && used, includedIn,',
     caughtBy: SIM,
@@ -236,7 +236,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a replacement is wanted on and on of what has arrived',
-    file: 'src/jobs/sign.ts',
+    file: 'src/jobs/signing/sign.ts',
     was: '  if (await isDecided({ env, vault, adapter, work })) return;\n',
     is: '',
     caughtBy: SIM,
@@ -250,7 +250,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   },
   {
     name: 'a coin stays claimed when its transaction is over',
-    file: 'src/jobs/settle.ts',
+    file: 'src/jobs/signing/release-nonce.ts',
     was: 'const isSpent = adapterFor(work.chain, []).maxInFlight === null;',
     is: 'const isSpent = true;',
     caughtBy: SIM,

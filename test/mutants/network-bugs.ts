@@ -74,7 +74,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: co-signers are asked about a former address',
-    file: 'src/jobs/sign.ts',
+    file: 'src/jobs/signing/sign.ts',
     was: 'if (work.key.addresses[work.chain.name] !== intent.from) {',
     is: "if (intent.from === '') {",
     caughtBy: ['test/worker/network-keys.test.ts'],

@@ -190,7 +190,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a coordinator does not fall back to the protocol that all co-signers have',
-    file: 'src/jobs/relay.ts',
+    file: 'src/jobs/signing/relay.ts',
     was: 'return gathered(run.nodes, await openUnder(common));',
     is: 'return gathered(run.nodes, answers);',
     caughtBy: ['test/cosigner/protocol-choice.test.ts'],
@@ -204,7 +204,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   },
   {
     name: 'a refresh that was cut off is not finished after identities were rotated',
-    file: 'src/jobs/refresh-key.ts',
+    file: 'src/jobs/keys/refresh-key.ts',
     was: '{ epoch, receipts: { ...receipts, ...ownReceipts(holding, epoch) } },',
     is: '',
     caughtBy: ['test/cosigner/identity-rotation.test.ts'],

@@ -70,7 +70,7 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   },
   {
     name: 'reservation: a payment fails for money that may come back',
-    file: 'src/jobs/nonce-allocation.ts',
+    file: 'src/jobs/signing/nonce-allocation.ts',
     was: "mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;",
     is: "mayBeReorged(undefined, []) ? { kind: 'in-flight' } : refusal;",
     caughtBy: ['test/jobs/funds.test.ts'],

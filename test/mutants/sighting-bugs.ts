@@ -197,7 +197,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   },
   {
     name: 'sightings: a payment that one node withholds is not offered to the others',
-    file: 'src/jobs/confirm.ts',
+    file: 'src/jobs/signing/confirm.ts',
     was: 'await adapter.broadcast(newest.signed.raw, newest.signed.hash);',
     is: '',
     caughtBy: ['test/e2e/withheld.test.ts'],

@@ -6,7 +6,7 @@
  * Defence: receipts have a domain of their own, name the policy of the giver, and are given after its own check alone.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { relay } from '#jobs/relay.ts';
+import { relay } from '#jobs/signing/relay.ts';
 import { approvedTransfer } from '../../cosigner/nodes.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';

@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import { relay } from '#jobs/relay.ts';
+import { relay } from '#jobs/signing/relay.ts';
 import { approvedTransfer, attemptOf } from '../../cosigner/nodes.ts';
 import { openBody } from '../../cosigner/refused-by-all.ts';
 import { amount } from '../../domain/cast.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { thresholdSign } from '#jobs/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
 import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/nodes.ts';

@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
-import { nextRefreshStep } from '#jobs/refresh-key.ts';
+import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';

@@ -17,16 +17,22 @@ import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts
 import { chainClientFor } from '#chains/client-for.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
-import type { SigningContact } from '#jobs/asking.ts';
-import { trackContact } from '#jobs/asking.ts';
-import { propagateSignedRecord } from '#jobs/bear-witness.ts';
-import { broadcast } from '#jobs/broadcast.ts';
-import { recordObservation, observeAttempts } from '#jobs/confirm.ts';
-import type { AllocatedNonce, NonceFault } from '#jobs/nonce-allocation.ts';
-import { allocateNonce, allocatorOf, hasOrderedNonces, reserveFor, fundsFault } from '#jobs/nonce-allocation.ts';
+import type { SigningContact } from '#jobs/signing/signing-contact.ts';
+import { trackContact } from '#jobs/signing/signing-contact.ts';
+import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
+import { broadcast } from '#jobs/signing/broadcast.ts';
+import { recordObservation, observeAttempts } from '#jobs/signing/confirm.ts';
+import type { AllocatedNonce, NonceFault } from '#jobs/signing/nonce-allocation.ts';
+import {
+  allocateNonce,
+  allocatorOf,
+  hasOrderedNonces,
+  reserveFor,
+  fundsFault,
+} from '#jobs/signing/nonce-allocation.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
-import type { Signable } from '#jobs/threshold-sign.ts';
-import { needsReceipts, availableHolders, thresholdSign } from '#jobs/threshold-sign.ts';
+import type { Signable } from '#jobs/signing/threshold-sign.ts';
+import { needsReceipts, availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';

@@ -3,9 +3,9 @@ import { hexToBytes } from '@noble/hashes/utils.js';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { refused } from '#domain/result.ts';
-import type { SigningKey } from '#jobs/combine.ts';
-import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
-import { relay } from '#jobs/relay.ts';
+import type { SigningKey } from '#jobs/signing/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
+import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
 

@@ -1,6 +1,6 @@
 import { chainClientFor } from '#chains/client-for.ts';
 import type { TransactionId } from '#domain/id.ts';
-import { valueAssets } from '#jobs/appraise.ts';
+import { valueAssets } from '#jobs/value-assets.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 

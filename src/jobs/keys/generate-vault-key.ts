@@ -1,6 +1,6 @@
 import { neededRenewals } from '#domain/policy/mandate-renewal.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
-import { nextKeyStep } from '#jobs/generate-key.ts';
+import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { attestationsOf } from '#cosigner-client/sync-policies.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';

@@ -3,7 +3,7 @@ import { accepted } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import type { PairStates } from '#cosigner-client/pair-states.ts';
 import { pairStatesOf } from '#cosigner-client/pair-states.ts';
-import { relay } from '#jobs/relay.ts';
+import { relay } from '#jobs/signing/relay.ts';
 
 /**
  * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one

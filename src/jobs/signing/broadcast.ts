@@ -4,7 +4,7 @@ import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
-import { allocatorOf, hasOrderedNonces } from '#jobs/nonce-allocation.ts';
+import { allocatorOf, hasOrderedNonces } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 

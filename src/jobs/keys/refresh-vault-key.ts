@@ -1,5 +1,5 @@
 import { cosignersOf } from '#cosigner-client/client.ts';
-import { nextRefreshStep } from '#jobs/refresh-key.ts';
+import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 

@@ -8,12 +8,12 @@ import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient, GroupFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
-import type { SigningKey } from '#jobs/combine.ts';
-import { combineSignatures, publicSharesFrom } from '#jobs/combine.ts';
-import { propagateSignedRecord } from '#jobs/bear-witness.ts';
-import { signerGroups } from '#jobs/prove-key.ts';
-import { relay } from '#jobs/relay.ts';
-import { receiptsOf } from '#jobs/receipts.ts';
+import type { SigningKey } from '#jobs/signing/combine.ts';
+import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
+import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
+import { signerGroups } from '#jobs/keys/prove-key.ts';
+import { relay } from '#jobs/signing/relay.ts';
+import { receiptsOf } from '#jobs/signing/receipts.ts';
 import { encodeApproval, syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
 

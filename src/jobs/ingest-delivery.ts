@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { valueAssets } from '#jobs/appraise.ts';
+import { valueAssets } from '#jobs/value-assets.ts';
 import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
