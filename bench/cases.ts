@@ -1,5 +1,5 @@
-import { LOCAL_MONITOR } from '#local/configuration.ts';
-import { pathOf, signedReport } from '#local/monitor.ts';
+import { LOCAL_MONITOR } from '#local/stack/configuration.ts';
+import { pathOf, signedReport } from '#local/stack/monitor.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';
 import { UNWATCHED_CHAIN } from './scene.ts';

@@ -1,5 +1,5 @@
-import type { Person, ReadyVault } from '#local/provision.ts';
-import { createPerson, createReadyVault } from '#local/provision.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
+import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Case } from './cases.ts';
 import { request } from './load.ts';
 import type { Scene } from './scene.ts';

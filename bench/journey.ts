@@ -1,4 +1,4 @@
-import { pollUntil } from '#local/until.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import type { AuditRow, Scene } from './scene.ts';
 
 /** Milliseconds. */

@@ -1,14 +1,14 @@
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startAnvil } from '#local/anvil.ts';
-import { localChain } from '#local/chain.ts';
-import { Client } from '#local/client.ts';
-import { configure } from '#local/configuration.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
-import { createPerson, createReadyVault } from '#local/provision.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
+import { localChain } from '#local/evm/chain.ts';
+import { Client } from '#cli/api-client.ts';
+import { configure } from '#local/stack/configuration.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
+import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import { untilRest } from './rest.ts';
-import { startRuntime } from '#local/runtime.ts';
+import { startRuntime } from '#local/stack/runtime.ts';
 
 /** The limiter counts every request of the bench as ever; only its quotas are higher. */
 const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_000_000 };

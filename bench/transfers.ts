@@ -1,5 +1,5 @@
-import type { TransferBody } from '#local/client.ts';
-import type { Person } from '#local/provision.ts';
+import type { TransferBody } from '#cli/api-client.ts';
+import type { Person } from '#local/stack/provision.ts';
 
 /** Enough to keep workerd busy; more only makes its queue longer. */
 export const CONNECTIONS = 16;

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultRules, type SIGN_ONCE_MODES } from '#domain/policy/optional-rules.ts';
-import { runCommand } from './command-line.ts';
+import { runCommand } from '../cli/command-line.ts';
 
 /**
  * `npm run attack-table` writes docs/attacks.md: the attacks that `test/attacks/` tries, from the

@@ -6,20 +6,20 @@ import { address } from '@solana/kit';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
-import { startAnvil } from './anvil.ts';
-import { serveApprovalPage } from './approval-page.ts';
-import { pinsOfStack } from './pins-of-stack.ts';
-import { startBitcoinNode } from './bitcoin-node.ts';
-import { localChain } from './chain.ts';
-import { Client } from './client.ts';
-import { startLocalIssuer } from './openid-issuer.ts';
-import { FaultyMonitor } from './mischief.ts';
-import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './monitor.ts';
-import type { Person, ReadyVault } from './provision.ts';
-import { createPerson, createReadyVault } from './provision.ts';
-import { seededRandom } from './seeded-random.ts';
-import { startSolanaNode } from './solana-node.ts';
-import { startStack } from './stack.ts';
+import { startAnvil } from './evm/anvil.ts';
+import { serveApprovalPage } from './stack/approval-page.ts';
+import { pinsOfStack } from './stack/stack-pins.ts';
+import { startBitcoinNode } from './bitcoin/node.ts';
+import { localChain } from './evm/chain.ts';
+import { Client } from '../cli/api-client.ts';
+import { startLocalIssuer } from './stack/openid-issuer.ts';
+import { FaultyMonitor } from './stack/faulty-monitor.ts';
+import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './stack/monitor.ts';
+import type { Person, ReadyVault } from './stack/provision.ts';
+import { createPerson, createReadyVault } from './stack/provision.ts';
+import { seededRandom } from './stack/seeded-random.ts';
+import { startSolanaNode } from './solana/node.ts';
+import { startStack } from './stack/stack.ts';
 
 /**
  * `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew, and `-- --mischief 7` has

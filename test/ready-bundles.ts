@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { bundle, READY_BUNDLES } from '#local/bundle.ts';
+import { bundle, READY_BUNDLES } from '#local/stack/bundle.ts';
 
 /** Builds both Workers once for all stacks of a test run: otherwise that is a third of its time. */
 export async function setup(): Promise<() => Promise<void>> {

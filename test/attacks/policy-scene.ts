@@ -10,7 +10,7 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice, laptop, phone } from '../cosigner/device-scene.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 

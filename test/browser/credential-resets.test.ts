@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unwrap } from '#local/client.ts';
+import { unwrap } from '#cli/api-client.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';

@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { finished } from '../e2e/world.ts';
 import type { BrowserWorld } from './browser-world.ts';

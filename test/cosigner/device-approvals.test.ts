@@ -11,7 +11,7 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
 import type { Nodes, Wish } from './nodes.ts';

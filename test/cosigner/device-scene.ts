@@ -1,6 +1,6 @@
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { alice, bob, carol, policy } from '../domain/cast.ts';
 

@@ -8,7 +8,7 @@ import { parseKeyId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
 import { approvedMessage, attemptOf, entered, requestFor, vote } from './nodes.ts';

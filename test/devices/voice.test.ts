@@ -8,7 +8,7 @@ import { verifiedApprovals, signatureFault, deviceSignatureRefusal } from '#devi
 import type { Device, DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy } from '../domain/cast.ts';
 import type { Assertion } from './authenticator.ts';
 import { Authenticator } from './authenticator.ts';

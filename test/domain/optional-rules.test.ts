@@ -8,7 +8,7 @@ import { defaultRules } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, policyFault, thresholdFor } from '#domain/policy/policy.ts';
 import { NO_RULES, ruleViolation } from '#domain/policy/rules.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { alice, amount, bob, carol, DIGEST, policy, transferExposure } from './cast.ts';
 

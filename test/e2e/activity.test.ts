@@ -1,10 +1,10 @@
 import type { Address, Hex } from 'viem';
 import { erc20Abi, getAddress, parseAbi } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import { report } from '#local/monitor.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { report } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { configure } from '#local/configuration.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import type { Runtime } from '#local/runtime.ts';
-import { startRuntime } from '#local/runtime.ts';
+import { configure } from '#local/stack/configuration.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import type { Runtime } from '#local/stack/runtime.ts';
+import { startRuntime } from '#local/stack/runtime.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 

@@ -1,11 +1,11 @@
 import type { Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { BalanceRecord } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
-import { report } from '#local/monitor.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import type { BalanceRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import { report } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import type { TransactionRecord } from '#local/client.ts';
-import { report } from '#local/monitor.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { report } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

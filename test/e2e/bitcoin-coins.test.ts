@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { BTC, stranger } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../chains/bitcoin/cast.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

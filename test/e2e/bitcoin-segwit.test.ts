@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { LocalBitcoinChain } from '#local/bitcoin-ledger.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import type { TransactionRecord } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import { BTC, stranger } from '../chains/bitcoin/cast.ts';
 import type { Gate } from './gate.ts';
 import { startGate } from './gate.ts';

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Bitcoind } from '#local/bitcoind.ts';
-import { findBitcoind, startBitcoind } from '#local/bitcoind.ts';
-import type { TransactionRecord } from '#local/client.ts';
-import { report } from '#local/monitor.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import type { Bitcoind } from '#local/bitcoin/bitcoind.ts';
+import { findBitcoind, startBitcoind } from '#local/bitcoin/bitcoind.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { report } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { BTC, REGTEST, stranger } from '../chains/bitcoin/cast.ts';
 import { present } from '../chains/evm/cast.ts';
 import type { World } from './world.ts';

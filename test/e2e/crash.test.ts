@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
 

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { addressesOf } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import { addressesOf } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
-import type { VaultRecord } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
+import type { VaultRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
 
 /** The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power goes while they make them. */
 

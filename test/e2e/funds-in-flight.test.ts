@@ -1,9 +1,9 @@
 import type { Address } from '@solana/kit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
-import type { TransactionRecord } from '#local/client.ts';
-import type { SolanaNode } from '#local/solana-node.ts';
-import { startSolanaNode } from '#local/solana-node.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import type { SolanaNode } from '#local/solana/node.ts';
+import { startSolanaNode } from '#local/solana/node.ts';
 import { anvilClient } from '../anvil-client.ts';
 import { stranger } from '../chains/solana/cast.ts';
 import type { Gate } from './gate.ts';

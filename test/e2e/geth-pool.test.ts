@@ -1,8 +1,8 @@
 import type { Address, Hex } from 'viem';
 import { getAddress } from 'viem';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import type { Anvil } from '#local/anvil.ts';
-import { startAnvil } from '#local/anvil.ts';
+import type { Anvil } from '#local/evm/anvil.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { GethPool, PoolRules } from './geth-pool.ts';
 import { gethPool } from './geth-pool.ts';

@@ -1,9 +1,9 @@
 import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress, recoverTypedDataAddress } from 'viem';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 

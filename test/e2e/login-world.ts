@@ -1,4 +1,4 @@
-import { startLocalIssuer } from '#local/openid-issuer.ts';
+import { startLocalIssuer } from '#local/stack/openid-issuer.ts';
 import type { Browser } from './browser.ts';
 import type { WorldWish } from './world.ts';
 import { startWorld } from './world.ts';

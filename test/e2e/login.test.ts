@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pollUntil } from '#local/until.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { Browser } from './browser.ts';
 import type { LoginWorld } from './login-world.ts';
 import { comesBack as wayBack, startLoginWorld } from './login-world.ts';

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { InferRequestType } from 'hono/client';
-import type { Connection } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
+import type { Connection } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 

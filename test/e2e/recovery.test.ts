@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { GENESIS } from '#chains/bitcoin/rules/network.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { newRecoveryKey, recovered, recoverySecretOf } from '#local/recover.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { newRecoveryKey, recovered, recoverySecretOf } from '#cli/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { publicIdentity } from '#mpc/identity.ts';
@@ -97,7 +97,7 @@ test('members see the export in the history, before any co-signer gave a package
   await writeFile(listsFile ?? '', JSON.stringify(listed.body));
   await writeFile(pageFile ?? '', JSON.stringify(page));
   await writeFile(peersFile ?? '', JSON.stringify(Object.fromEntries(signing)));
-  const verify = ['local/verify-exports.ts', '--peers', peersFile ?? '', '--lists', listsFile ?? '', pageFile ?? ''];
+  const verify = ['cli/verify-exports.ts', '--peers', peersFile ?? '', '--lists', listsFile ?? '', pageFile ?? ''];
   const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
   expect(stdout).toContain('9 lists, and each export is in the history');
   await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
@@ -143,21 +143,21 @@ test('nothing in a package can be changed: what is public is bound to the seal, 
 
 test('in a terminal: export, and open without the service', async () => {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
-  const exported = await run(process.execPath, ['local/admin.ts', 'recovery', 'export', '--vault', String(vault.id)], {
+  const exported = await run(process.execPath, ['cli/admin.ts', 'recovery', 'export', '--vault', String(vault.id)], {
     env,
   });
   const file = join(safe, 'vault.json');
   await writeFile(file, exported.stdout);
   const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
-  const words = ['local/recover.ts', 'open', ...keys, '--chain', 'eip155:31337', file];
+  const words = ['cli/recover.ts', 'open', ...keys, '--chain', 'eip155:31337', file];
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
     expect.stringContaining('node 1: another-recovery-key') as string,
   ]);
-  await expect(run(process.execPath, ['local/recover.ts', 'new', ...keys])).rejects.toThrow('EEXIST');
+  await expect(run(process.execPath, ['cli/recover.ts', 'new', ...keys])).rejects.toThrow('EEXIST');
   const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);
-  const made = await run(process.execPath, ['local/recover.ts', 'new', ...fresh]);
+  const made = await run(process.execPath, ['cli/recover.ts', 'new', ...fresh]);
   expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 

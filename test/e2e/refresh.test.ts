@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
@@ -21,7 +21,7 @@ afterAll(() => world.end());
 
 async function admin(...args: readonly string[]): Promise<Key> {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
-  const { stdout } = await run(process.execPath, ['local/admin.ts', ...args], { env });
+  const { stdout } = await run(process.execPath, ['cli/admin.ts', ...args], { env });
   return JSON.parse(stdout) as Key;
 }
 

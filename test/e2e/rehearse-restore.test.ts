@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runDrill } from '#local/rehearse-restore.ts';
+import { runDrill } from '#cli/restore-drill.ts';
 
 test('what D1 has lost since a backup the vaults tell again, and no number is given out twice', async () => {
   const lines: string[] = [];

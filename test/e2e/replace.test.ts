@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

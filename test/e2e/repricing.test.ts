@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
 import { anvilClient } from '../anvil-client.ts';
 import { gethPool } from './geth-pool.ts';
 import type { World } from './world.ts';

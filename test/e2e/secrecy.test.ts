@@ -8,10 +8,10 @@ import { parsePartyIndex } from '#mpc/party.ts';
 import { encodePoint, encodeScalar, GENERATOR, modOrder, ORDER } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { decodeKeyShare, unseal } from '#mpc/share.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
-import { unwrap } from '#local/client.ts';
+import { unwrap } from '#cli/api-client.ts';
 
 /**
  * Everything that the coordinator stores and sends is searched for every secret that could rebuild the key, in every spelling.

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { encodeAbiParameters, getAddress, keccak256, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
@@ -252,7 +252,7 @@ test('an operator does everything of the internal interface from a command line'
 });
 
 async function admin(...args: readonly string[]) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../local/admin.ts'), ...args], {
+  const child = spawn(process.execPath, [join(import.meta.dirname, '../../cli/admin.ts'), ...args], {
     env: { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey },
   });
   const [output, said, status] = await Promise.all([

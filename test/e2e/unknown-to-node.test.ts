@@ -1,5 +1,5 @@
 import { afterEach, expect, test } from 'vitest';
-import type { ReadyVault } from '#local/provision.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

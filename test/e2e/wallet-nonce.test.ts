@@ -1,8 +1,8 @@
 import type { Hex } from 'viem';
 import { parseTransaction } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
 import { anvilClient } from '../anvil-client.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';

@@ -1,15 +1,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startAnvil } from '#local/anvil.ts';
-import { localChain } from '#local/chain.ts';
-import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import { Client } from '#local/client.ts';
-import type { Person, ReadyVault, VaultOptions } from '#local/provision.ts';
-import { createPerson, createReadyVault } from '#local/provision.ts';
-import type { Stack, StackOptions } from '#local/stack.ts';
-import { startStack } from '#local/stack.ts';
-import { pollUntil } from '#local/until.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
+import { localChain } from '#local/evm/chain.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import { Client } from '#cli/api-client.ts';
+import type { Person, ReadyVault, VaultOptions } from '#local/stack/provision.ts';
+import { createPerson, createReadyVault } from '#local/stack/provision.ts';
+import type { Stack, StackOptions } from '#local/stack/stack.ts';
+import { startStack } from '#local/stack/stack.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import { startGate } from './gate.ts';
 
 const ETHER = 10n ** 18n;

@@ -5,12 +5,12 @@ import { commonRefusals } from '#http/encode/common-refusals.ts';
 import type { Route } from '#http/edge/context.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { ROUTES } from '#http/routes.ts';
-import { Client } from '#local/client.ts';
-import { createPerson, createReadyVault, ownToken } from '#local/provision.ts';
-import { startStack } from '#local/stack.ts';
+import { Client } from '#cli/api-client.ts';
+import { createPerson, createReadyVault, ownToken } from '#local/stack/provision.ts';
+import { startStack } from '#local/stack/stack.ts';
 import type { Received } from '../promise-fault.ts';
 import { promiseFault } from '../promise-fault.ts';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 

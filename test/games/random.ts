@@ -1,4 +1,4 @@
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 
 /** All chance of a game: one seed gives one game. */
 export class Chance {

@@ -4,10 +4,10 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
-import { Client } from '#local/client.ts';
-import type { PinnedVault } from '#local/pin-file.ts';
-import type { Question } from '#local/statement-check.ts';
-import { provePolicies } from '#local/statement-check.ts';
+import { Client } from '#cli/api-client.ts';
+import type { PinnedVault } from '#cli/device/pin-file.ts';
+import type { Question } from '#cli/device/statement-check.ts';
+import { provePolicies } from '#cli/device/statement-check.ts';
 import type { Group } from './cosigner.ts';
 
 /** The intent that is to be approved names this policy. */

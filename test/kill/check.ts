@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { LocalChain } from '#local/chain.ts';
-import type { TransactionRecord } from '#local/client.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import type { LocalChain } from '#local/evm/chain.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import type { Wish } from './load.ts';
 
 interface Evidence {

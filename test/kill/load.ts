@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { TransactionRecord, TransferBody } from '#local/client.ts';
-import { NoAnswer } from '#local/client.ts';
-import type { Person } from '#local/provision.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import { NoAnswer } from '#cli/api-client.ts';
+import type { Person } from '#local/stack/provision.ts';
 
 /** What a client knows of a transfer that it has asked for. */
 export interface Wish {

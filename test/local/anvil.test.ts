@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { startAnvil } from '#local/anvil.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
 
 async function blockNumber(url: string): Promise<string> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_blockNumber', params: [] });

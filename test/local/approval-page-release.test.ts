@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } f
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { publishedHash, README, RELEASE, releaseHash, releaseOf } from '#local/approval-page-release.ts';
+import { publishedHash, README, RELEASE, releaseHash, releaseOf } from '#cli/approval-page-release.ts';
 
 const PROJECT = resolve(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'conclave-page-'));

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { AddressInfo, Socket } from 'node:net';
 import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
-import { Client } from '#local/client.ts';
+import { Client } from '#cli/api-client.ts';
 
 test('a connection that rests is given up by who asks, long before the runtime would close it', async () => {
   const sockets: Socket[] = [];

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.ts';
-import { consentTo, optionsFor, parseExceptions, unnamed } from '#local/cosigner-exception.ts';
-import { thresholdOf } from '#local/cosigner-pins.ts';
+import { consentTo, optionsFor, parseExceptions, unnamed } from '#cli/device/cosigner-exception.ts';
+import { thresholdOf } from '#cli/device/cosigner-pins.ts';
 
 const one = (cosigner: number, standing: Agreement): CosignerAgreement => ({ cosigner, standing, detail: '' });
 

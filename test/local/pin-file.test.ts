@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { PinFile } from '#local/pin-file.ts';
+import { PinFile } from '#cli/device/pin-file.ts';
 
 let folder: string;
 

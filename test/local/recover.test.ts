@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { chainsFrom } from '#chains/registry.ts';
-import { recovered } from '#local/recover.ts';
+import { recovered } from '#cli/recover.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';

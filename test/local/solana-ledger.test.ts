@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { createNoopSigner } from '@solana/kit';
 import { getTransferSolInstruction } from '@solana-program/system';
 import { afterAll, expect, test } from 'vitest';
-import { LocalSolanaChain } from '#local/solana-ledger.ts';
-import { mintTo, newToken } from '#local/solana-tokens.ts';
+import { LocalSolanaChain } from '#local/solana/chain.ts';
+import { mintTo, newToken } from '#local/solana/tokens.ts';
 import { stranger } from '../chains/solana/cast.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'conclave-ledger-'));

@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
-import type { LocalSolanaChain } from '#local/solana-ledger.ts';
-import { startSolanaNode } from '#local/solana-node.ts';
+import type { LocalSolanaChain } from '#local/solana/chain.ts';
+import { startSolanaNode } from '#local/solana/node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from '../chains/solana/cast.ts';
 
 /** The local ledger with the switches that make it like the network, and what the service does there. */

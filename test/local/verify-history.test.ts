@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { chainFault } from '#local/verify-history.ts';
+import { chainFault } from '#cli/verify-history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { actor } from '../domain/cast.ts';

@@ -102,14 +102,14 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a list of exports of long ago passes',
-    file: 'local/verify-exports.ts',
+    file: 'cli/verify-exports.ts',
     was: 'list.nonce !== audit.nonce',
     is: "list.nonce === ''",
     caughtBy: ['test/attacks/coordinator/silent-export.test.ts'],
   },
   {
     name: 'one line of the history excuses every export',
-    file: 'local/verify-exports.ts',
+    file: 'cli/verify-exports.ts',
     was: 'if (line !== undefined) unused.delete(line);',
     is: 'if (line !== undefined) unused.size;',
     caughtBy: ['test/attacks/coordinator/silent-export.test.ts'],

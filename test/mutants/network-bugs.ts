@@ -53,7 +53,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
   },
   {
     name: 'networks: recovery forgets the former wallets of test networks',
-    file: 'local/recover.ts',
+    file: 'cli/recover.ts',
     was: "if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;",
     is: "if (scheme !== 'ecdsa-secp256k1' || isBitcoinTestNetwork(chain)) return null;",
     caughtBy: ['test/local/recover.test.ts'],

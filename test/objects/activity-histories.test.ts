@@ -5,7 +5,7 @@ import { amountOf, signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { ActivityCommands } from '#objects/vault/commands/activity.ts';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 

@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { Transaction } from '@scure/btc-signer';
 import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
-import { LocalBitcoinChain, type AcceptedTransaction, type TxOut } from '#local/bitcoin-ledger.ts';
+import { LocalBitcoinChain, type AcceptedTransaction, type TxOut } from '#local/bitcoin/chain.ts';
 import type { Payment, SimulatedChain } from './chain.ts';
 import type { Schedule } from './schedule.ts';
 import { CALM } from './schedule.ts';

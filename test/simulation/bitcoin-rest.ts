@@ -1,4 +1,4 @@
-import { answerEsplora } from '#local/bitcoin-node.ts';
+import { answerEsplora } from '#local/bitcoin/node.ts';
 import type { BitcoinChain } from './bitcoin-chain.ts';
 import type { ChainApi, Query } from './chain.ts';
 

@@ -1,6 +1,6 @@
 import type { KeyObject } from 'node:crypto';
 import { verify } from 'node:crypto';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 import { ed25519Key } from '../ed25519-key.ts';
 import type { Schedule } from './schedule.ts';
 

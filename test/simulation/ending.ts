@@ -4,7 +4,7 @@ import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
-import { chainFault } from '#local/verify-history.ts';
+import { chainFault } from '#cli/verify-history.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { projectedTransaction } from '#objects/vault/projection.ts';
 import type { Balance } from '#domain/asset/balance.ts';

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 
 /** Whatever runs until it ends or is killed: an object in memory, a consumer at work, a request. Who is killed never goes on. */
 export class Life {

@@ -8,9 +8,9 @@ import {
 } from '@solana/kit';
 import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
 import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
-import { durableNonce } from '#local/durable-nonce.ts';
-import type { Entry } from '#local/solana-rpc.ts';
-import { hashOf } from '#local/solana-rpc.ts';
+import { durableNonce } from '#local/solana/durable-nonce.ts';
+import type { Entry } from '#local/solana/rpc.ts';
+import { hashOf } from '#local/solana/rpc.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
 import type { Payment, SimulatedChain } from './chain.ts';
 import { ed25519Key } from '../ed25519-key.ts';

@@ -14,7 +14,7 @@ import {
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { bytesOf, seededAddress } from '#chains/solana/rules/address.ts';
 import type { Account } from '#chains/solana/client/rpc-calls.ts';
-import { durableNonce } from '#local/durable-nonce.ts';
+import { durableNonce } from '#local/solana/durable-nonce.ts';
 
 /** An account of the system program. */
 export type Held = Pick<Account, 'lamports' | 'data'>;

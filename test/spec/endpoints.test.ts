@@ -1,10 +1,10 @@
 import { encodeFunctionData, erc20Abi, getAddress, recoverMessageAddress } from 'viem';
 import type { Hex } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { ownToken } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { ownToken } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { TransactionRecord } from '#local/client.ts';
-import { unwrap } from '#local/client.ts';
-import type { Person, ReadyVault } from '#local/provision.ts';
-import { ownToken } from '#local/provision.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { Person, ReadyVault } from '#local/stack/provision.ts';
+import { ownToken } from '#local/stack/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 

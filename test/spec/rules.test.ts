@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Answer } from '#local/client.ts';
-import { Client, unwrap } from '#local/client.ts';
-import type { ReadyVault } from '#local/provision.ts';
-import { pollUntil } from '#local/until.ts';
-import { ownToken } from '#local/provision.ts';
+import type { Answer } from '#cli/api-client.ts';
+import { Client, unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
+import { ownToken } from '#local/stack/provision.ts';
 import { Browser } from '../e2e/browser.ts';
 import type { LoginWorld } from '../e2e/login-world.ts';
 import { comesBack, startLoginWorld } from '../e2e/login-world.ts';

@@ -15,7 +15,7 @@ import { signingEndsAtMs } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
 import { digestOf, next, request } from '../../cosigner/check-scene.ts';
 import type { Paused } from '../../cosigner/last-round-scene.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';
 import { newKey, startNodes } from '../../cosigner/nodes.ts';

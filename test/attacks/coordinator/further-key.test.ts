@@ -12,7 +12,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

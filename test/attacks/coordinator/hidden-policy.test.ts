@@ -13,7 +13,7 @@ import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { generateKey } from '#local/generate-key.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';

@@ -10,7 +10,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import { opening } from '../../cosigner/refused-by-all.ts';
 import type { Nodes } from '../../cosigner/nodes.ts';

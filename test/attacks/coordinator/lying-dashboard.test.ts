@@ -19,8 +19,8 @@ import type { Device } from '#domain/access/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { ApprovalPlace } from '#local/approval-page.ts';
-import { serveApprovalPage } from '#local/approval-page.ts';
+import type { ApprovalPlace } from '#local/stack/approval-page.ts';
+import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import {
   ALICE,
   BOB,

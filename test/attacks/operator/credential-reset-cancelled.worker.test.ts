@@ -6,7 +6,7 @@
  * Defence: the person, any member of a vault of the person, or a device of the person cancels it, and it yields nothing.
  */
 import { afterEach, expect, test, vi } from 'vitest';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { ask, asService, changePolicy, foundTreasury } from '../../worker/http/scene.ts';
 import type { Treasury } from '../../worker/http/scene.ts';
 import { collected, DAY_MS, historyOf, later, notified, outcome, requested, treasuryInUse } from './thief.worker.ts';

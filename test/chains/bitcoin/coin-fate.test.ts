@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from './cast.ts';
 
 /** Coins that are gone after a reorganisation, and the transaction that took their place. */

@@ -6,8 +6,8 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import { connect } from '#chains/bitcoin/client/rpc-node.ts';
 import { accepted, refused } from '#domain/result.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from './cast.ts';
 
 /** Wallets with more coins than a server lists, or than one transaction can spend. */

@@ -6,8 +6,8 @@ import { noAnswer } from '#chains/rpc/json-rpc.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { accepted } from '#domain/result.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { present } from '../evm/cast.ts';
 import { adapterAt, BTC, payment, Wallet } from './cast.ts';
 

@@ -3,9 +3,9 @@ import { replacementMinimum } from '#chains/bitcoin/client/replacement.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
-import { findBitcoind, startBitcoind } from '#local/bitcoind.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import { findBitcoind, startBitcoind } from '#local/bitcoin/bitcoind.ts';
 import { present } from '../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from './cast.ts';
 

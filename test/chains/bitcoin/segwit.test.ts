@@ -14,7 +14,7 @@ import { virtualSizeOf } from '#chains/bitcoin/rules/utxo.ts';
 import { paymentOf, psbtOf, scriptCodeOf, transactionOf } from '#chains/bitcoin/rules/transaction.ts';
 import { keyHashOf, witnessOf } from '#chains/bitcoin/rules/witness.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
-import { segwitSighashHalf } from '#local/segwit-sighash.ts';
+import { segwitSighashHalf } from '#local/bitcoin/segwit-sighash.ts';
 import { present } from '../evm/cast.ts';
 import { BTC, mainnet, message, payment, REGTEST, regtest, sourceOf, stranger } from './cast.ts';
 

@@ -2,8 +2,8 @@ import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';
-import type { BitcoinNode } from '#local/bitcoin-node.ts';
-import { startBitcoinNode } from '#local/bitcoin-node.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
 
 /** Who spent a coin: servers that know that it is spent, and not the transaction that spent it. */

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainTransaction } from '#domain/activity/activity.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
-import { compile } from '#local/contracts/compile.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from './cast.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';

@@ -3,8 +3,8 @@ import { getAddress } from 'viem';
 import { evmAdapter } from '#chains/evm/adapter.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { compile, compileDemoDollar } from '#local/contracts/compile.ts';
-import { startAnvil } from '#local/anvil.ts';
+import { compile, compileDemoDollar } from '#local/evm/contracts/compile.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
 import { anvilClient } from '../../anvil-client.ts';
 import { present } from './cast.ts';
 

@@ -7,7 +7,7 @@ import { inspectPayload } from '#chains/inspect/payload.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ContractInteractionIntent, Erc20ApproveIntent, TransferIntent } from '#domain/transaction/intent.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
-import { compile } from '#local/contracts/compile.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
 import { BOB, CREATED_AT_MS, NATIVE, amount, present } from './cast.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

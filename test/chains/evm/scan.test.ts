@@ -3,7 +3,7 @@ import { getAddress } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, Scan } from '#chains/chain-adapter.ts';
-import { compile } from '#local/contracts/compile.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
 import { present } from './cast.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';

@@ -5,7 +5,7 @@ import { evmAdapter } from '#chains/evm/adapter.ts';
 import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts';
 import type { ContractInteractionIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
-import { compile } from '#local/contracts/compile.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
 import type { FalseNode, Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import { BOB, NATIVE, amount, present } from './cast.ts';

@@ -8,7 +8,7 @@ import { messageBytes } from '#chains/solana/rules/transaction.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
-import { account, mintTo, newToken } from '#local/solana-tokens.ts';
+import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll } from 'vitest';
-import { startSolanaNode } from '#local/solana-node.ts';
+import { startSolanaNode } from '#local/solana/node.ts';
 import type { Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import { adapterAt } from './cast.ts';

@@ -7,7 +7,7 @@ import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import type { Asset } from '#domain/activity/movement.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
-import { account, mintTo, newToken, payTokens } from '#local/solana-tokens.ts';
+import { account, mintTo, newToken, payTokens } from '#local/solana/tokens.ts';
 import { present } from '../evm/cast.ts';
 import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';

@@ -3,7 +3,7 @@ import { getTokenEncoder, TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import { expect, test } from 'vitest';
 import { tokenAccountOf } from '#chains/solana/rules/address.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
-import { account, mintTo, newToken } from '#local/solana-tokens.ts';
+import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 

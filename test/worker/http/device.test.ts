@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ScriptDevice } from '#local/script-device.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
 import { parseUserId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { Authenticator } from '../../devices/authenticator.ts';

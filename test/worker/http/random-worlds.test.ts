@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { seededRandom } from '#local/seeded-random.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { Person, Treasury } from './scene.ts';
 import { anotherToken, ask, asService, changePolicy, created, enter, foundTreasury, RECIPIENT } from './scene.ts';
 

@@ -1,0 +1,42 @@
+import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
+import { AGREEMENTS } from '#devices/cosigner-agreement.ts';
+import { UsageError } from '../command-line.ts';
+
+/**
+ * Co-signers that a person names before the device signs although they do not agree, as
+ * `--despite-cosigner 3:unknown`. The name has the standing in it: a script that goes on without a
+ * co-signer that is away stops when the same co-signer states a later policy.
+ */
+
+/** Throws `Misuse` for a name of another form. */
+export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
+  const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
+  const malformed = texts.find((text) => !form.test(text));
+  if (malformed !== undefined) {
+    throw new UsageError(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
+  }
+  return new Set(texts);
+}
+
+/** The co-signers that a person has not named yet. */
+export function unnamed(
+  exceptions: readonly CosignerAgreement[],
+  named: ReadonlySet<string>,
+): readonly CosignerAgreement[] {
+  return exceptions.filter((one) => !named.has(nameOf(one)));
+}
+
+/** The options that name these co-signers. */
+export function optionsFor(exceptions: readonly CosignerAgreement[]): string {
+  return [...new Set(exceptions.map((one) => `--despite-cosigner ${nameOf(one)}`))].join(' ');
+}
+
+/** What a person types to sign although these co-signers do not agree. */
+export function consentTo(exceptions: readonly CosignerAgreement[]): string {
+  const numbers = [...new Set(exceptions.map(({ cosigner }) => cosigner))].toSorted((a, b) => a - b);
+  return numbers.length === 0 ? 'yes' : `yes despite ${numbers.join(' ')}`;
+}
+
+function nameOf({ cosigner, standing }: CosignerAgreement): string {
+  return `${cosigner}:${standing}`;
+}

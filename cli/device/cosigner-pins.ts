@@ -1,0 +1,79 @@
+import { createInterface } from 'node:readline/promises';
+import * as z from 'zod';
+import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { arePins } from '#domain/policy/cosigner-pin.ts';
+import { minSigners } from '#mpc/party.ts';
+import { UsageError } from '../command-line.ts';
+
+const identity = z.object({ index: z.int(), signing: z.string() });
+
+/** What a person says about the co-signers. */
+interface Entered {
+  readonly cosigner?: readonly string[] | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly threshold?: string | undefined;
+}
+
+/** The identity keys that co-signers publish at these addresses. Throws where they are not all co-signers in order. */
+export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin[]> {
+  const pins = await Promise.all(
+    urls.map(async (url) => {
+      const response = await fetch(`${url.replace(/\/$/, '')}/identity`, { redirect: 'error' });
+      const { index, signing } = identity.parse(await response.json());
+      return { index, signing };
+    }),
+  );
+  if (!arePins(pins))
+    throw new UsageError('--cosigner names each co-signer by its address, in the order of their numbers');
+  return pins;
+}
+
+/**
+ * The pins that a person confirms, and how many co-signers must agree. The keys may come from
+ * anywhere, since the fingerprint decides: the person has it from the operators of the co-signers,
+ * and not from this service.
+ *
+ * The threshold is as many as sign together. No policy names it and the fingerprint does not cover
+ * it, so the person enters it, from the same source as the fingerprint. It has no default: a number
+ * below the real one lets fewer hostile co-signers convince the device.
+ *
+ * @param published the keys that the policy in force names; null for none
+ */
+export async function promptForPins(
+  entered: Entered,
+  published: readonly CosignerPin[] | null,
+): Promise<{ readonly cosigners: CosignerPin[]; readonly threshold: number }> {
+  const cosigners = entered.cosigner === undefined ? [...(published ?? [])] : await identitiesAt(entered.cosigner);
+  if (!arePins(cosigners))
+    throw new UsageError('the policy names no co-signers: give the address of each as --cosigner');
+  const threshold = thresholdOf(entered.threshold, cosigners.length);
+  for (const { index, signing } of cosigners) console.error(`co-signer ${index}: ${signing}`);
+  console.error(`fingerprint: ${fingerprintOf(cosigners)}`);
+  const typed = entered.fingerprint ?? (await typedFingerprint());
+  if (!isFingerprintOf(typed, cosigners)) {
+    throw new Error('not pinned: this is not the fingerprint of these keys. Do not go on before you know why.');
+  }
+  return { cosigners, threshold };
+}
+
+/** How many of the co-signers sign together, as a person enters it. Throws `Misuse` where it is absent or impossible. */
+export function thresholdOf(text: string | undefined, count: number): number {
+  const fewest = minSigners(count);
+  if (text === undefined) {
+    throw new UsageError(
+      '--threshold is missing: how many co-signers sign together. It is the signingThreshold that the vault was ' +
+        'created with. Ask the operators of the co-signers, who give you the fingerprint, and not the service',
+    );
+  }
+  const threshold = /^[0-9]$/.test(text) ? Number.parseInt(text, 10) : 0;
+  if (threshold < fewest || threshold > count) throw new UsageError(`--threshold is ${fewest} to ${count}`);
+  return threshold;
+}
+
+async function typedFingerprint(): Promise<string> {
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question('Type the fingerprint that the operators of the co-signers gave you: ');
+  terminal.close();
+  return answer;
+}

@@ -1,0 +1,297 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { createInterface } from 'node:readline/promises';
+import { parseArgs } from 'node:util';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { unwrap } from '../api-client.ts';
+import { clientOf, UsageError, runCommand } from '../command-line.ts';
+import { cancellationBytes } from '#domain/access/credential-reset.ts';
+import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
+import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
+import { promptForPins, identitiesAt, thresholdOf } from './cosigner-pins.ts';
+import type { PinnedVault } from './pin-file.ts';
+import { PinFile } from './pin-file.ts';
+import type { ProvenPolicies } from './statement-check.ts';
+import { newNonce, provePolicies } from './statement-check.ts';
+import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
+import { readPolicy } from '#devices/policy-document.ts';
+import type { CosignerAgreement } from '#devices/cosigner-agreement.ts';
+import type { CanonicalText } from '#domain/canonical/read-text.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import { ScriptDevice } from './script-device.ts';
+
+/**
+ * `npm run device -- COMMAND ...`: a device that gives its owner's voice from a terminal or a script. What the service shows is not
+ * believed: the bytes that were hashed are read and hashed again here, shown field by field, and only the digest that was computed here
+ * is signed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
+ *
+ * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
+ * force. Without pins it does not sign.
+ */
+
+interface Options {
+  readonly key?: string | undefined;
+  readonly vault?: string | undefined;
+  readonly transaction?: string | undefined;
+  readonly change?: string | undefined;
+  readonly user?: string | undefined;
+  readonly reset?: string | undefined;
+  readonly cosigner?: readonly string[] | undefined;
+  readonly fingerprint?: string | undefined;
+  readonly threshold?: string | undefined;
+  readonly 'despite-cosigner'?: readonly string[] | undefined;
+  readonly yes?: boolean | undefined;
+}
+
+const OPTIONS = {
+  key: { type: 'string' },
+  vault: { type: 'string' },
+  transaction: { type: 'string' },
+  change: { type: 'string' },
+  user: { type: 'string' },
+  reset: { type: 'string' },
+  cosigner: { type: 'string', multiple: true },
+  fingerprint: { type: 'string' },
+  threshold: { type: 'string' },
+  'despite-cosigner': { type: 'string', multiple: true },
+  yes: { type: 'boolean' },
+} as const;
+
+interface Command {
+  readonly usage: string;
+  readonly run: (options: Options) => Promise<unknown>;
+}
+
+const DESPITE = '[--despite-cosigner N:STANDING...]';
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  new: { usage: '--key FILE', run: create },
+  show: { usage: '--key FILE --user USER', run: show },
+  enrol: { usage: '--key FILE --vault ID', run: enrol },
+  fingerprint: { usage: '--cosigner URL... [--threshold N]', run: fingerprint },
+  pin: {
+    usage: `--key FILE --vault ID --threshold N [--cosigner URL...] [--fingerprint TEXT] ${DESPITE}`,
+    run: pin,
+  },
+  approve: { usage: `--key FILE --transaction ID ${DESPITE} [--yes]`, run: approve },
+  'cancel-reset': { usage: '--key FILE --vault ID --user USER --reset ID', run: cancelReset },
+  'approve-policy': {
+    usage: `--key FILE --vault ID --change ID [--fingerprint TEXT] ${DESPITE} [--yes]`,
+    run: approvePolicy,
+  },
+};
+
+/** Only its owner reads the file, and one that is there already is never overwritten. */
+async function create(options: Options) {
+  const device = ScriptDevice.create();
+  writeFileSync(need(options, 'key'), device.secretPem(), { mode: 0o600, flag: 'wx' });
+  return { key: need(options, 'key') };
+}
+
+/** What `enrol` would send, for whoever founds a vault or proposes the device in somebody's place. */
+async function show(options: Options) {
+  return keyOf(options).enrolment(need(options, 'user'));
+}
+
+async function enrol(options: Options) {
+  const client = clientOf('CONCLAVE_TOKEN');
+  const { id } = await unwrap(client.api.user.me.$get());
+  const param = { vaultId: need(options, 'vault') };
+  const json = { addDevices: [keyOf(options).enrolment(id)], note: 'A device of mine' };
+  return unwrap(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
+}
+
+/**
+ * For operators of co-signers: the keys that co-signers publish, and what their signers enter at
+ * `pin`, the fingerprint and how many co-signers sign together.
+ */
+async function fingerprint({ cosigner = [], threshold }: Options) {
+  const cosigners = await identitiesAt(cosigner);
+  const together = threshold === undefined ? {} : { threshold: thresholdOf(threshold, cosigners.length) };
+  return { fingerprint: fingerprintOf(cosigners), ...together, cosigners };
+}
+
+/**
+ * Stores the keys of the co-signers, once the person has entered their fingerprint and the
+ * co-signers state the policy in force.
+ */
+async function pin(options: Options) {
+  const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
+  const nonce = newNonce();
+  const param = { vaultId: String(vaultId) };
+  const { policy, ...delivered } = await unwrap(client.api.vault[':vaultId'].policy.$get({ param, query: { nonce } }));
+  const { cosigners, threshold } = await promptForPins(options, policy.cosigners);
+  const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
+  const entered: PinnedVault = { cosigners, threshold, policy: { version: policy.version, hash }, keyIds: [] };
+  const { pinned, exceptions } = await provePolicies(client, entered, { vaultId, nonce, delivered });
+  await confirm({ ...options, yes: true }, exceptions);
+  file.write(vaultId, pinned);
+  return { vault: vaultId, fingerprint: fingerprintOf(cosigners), threshold, policy: pinned.policy };
+}
+
+async function approve(options: Options) {
+  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
+  const txId = need(options, 'transaction');
+  const nonce = newNonce();
+  const { canonical, warnings, ...delivered } = await client.challenge(txId, nonce);
+  const read = readCanonical(hexToBytes(canonical));
+  hold(read.domain === 'conclave/intent/v1', 'these are not the bytes of an intent');
+  hold(valueOf(read, 'transactionId') === txId, 'these are the bytes of another transaction');
+  const vaultId = wholeNumberOf(read, 'vaultId');
+  const policyVersion = wholeNumberOf(read, 'policyVersion');
+  const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
+  const question = { vaultId, nonce, delivered, policyVersion, wallet };
+  const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), question);
+  const named = links.find(({ policy }) => policy.version === policyVersion);
+  hold(named?.hash === valueOf(read, 'policyHash'), 'the intent names a policy that the vault never had');
+  if (policyVersion !== pinned.policy.version) {
+    console.error(`! The intent names policy version ${policyVersion}; version ${pinned.policy.version} is in force.`);
+  }
+  print(read);
+  for (const { detail } of warnings) console.error(`! ${detail}`);
+  await confirm(options, exceptions);
+  file.write(vaultId, pinned);
+  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
+  return unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
+}
+
+async function approvePolicy(options: Options) {
+  const [client, device, file] = [clientOf('CONCLAVE_TOKEN'), keyOf(options), pinsOf(options)];
+  const [vaultId, nonce] = [vaultOf(options), newNonce()];
+  const param = { vaultId: String(vaultId), changeId: need(options, 'change') };
+  const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
+  const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
+  const [mandate, next] = [readCanonical(hexToBytes(canonical)), readCanonical(hexToBytes(policy.canonical))];
+  hold(mandate.domain === 'conclave/policy-change/v1', 'these are not the bytes of a change');
+  hold(valueOf(mandate, 'id') === param.changeId, 'these are the bytes of another change');
+  const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
+  hold(valueOf(mandate, 'policyHash') === hash, 'the change is to another policy than the one that is shown');
+  hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
+  const proposed = { version: wholeNumberOf(next, 'version'), hash };
+  const question = { vaultId, nonce, delivered, proposed };
+  const proven = await provePolicies(client, pinnedVault(file, vaultId), question);
+  hold(proven.isRenewal || isNext(next, proven), 'the change does not follow the policy in force');
+  const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
+  const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
+  // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
+  // A policy that the device has verified moves its pins no more.
+  const isVerified = proven.isRenewal && proposed.version <= proven.pinned.policy.version;
+  hold(
+    isVerified || fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
+    'the change pins other keys of the co-signers: give their fingerprint, as the operators of the co-signers say it, with --fingerprint',
+  );
+  if (proven.isRenewal) console.error(renewalText(proposed.version, isVerified));
+  print(next);
+  print(mandate);
+  await confirm(options, proven.exceptions);
+  file.write(vaultId, proven.pinned);
+  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
+  return unwrap(api.approve.$post({ param, json }));
+}
+
+/** Cancels a credential reset of the owner. It takes no token: the owner may have lost all of them. */
+async function cancelReset(options: Options) {
+  const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
+  const vaultId = parseVaultIdText(need(options, 'vault'));
+  if (userId === null || id === null || vaultId === null) throw new UsageError('--user, --reset or --vault is no id');
+  const url = process.env['CONCLAVE_URL'];
+  if (url === undefined) throw new UsageError('CONCLAVE_URL is not set');
+  const json = keyOf(options).voice(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
+  const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(json),
+  });
+  if (!response.ok) throw new Error(`the service answered ${response.status}: ${await response.text()}`);
+  return (await response.json()) as unknown;
+}
+
+/** Reports whether a policy is the next version after the one that the co-signers have in force. */
+function isNext(next: CanonicalText, { pinned: { policy } }: ProvenPolicies): boolean {
+  return valueOf(next, 'previousHash') === policy.hash && valueOf(next, 'version') === String(policy.version + 1);
+}
+
+function hold(holds: boolean, fault: string): asserts holds {
+  if (!holds) throw new Error(`not signed: ${fault}`);
+}
+
+function valueOf({ fields }: CanonicalText, name: string): string | null {
+  return fields.find(([field]) => field === name)?.[1] ?? null;
+}
+
+/** Beside the answer, which is on the other stream. */
+function print({ domain, fields }: CanonicalText): void {
+  console.error(domain);
+  for (const [name, value] of fields) console.error(`  ${name}: ${value === null ? '-' : JSON.stringify(value)}`);
+}
+
+/**
+ * Asks the person, who names each co-signer that does not agree. With `--yes` the options name them:
+ * a script that was written for agreement must not sign without it.
+ */
+async function confirm(options: Options, exceptions: readonly CosignerAgreement[]): Promise<void> {
+  const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));
+  if (options.yes === true) {
+    hold(open.length === 0, `not all co-signers agree: find out why, or name them with ${optionsFor(open)}`);
+    return;
+  }
+  const consent = consentTo(open);
+  if (open.length > 0)
+    console.error('! Not all co-signers agree. Ask the other signers whether the policy was changed.');
+  const terminal = createInterface({ input: process.stdin, output: process.stderr });
+  const answer = await terminal.question(`Sign this? Type ${consent}: `);
+  terminal.close();
+  hold(answer.trim() === consent, `the answer was not '${consent}'`);
+}
+
+function renewalText(version: number, isVerified: boolean): string {
+  return isVerified
+    ? `! This renews the mandate of version ${version}, which co-signers have in force. It changes no rule.`
+    : `! The service calls this a renewal of version ${version}. Too few co-signers have it in force: judge it as a new change.`;
+}
+
+function wholeNumberOf(read: CanonicalText, name: string): number {
+  const text = valueOf(read, name) ?? '';
+  hold(/^[1-9][0-9]{0,14}$/.test(text), `${name} is no number`);
+  return Number.parseInt(text, 10);
+}
+
+function vaultOf(options: Options): number {
+  const vaultId = parseVaultIdText(need(options, 'vault'));
+  if (vaultId === null) throw new UsageError('--vault is the number of a vault');
+  return vaultId;
+}
+
+function pinsOf(options: Options): PinFile {
+  return new PinFile(need(options, 'key'));
+}
+
+function pinnedVault(file: PinFile, vaultId: number): PinnedVault {
+  const pinned = file.read(vaultId);
+  hold(pinned !== null, `no co-signers are pinned for vault ${vaultId}: enter their fingerprint with 'pin'`);
+  return pinned;
+}
+
+function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user' | 'reset'): string {
+  const value = options[name];
+  if (value === undefined) throw new UsageError(`--${name} is missing`);
+  return value;
+}
+
+function keyOf(options: Options): ScriptDevice {
+  return ScriptDevice.read(readFileSync(need(options, 'key'), 'utf8'));
+}
+
+function usage(): string {
+  const lines = Object.entries(COMMANDS).map(([name, command]) => `  npm run device -- ${name} ${command.usage}`);
+  return ['CONCLAVE_URL and CONCLAVE_TOKEN name the service and open it.', ...lines].join('\n');
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
+  const command = COMMANDS[positionals.join(' ')];
+  if (command === undefined) throw new UsageError(`there is no command '${positionals.join(' ')}'`);
+  console.log(JSON.stringify(await command.run(values), null, 2));
+}
+
+await runCommand(main, usage);

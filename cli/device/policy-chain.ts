@@ -1,0 +1,64 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { InferResponseType } from 'hono/client';
+import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-chain.ts';
+import { readPolicyChain } from '#devices/policy-chain.ts';
+import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
+import type { Client, Connection } from '../api-client.ts';
+import { unwrap } from '../api-client.ts';
+
+type Adopted = InferResponseType<Connection['vault'][':vaultId']['policies']['$get']>['data'][number];
+type SentApproval = NonNullable<Adopted['mandate']>['approvals'][number];
+
+/**
+ * The policies of a vault from this version on to the one that the service calls the newest, each
+ * the successor of the one before. Throws where they are no chain.
+ */
+export async function fetchPolicyChain(
+  client: Client,
+  vaultId: number,
+  fromVersion: number,
+): Promise<readonly PolicyLink[]> {
+  const newestFirst: Adopted[] = [];
+  let cursor: string | null = null;
+  do {
+    const query: { cursor?: string } = cursor === null ? {} : { cursor };
+    const param = { vaultId: String(vaultId) };
+    const page = await unwrap(client.api.vault[':vaultId'].policies.$get({ param, query }));
+    newestFirst.push(...page.data);
+    // A service that gives the same page again and again is not followed.
+    const isFurther: boolean = page.data.length > 0 && page.nextCursor !== cursor;
+    cursor = isFurther ? page.nextCursor : null;
+  } while (cursor !== null && (newestFirst.at(-1)?.policy.version ?? 0) > fromVersion);
+  const wanted = newestFirst.filter(({ policy }) => policy.version >= fromVersion).toReversed();
+  const chain = readPolicyChain(vaultId, wanted.map(documentOf));
+  if (!chain.ok) throw new Error(`the policies of the service are no chain: ${chain.refusal}`);
+  return chain.value;
+}
+
+function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
+  const sent =
+    mandate === null
+      ? null
+      : {
+          bytes: hexToBytes(mandate.canonical),
+          approvals: mandate.approvals.map(voteOf).filter((one) => one !== null),
+        };
+  return { policy: hexToBytes(policy.canonical), mandate: sent };
+}
+
+/** An approval counts by its person and the signature of a device. Which token brought it is not verified. */
+const ANY_TOKEN = parseTokenId('0'.repeat(16));
+
+/** Null for what is no approval: it does not count. */
+function voteOf({ userId, digest, device }: SentApproval): Approval | null {
+  const [user, keyId] = [parseUserId(userId), parseDeviceKeyId(device?.keyId ?? '')];
+  if (user === null || ANY_TOKEN === null) return null;
+  const { authenticatorData = null, clientDataJSON = null } = device ?? {};
+  const assertion =
+    authenticatorData === null || clientDataJSON === null
+      ? null
+      : { authenticatorData, clientDataJson: clientDataJSON };
+  const signed = device === null || keyId === null ? null : { keyId, signature: device.signature, assertion };
+  return { actor: { userId: user, tokenId: ANY_TOKEN, address: null }, digest, device: signed, atMs: 0 };
+}

@@ -1,0 +1,200 @@
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import type { PolicyLink } from '#devices/policy-chain.ts';
+import { pinsUnder } from '#devices/policy-chain.ts';
+import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.ts';
+import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
+import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
+import { verifyStatements } from '#devices/statement.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
+import type { Client } from '../api-client.ts';
+import type { PinnedVault } from './pin-file.ts';
+import { fetchPolicyChain } from './policy-chain.ts';
+
+/** What the service answers about the co-signers. */
+interface DeliveredStatements {
+  readonly keys: readonly { readonly keyId: string; readonly scheme: KeyScheme; readonly publicKey: string }[];
+  readonly statements: readonly StatementEntry[] | null;
+}
+
+/** What a device asks about. */
+export interface Question {
+  readonly vaultId: number;
+  readonly nonce: string;
+  readonly delivered: DeliveredStatements;
+  /** Of the intent; the version in force when absent. */
+  readonly policyVersion?: number;
+  /** The wallet of the intent, which has one key; all keys of the vault when absent. */
+  readonly wallet?: { readonly chain: string; readonly address: string };
+  /** The policy of a policy change. */
+  readonly proposed?: { readonly version: number; readonly hash: string };
+}
+
+/** Policies that at least t co-signers vouch for, the newest last, and what the device remembers from now on. */
+export interface ProvenPolicies {
+  readonly links: readonly PolicyLink[];
+  readonly pinned: PinnedVault;
+  /** Co-signers that do not agree. The device signs only after the person has named each of them. */
+  readonly exceptions: readonly CosignerAgreement[];
+  /** The proposed policy is one of these already: the change renews its mandate. */
+  readonly isRenewal: boolean;
+}
+
+/** A nonce that nobody can foresee: a statement that was made before it answers nothing. */
+export function newNonce(): string {
+  return bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/**
+ * The policies of a vault as the co-signers have them in force. Prints what each co-signer states.
+ *
+ * The service delivers everything. What it delivers is believed where it follows from the pinned
+ * keys: at least t co-signers state the hash of the newest policy, and that hash fixes all policies
+ * before it. Throws otherwise, and nothing is signed.
+ *
+ * A renewal of version k is decided by the quorum of version k - 1, and co-signers may have either
+ * in force, or a later one. So statements of version k - 1 and of every later policy of the chain
+ * agree. With t of them version k - 1 is proven as for any change of it. The device remembers the
+ * newest policy only where t co-signers state that one.
+ */
+export async function provePolicies(client: Client, pinned: PinnedVault, question: Question): Promise<ProvenPolicies> {
+  const { vaultId, policyVersion = pinned.policy.version, proposed } = question;
+  const decidedUnder = proposed === undefined ? policyVersion : Math.max(1, proposed.version - 1);
+  const oldest = Math.min(pinned.policy.version, policyVersion, decidedUnder);
+  const links = await fetchPolicyChain(client, vaultId, oldest);
+  const head = links.at(-1);
+  const pins = await pinsUnder({ pins: pinned.cosigners, policy: pinned.policy }, links);
+  if (head === undefined || !pins.ok) throw new Unproven(PIN_FAULTS[pins.ok ? 'older-policy' : pins.refusal]);
+  const threshold = pins.value.length === pinned.cosigners.length ? pinned.threshold : null;
+  const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
+  const policy = { version: head.policy.version, hash: head.hash };
+  const answered = keysOf(question);
+  // A key that the service leaves out could be one that still has an older policy.
+  const keyIds = question.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
+  if (keyIds.length === 0) throw new Unproven('the vault has no key yet, so no co-signer can state anything');
+  const since = isRenewal ? decidedUnder : policy.version;
+  const judged = { client, links, pins: pins.value, threshold, question, since };
+  const exceptions: CosignerAgreement[] = [];
+  let isHeadProven = true;
+  for (const keyId of keyIds) {
+    const standings = await standingsFor(keyId, judged);
+    exceptions.push(...standings.exceptions);
+    isHeadProven &&= standings.isHeadProven;
+  }
+  const known = [...new Set([...pinned.keyIds, ...keyIds])];
+  const newest = { cosigners: [...pins.value], threshold, policy, keyIds: known };
+  return { links, pinned: isHeadProven ? newest : pinned, exceptions, isRenewal };
+}
+
+interface Judged {
+  readonly client: Client;
+  readonly links: readonly PolicyLink[];
+  readonly pins: readonly CosignerPin[];
+  readonly threshold: number | null;
+  readonly question: Question;
+  /** The lowest version that agrees. */
+  readonly since: number;
+}
+
+/** Where the co-signers stand for one key. Throws `Unproven` when too few agree. */
+async function standingsFor(keyId: string, judged: Judged) {
+  const { pins, question, since } = judged;
+  const { vaultId, nonce, delivered } = question;
+  const head = versionOf(judged.links.at(-1));
+  const asked = { vaultId, keyId, nonce, policy: head };
+  const entries = delivered.statements ?? [];
+  const verdicts = verifyStatements({ pins, asked, nowMs: Date.now(), entries });
+  const standings = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
+  print(keyId, standings);
+  const threshold = judged.threshold ?? pins.length;
+  const exceptions = dissentersIn(standings, threshold);
+  if (!exceptions.ok) throw new Unproven(tooFew(standings, { threshold: judged.threshold, version: head.version }));
+  const isHeadProven = verdicts.filter(({ verdict }) => verdict === 'agrees').length >= threshold;
+  return { exceptions: exceptions.value, isHeadProven };
+}
+
+/** The chain from the oldest policy on that a co-signer states. It ends with the same policy, which fixes all of it. */
+async function chainFor(verdicts: readonly StatementVerdict[], { client, links, question: { vaultId } }: Judged) {
+  const head = versionOf(links.at(-1));
+  const oldest = links[0]?.policy.version ?? 1;
+  const stated = verdicts.map((one) => (one.verdict === 'disagrees' ? Math.max(1, one.policyVersion) : oldest));
+  const wanted = Math.min(...stated);
+  if (wanted >= oldest) return links.map(versionOf);
+  const longer = (await fetchPolicyChain(client, vaultId, wanted)).map(versionOf);
+  const end = longer.findIndex(({ version, hash }) => version === head.version && hash === head.hash);
+  return end < 0 ? links.map(versionOf) : longer.slice(0, end + 1);
+}
+
+function versionOf(link: PolicyLink | undefined): { readonly version: number; readonly hash: string } {
+  if (link === undefined) throw new Unproven(PIN_FAULTS['older-policy']);
+  return { version: link.policy.version, hash: link.hash };
+}
+
+function tooFew(
+  standings: readonly CosignerAgreement[],
+  { threshold, version }: { readonly threshold: number | null; readonly version: number },
+): string {
+  const count = threshold ?? standings.length;
+  const isLater = standings.some(({ standing }) => standing === 'later-version');
+  return [
+    `fewer than ${count} co-signers state that they have version ${version}`,
+    ...(isLater ? ['the service may show an old policy: ask the other signers whether there was a change'] : []),
+    ...(threshold === null ? [UNCONFIRMED_THRESHOLD] : []),
+  ].join('. ');
+}
+
+const UNCONFIRMED_THRESHOLD =
+  'The person has not confirmed how many of these co-signers sign together, so all of them have to agree: ' +
+  "pin them again with 'pin --threshold N'";
+
+/** The statements do not prove what the service shows. */
+class Unproven extends Error {
+  constructor(why: string) {
+    super(`not signed: ${why}`);
+  }
+}
+
+const PIN_FAULTS = {
+  'older-policy': 'the service shows an older policy than this device has verified',
+  'other-history': 'the service shows other policies than this device has verified',
+  'unproven-pins':
+    'the policy names other co-signers, and no quorum has signed that with its devices: ' +
+    'pin them again with their fingerprint',
+} as const;
+
+/**
+ * The ids of the keys that the service names, each checked against its public key. A wallet has the
+ * one key that its address follows from.
+ */
+function keysOf({ delivered, wallet }: Question): readonly string[] {
+  const { keys } = delivered;
+  for (const { keyId, scheme, publicKey } of keys) {
+    if (keyIdOf(scheme, hexToBytes(publicKey)) !== keyId) throw new Unproven('a key has the name of another one');
+    if (wallet === undefined) continue;
+    const key = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, wallet.chain);
+    const isOfWallet = addressOn(wallet.chain, scheme, key) === wallet.address;
+    if (!isOfWallet) throw new Unproven('the key that the service names is not the key of the wallet');
+  }
+  return keys.map(({ keyId }) => keyId);
+}
+
+/** Beside the answer, which is on the other stream. */
+function print(keyId: string, standings: readonly CosignerAgreement[]): void {
+  console.error(`key ${keyId}`);
+  for (const { cosigner, standing, detail } of standings) {
+    console.error(
+      `  co-signer ${cosigner}: ${SHOWN[standing]}${standing === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
+    );
+  }
+}
+
+const SHOWN: Readonly<Record<Agreement, string>> = {
+  agrees: 'agrees',
+  behind: 'BEHIND',
+  'other-history': 'DISAGREES (a policy that is not in the history of this one)',
+  'later-version': 'DISAGREES (a later policy than this one)',
+  unknown: 'unknown',
+};

@@ -1,0 +1,137 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import { startAnvil } from '../local/evm/anvil.ts';
+import { WRANGLER } from '../local/stack/bundle.ts';
+import { localChain } from '../local/evm/chain.ts';
+import { Client } from './api-client.ts';
+import type { Person, ReadyVault } from '../local/stack/provision.ts';
+import { createPerson, createReadyVault } from '../local/stack/provision.ts';
+import { startStack } from '../local/stack/stack.ts';
+import { pollUntil } from '../local/stack/poll.ts';
+import { chainFault } from './verify-history.ts';
+
+/**
+ * `npm run rehearse-restore`: a backup of D1 is taken while the service runs, payments and a founding follow, D1 is lost, and the backup is put
+ * in its place, by the commands that an operator gives (README, "When something is lost"), with `--local` in place of `--remote`. Then every
+ * vault is asked to tell again what it knows. Exit 0, or 1 with what was not as it had been.
+ */
+
+const ETHER = 10n ** 18n;
+const SUCCESS_MS = 60_000;
+const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
+const RECIPIENT = '0x00000000000000000000000000000000bac0bac0';
+
+type Say = (line: string) => void;
+
+export async function runDrill(say: Say): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-restore-'));
+  const anvil = await startAnvil();
+  const options = { folder, rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED };
+  let stack = await startStack(options);
+  const service = () => new Client(stack.url, stack.serviceKey);
+  try {
+    const people: Person[] = [];
+    for (const name of ['alice', 'bob']) people.push(await createPerson(service(), stack.url, name));
+    const chain = localChain(anvil.url);
+    const pay = async (vault: ReadyVault) => {
+      const [alice, bob] = people.map(({ client }) => client.at(stack.url));
+      if (alice === undefined || bob === undefined) throw new Error('two have to approve');
+      const { id } = await alice.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1000' });
+      for (const client of [alice, bob]) await client.approve(id);
+      await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
+    };
+    const found = async (name: string) => {
+      const vault = await createReadyVault(service(), { name, signers: people, threshold: 2 });
+      await chain.fund(vault.address, ETHER);
+      return vault;
+    };
+    const shown = async (vault: ReadyVault) => lookAt(people, stack.url, vault);
+
+    const treasury = await found('Treasury');
+    await pay(treasury);
+    const backup = join(folder, 'backup.sql');
+    await d1(folder, ['export', 'DB', '--output', backup]);
+    say(`the backup, taken while the service ran: ${(await stat(backup)).size} bytes of SQL`);
+
+    await pay(treasury);
+    const payroll = await found('Payroll');
+    await pay(payroll);
+    const before = [await shown(treasury), await shown(payroll)];
+    say('since then: a payment, a second vault, and a payment of that one');
+
+    await stack.stop();
+    await rm(join(folder, 'state', 'v3', 'd1'), { recursive: true });
+    await d1(folder, ['execute', 'DB', '--file', backup]);
+    stack = await startStack(options);
+    say('D1 is lost, and the backup is in its place');
+
+    const told = await projectAll(service());
+    const vaults = [treasury, payroll];
+    if (told < vaults.length) throw new Error(`${told} vaults were there, and not ${vaults.length}`);
+    const after = await Promise.all(vaults.map(shown));
+    if (!isDeepStrictEqual(after, before)) throw new Error('a list or a history is not as it was');
+    say(`${told} vaults have told what they know: lists and histories are as they were, and unbroken`);
+
+    const third = await found('Third');
+    if (vaults.some(({ id }) => id === third.id)) throw new Error('a number was given out twice');
+    for (const vault of [...vaults, third]) await pay(vault);
+    const balance = await chain.balance(RECIPIENT);
+    if (balance !== 6000n) throw new Error(`six payments were made, and ${balance} wei have arrived`);
+    say(`a third vault has a number of its own (${third.id}), and all of them pay`);
+  } finally {
+    await stack.stop();
+    await anvil.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** As `npm run admin -- vault project --vault N`, for each number from 1 on until there is none. */
+async function projectAll(service: Client): Promise<number> {
+  for (let id = 1; ; id++) {
+    const { status } = await service.ask('POST', `/internal/vault/${id}/projection`);
+    if (status === 404) return id - 1;
+    if (status !== 202) throw new Error(`vault ${id}: ${status}`);
+  }
+}
+
+/** Its list and its history, as people see them. */
+async function lookAt(people: readonly Person[], url: string, { id }: ReadyVault) {
+  const [alice] = people;
+  if (alice === undefined) throw new Error('somebody must look');
+  const { transactions } = await alice.client.at(url).transactions(id);
+  type Page = { readonly history: Parameters<typeof chainFault>[0] };
+  const { body } = await alice.client.at(url).ask<Page>('GET', `/vault/${id}/history?limit=100`);
+  const { history } = body;
+  const fault = chainFault(history);
+  if (fault !== null) throw new Error(`the history of vault ${id}: ${fault}`);
+  return { transactions, history };
+}
+
+/** One of wrangler's commands for D1, on the local one of this folder. */
+async function d1(folder: string, command: readonly string[]): Promise<void> {
+  // Where it looks, beside its configuration.
+  const [place, config] = [join(folder, 'coordinator', '.wrangler'), join(folder, 'coordinator', 'wrangler.json')];
+  await mkdir(place, { recursive: true });
+  await symlink(join(folder, 'state'), join(place, 'state')).catch(ifNotThere);
+  const words = [WRANGLER, 'd1', ...command, '--local', '--config', config];
+  const env = { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' };
+  const run = spawnSync(process.execPath, words, { cwd: folder, env, encoding: 'utf8' });
+  if (run.status !== 0) throw new Error(`wrangler d1 ${command.join(' ')}:\n${run.stdout}${run.stderr}`);
+}
+
+function ifNotThere(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+}
+
+if (import.meta.main) {
+  try {
+    await runDrill((line) => console.log(line));
+    console.log('Everything was as it had been.');
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : String(error));
+    process.exitCode = 1;
+  }
+}

@@ -1,0 +1,186 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { decimalText } from '#domain/asset/amount.ts';
+import { LocalBitcoinChain, Rejected } from './chain.ts';
+import { serveEsplora } from './node.ts';
+import { firstExecutable, placesOnPath } from '../stack/executable.ts';
+import { pollUntil } from '../stack/poll.ts';
+
+/** Coins that are mined first may be spent a hundred blocks later. */
+const FIRST_BLOCKS = 110;
+const START_DEADLINE_MS = 60_000;
+
+/** A regtest of Bitcoin Core, behind the same interface of Esplora as the one in this process. */
+export interface Bitcoind {
+  readonly url: string;
+  /** What it says of its chain and mempool, as of the last question to the interface. */
+  readonly ledger: LocalBitcoinChain;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
+  readonly rates: Record<string, unknown>;
+  /** Satoshi for anybody, out of what was mined; in a block where that is wanted. Gives the hash. */
+  readonly pay: (address: string, amount: bigint, mined?: boolean) => Promise<string>;
+  /** Puts what waits into a block, and empty ones after it. */
+  readonly mine: (blocks?: number) => Promise<void>;
+  /** Takes the newest blocks back: what was in them waits again, and as many empty ones, and one more, stand there instead. */
+  readonly reorganise: (blocks: number) => Promise<void>;
+  /** Makes `ledger` say what the node says now. */
+  readonly refresh: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+}
+
+/** The binary that `BITCOIND` names, else one on the PATH; null where there is none. */
+export function findBitcoind(): string | null {
+  const named = process.env['BITCOIND'];
+  return firstExecutable(named === undefined ? placesOnPath('bitcoind') : [named]);
+}
+
+export async function startBitcoind(binary: string): Promise<Bitcoind> {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-bitcoind-'));
+  const [port, password] = [await freePort(), bytesToHex(randomBytes(16))];
+  const child = spawn(binary, argumentsOf(folder, port, password), { stdio: 'ignore' });
+  // An interrupted test run must not leave a node behind.
+  const abandon = () => child.kill('SIGKILL');
+  process.once('exit', abandon);
+  const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const node = new Rpc(`http://127.0.0.1:${port}/`, password);
+  await pollUntil('bitcoind', () => answers(node, child), START_DEADLINE_MS);
+  await node.ask('createwallet', ['miner']);
+  const home = await node.ask<string>('getnewaddress', []);
+  await node.ask('generatetoaddress', [FIRST_BLOCKS, home]);
+  const ledger = new LocalBitcoinChain();
+  let looking: Promise<void> = Promise.resolve();
+  // One look after the other, whoever asks.
+  const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, ledger)));
+  await refresh();
+  const rates: Record<string, unknown> = {};
+  const server = await serveEsplora(0, { ledger, rates, refresh, send: (raw) => node.send(raw) });
+  return {
+    url: server.url,
+    ledger,
+    rates,
+    refresh,
+    pay: async (address, amount, mined = true) => {
+      const hash = await node.ask<string>('sendtoaddress', [address, decimalText(amount, 8)]);
+      // By its bytes: the node's own wallet may hand it to the mempool a little later, and a block that names it would not find it there.
+      if (mined) await node.ask('generateblock', [home, [await bytesOf(node, hash)]]);
+      await refresh();
+      return hash;
+    },
+    mine: async (blocks = 1) => {
+      await node.ask('generatetoaddress', [blocks, home]);
+      await refresh();
+    },
+    reorganise: async (blocks) => {
+      const lost = ledger.blockHash(ledger.height - blocks + 1);
+      await node.ask('invalidateblock', [lost]);
+      for (let i = 0; i <= blocks; i++) await node.ask('generateblock', [home, []]);
+      await refresh();
+    },
+    stop: async () => {
+      await server.stop();
+      process.off('exit', abandon);
+      child.kill('SIGTERM');
+      await exited;
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function argumentsOf(folder: string, port: number, password: string): readonly string[] {
+  return [
+    '-regtest',
+    `-datadir=${folder}`,
+    '-listen=0',
+    '-dnsseed=0',
+    '-server',
+    `-rpcport=${port}`,
+    '-rpcuser=conclave',
+    `-rpcpassword=${password}`,
+    '-fallbackfee=0.00002',
+    '-dbcache=16',
+    '-printtoconsole=0',
+  ];
+}
+
+async function bytesOf(node: Rpc, hash: string): Promise<string> {
+  const { hex } = await node.ask<{ readonly hex: string }>('gettransaction', [hash]);
+  return hex;
+}
+
+/** It can not be asked for one that is free, as others can. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (typeof address !== 'object' || address === null) throw new Error('no port');
+  return address.port;
+}
+
+/** Null while it starts. Throws when it has ended. */
+async function answers(node: Rpc, child: ChildProcess): Promise<true | null> {
+  if (child.exitCode !== null) throw new Error(`bitcoind has ended with ${child.exitCode}`);
+  try {
+    await node.ask('getblockcount', []);
+    return true;
+  } catch {
+    return null;
+  }
+}
+
+class Rpc {
+  readonly #url: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(url: string, password: string) {
+    this.#url = url;
+    const credential = Buffer.from(`conclave:${password}`).toString('base64');
+    this.#headers = { authorization: `Basic ${credential}`, 'content-type': 'application/json' };
+  }
+
+  /** Amounts in answers are decimal numbers, and none of them is used. Throws the node's own words, `Rejected`. */
+  async ask<T>(method: string, params: readonly unknown[]): Promise<T> {
+    const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
+    const answer = await fetch(this.#url, { method: 'POST', headers: this.#headers, body });
+    const told = (await answer.json()) as { readonly result: T; readonly error: RpcError | null };
+    if (told.error !== null) throw new Rejected(told.error.message, told.error.code);
+    return told.result;
+  }
+
+  send(raw: string): Promise<string> {
+    return this.ask('sendrawtransaction', [raw]);
+  }
+}
+
+interface RpcError {
+  readonly code: number;
+  readonly message: string;
+}
+
+interface ToldBlock {
+  readonly tx: readonly { readonly hex: string }[];
+}
+
+/** Brings the ledger up to what the node says: blocks from the first that differs, and everything that waits. */
+async function mirror(node: Rpc, ledger: LocalBitcoinChain): Promise<void> {
+  const height = await node.ask<number>('getblockcount', []);
+  const hashAt = (at: number) => node.ask<string>('getblockhash', [at]);
+  let common = Math.min(height, ledger.height);
+  while (common > 0 && (await hashAt(common)) !== ledger.blockHash(common)) common -= 1;
+  const blocks: { readonly hash: string; readonly raws: readonly string[] }[] = [];
+  for (let at = common + 1; at <= height; at++) {
+    const hash = await hashAt(at);
+    const { tx } = await node.ask<ToldBlock>('getblock', [hash, 2]);
+    blocks.push({ hash, raws: tx.map(({ hex }) => hex) });
+  }
+  const waiting: string[] = [];
+  for (const hash of await node.ask<readonly string[]>('getrawmempool', [])) {
+    waiting.push(await node.ask<string>('getrawtransaction', [hash]));
+  }
+  ledger.mirror(common, blocks, waiting);
+}

@@ -1,0 +1,274 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { Address, OutScript } from '@scure/btc-signer';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
+import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
+import type { AcceptedTransaction, TxOut } from './chain.ts';
+import { LocalBitcoinChain, Rejected } from './chain.ts';
+
+export interface BitcoinNode {
+  readonly url: string;
+  readonly ledger: LocalBitcoinChain;
+  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
+  readonly rates: Record<string, unknown>;
+  readonly stop: () => Promise<void>;
+}
+
+interface BitcoinOptions {
+  /** A free one when absent. */
+  readonly port?: number;
+  /** Where it is written to at the end, and goes on from when it is there. */
+  readonly folder?: string;
+  /** Mines what it takes at once, as a chain of one does. */
+  readonly minesAtOnce?: boolean;
+}
+
+const PAGE = 25;
+
+/** A local regtest behind the REST interface of Esplora, as far as Conclave asks one. */
+export async function startBitcoinNode({
+  port = 0,
+  folder,
+  minesAtOnce = false,
+}: BitcoinOptions = {}): Promise<BitcoinNode> {
+  const ledger = new LocalBitcoinChain(folder ?? null);
+  const rates: Record<string, unknown> = {};
+  const send = async (raw: string) => {
+    const hash = ledger.send(raw);
+    if (minesAtOnce) ledger.mine();
+    return hash;
+  };
+  const { url, stop } = await serveEsplora(port, { ledger, rates, refresh: async () => {}, send });
+  return {
+    url,
+    ledger,
+    rates,
+    stop: () => {
+      if (folder !== undefined) ledger.save(folder);
+      return stop();
+    },
+  };
+}
+
+/** What stands behind the interface. */
+interface View {
+  readonly ledger: LocalBitcoinChain;
+  readonly rates: Readonly<Record<string, unknown>>;
+  /** Before each answer: the ledger may be a copy of what another one says. */
+  readonly refresh: () => Promise<void>;
+  /** Gives the hash. Throws `Rejected`. */
+  readonly send: (raw: string) => Promise<string>;
+}
+
+/** Serves the interface of Esplora. @param port a free one when 0 */
+export async function serveEsplora(
+  port: number,
+  view: View,
+): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
+  const server = createServer((request, response) => {
+    // Who asked may hang up in the middle of the question: then there is nobody to answer.
+    serve(view, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${bound.port}`,
+    stop: () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+/** What questions are answered from. */
+type Told = Pick<View, 'ledger' | 'rates'>;
+
+interface Answer {
+  readonly status: number;
+  readonly answer: unknown;
+}
+
+async function serve(view: View, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const { method = 'GET', url = '/' } = request;
+  const sent = method === 'POST' ? await textOf(request) : null;
+  await view.refresh();
+  const { status, text } = await answerEsplora(view, url, sent);
+  response.writeHead(status).end(text);
+}
+
+/** What the interface answers. @param sent by POST; null for what is asked by GET */
+export async function answerEsplora(
+  view: Omit<View, 'refresh'>,
+  path: string,
+  sent: string | null,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const { status, answer } = sent === null ? told(view, path) : await accept(view, sent);
+  return { status, text: typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer) };
+}
+
+async function accept({ send }: Pick<View, 'send'>, raw: string): Promise<Answer> {
+  try {
+    return { status: 200, answer: await send(raw) };
+  } catch (error) {
+    if (!(error instanceof Rejected)) throw error;
+    // As Esplora passes on what Bitcoin Core answers.
+    const inner = JSON.stringify({ code: error.code, message: error.message });
+    return { status: 400, answer: `sendrawtransaction RPC error: ${inner}` };
+  }
+}
+
+function told(view: Told, url: string): Answer {
+  const path = url.slice(1).split('/');
+  for (const [shape, answer] of ROUTES) {
+    const given = parametersIn(shape.split('/'), path);
+    if (given === null) continue;
+    const found = answer(view, given);
+    if (found === null) return { status: 404, answer: 'Not found' };
+    return found instanceof Refusal ? { status: 400, answer: found.words } : { status: 200, answer: found };
+  }
+  return { status: 404, answer: 'Not found' };
+}
+
+/** Null where the path is of another shape. */
+function parametersIn(shape: readonly string[], path: readonly string[]): readonly string[] | null {
+  if (shape.length !== path.length) return null;
+  const fits = shape.every((part, i) => part === '*' || part === path[i]);
+  return fits ? path.filter((_, i) => shape[i] === '*') : null;
+}
+
+type Route = (view: Told, given: readonly string[]) => unknown;
+
+const ROUTES: readonly (readonly [string, Route])[] = [
+  ['blocks/tip/height', ({ ledger }) => ledger.height],
+  ['block-height/*', ({ ledger }, [height = '']) => ledger.blockHash(Number.parseInt(height, 10))],
+  ['fee-estimates', ({ rates }) => rates],
+  ['tx/*', ({ ledger }, [hash = '']) => shown(ledger, ledger.find(hash))],
+  ['tx/*/hex', ({ ledger }, [hash = '']) => ledger.find(hash)?.raw ?? null],
+  ['tx/*/outspend/*', ({ ledger }, [hash = '', vout = '']) => spendOf(ledger, hash, Number.parseInt(vout, 10))],
+  ['address/*', ({ ledger }, [address = '']) => statsOf(ledger, address)],
+  ['address/*/utxo', ({ ledger }, [address = '']) => listed(unspentOf(ledger, address))],
+  ['address/*/txs/mempool', ({ ledger }, [address = '']) => waitingOf(ledger, address)],
+  ['address/*/txs/chain', ({ ledger }, [address = '']) => historyOf(ledger, address, null)],
+  ['address/*/txs/chain/*', ({ ledger }, [address = '', last = '']) => historyOf(ledger, address, last)],
+];
+
+function statusOf(ledger: LocalBitcoinChain, hash: string) {
+  const height = ledger.heightOf(hash);
+  return height === null
+    ? { confirmed: false }
+    : {
+        confirmed: true,
+        block_height: height,
+        block_hash: ledger.blockHash(height),
+        block_time: 1_700_000_000 + height,
+      };
+}
+
+function shown(ledger: LocalBitcoinChain, taken: AcceptedTransaction | null) {
+  if (taken === null) return null;
+  const { hash, inputs, outputs, fee, virtualSize } = taken;
+  const coinbase = { txid: '0'.repeat(64), vout: 0xffffffff, prevout: null, is_coinbase: true };
+  const spends = inputs.map(({ txid, vout, spent }) => ({
+    txid,
+    vout,
+    prevout: spent === null ? null : outputOf(spent),
+    is_coinbase: false,
+  }));
+  return {
+    txid: hash,
+    vin: inputs.length === 0 ? [coinbase] : spends,
+    vout: outputs.map(outputOf),
+    fee,
+    // As much as it can be: what is told of a transaction is its virtual size.
+    weight: virtualSize * 4n,
+    status: statusOf(ledger, hash),
+  };
+}
+
+const NETWORK = networkOf(`bip122:${GENESIS.regtest}`);
+
+function outputOf({ script, amount }: TxOut) {
+  const scriptpubkey = bytesToHex(script);
+  const address = addressOf(script);
+  return { scriptpubkey, value: amount, ...(address === null ? {} : { scriptpubkey_address: address }) };
+}
+
+function addressOf(script: Uint8Array): string | null {
+  if (NETWORK === null) return null;
+  try {
+    return Address(NETWORK).encode(OutScript.decode(script));
+  } catch {
+    // A script that has no address.
+    return null;
+  }
+}
+
+function spendOf(ledger: LocalBitcoinChain, txid: string, vout: number) {
+  // Of a transaction that it does not know, electrs says the same as of a coin that nobody spends.
+  const spender = ledger.spenderOf(txid, vout);
+  return spender === null
+    ? { spent: false }
+    : { spent: true, txid: spender.hash, status: statusOf(ledger, spender.hash) };
+}
+
+function isTo(address: string): (output: TxOut) => boolean {
+  const script = NETWORK === null ? null : scriptOf(NETWORK, address);
+  return (output) => script !== null && Buffer.from(script).equals(output.script);
+}
+
+function statsOf(ledger: LocalBitcoinChain, address: string) {
+  const sum = (outputs: readonly TxOut[]) =>
+    outputs.filter(isTo(address)).reduce((total, { amount }) => total + amount, 0n);
+  const [funded, spent] = ledger.flows();
+  return { address, chain_stats: { funded_txo_sum: sum(funded), spent_txo_sum: sum(spent) } };
+}
+
+function unspentOf(ledger: LocalBitcoinChain, address: string) {
+  return [...ledger.confirmed(), ...ledger.waiting()].flatMap(({ hash, outputs }) =>
+    outputs.flatMap((output, vout) =>
+      isTo(address)(output) && ledger.spenderOf(hash, vout) === null
+        ? [{ txid: hash, vout, value: output.amount, status: statusOf(ledger, hash) }]
+        : [],
+    ),
+  );
+}
+
+/** What is asked for is more than a server gives. */
+class Refusal {
+  readonly words: string;
+
+  constructor(words: string) {
+    this.words = words;
+  }
+}
+
+/** As electrs has it, unless its operator raises it (`utxos-limit`). */
+const MAX_LISTED = 500;
+
+function listed<T>(coins: readonly T[]): readonly T[] | Refusal {
+  if (coins.length <= MAX_LISTED) return coins;
+  return new Refusal(`Too many unspent transaction outputs (>${MAX_LISTED}). Contact support to raise limits.`);
+}
+
+function waitingOf(ledger: LocalBitcoinChain, address: string) {
+  return ledger
+    .waiting()
+    .filter(concerns(address))
+    .map((one) => shown(ledger, one));
+}
+
+/** Reports whether a transaction pays an address or spends what it had. */
+function concerns(address: string): (taken: AcceptedTransaction) => boolean {
+  const isHers = isTo(address);
+  return ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent));
+}
+
+function historyOf(ledger: LocalBitcoinChain, address: string, last: string | null) {
+  const named = ledger.confirmed().filter(concerns(address)).toReversed();
+  const start = last === null ? 0 : named.findIndex(({ hash }) => hash === last) + 1;
+  return named.slice(start, start + PAGE).map((one) => shown(ledger, one));
+}

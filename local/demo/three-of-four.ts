@@ -1,0 +1,118 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { startAnvil } from '../evm/anvil.ts';
+import type { LocalChain } from '../evm/chain.ts';
+import { localChain } from '../evm/chain.ts';
+import { Client, unwrap } from '../../cli/api-client.ts';
+import type { RemoteCosigners } from '../stack/remote-cosigners.ts';
+import { startRemoteCosigners } from '../stack/remote-cosigners.ts';
+import { watchLocalChain } from '../stack/monitor.ts';
+import type { Person, ReadyVault } from '../stack/provision.ts';
+import { createPerson, createReadyVault } from '../stack/provision.ts';
+import { ScriptDevice } from '../../cli/device/script-device.ts';
+import { startStack } from '../stack/stack.ts';
+import { pollUntil } from '../stack/poll.ts';
+
+const COUNT = 4;
+const THRESHOLD = 3;
+const ETHER = 10n ** 18n;
+const DEADLINE_MS = 60_000;
+/** Twenty reads a minute are the limit of a token. */
+const POLL_MS = 3_000;
+const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
+
+type Say = (what: string, text: string) => void;
+
+interface Signer extends Person {
+  readonly device: ScriptDevice;
+}
+
+interface Scene {
+  readonly say: Say;
+  readonly chain: LocalChain;
+  readonly vault: ReadyVault;
+  readonly signers: readonly [Signer, Signer, Signer];
+  readonly recipient: string;
+}
+
+/**
+ * The recommended set-up on this machine: four co-signers in processes of their own of which three
+ * sign, and approvals that devices sign. One payment is signed while all four are there, and one while
+ * co-signer 2 is stopped. Throws where anything is not as it must be.
+ */
+export async function demoThreeOfFour(say: Say): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
+  const anvil = await startAnvil();
+  say('chain', `anvil at ${anvil.url}`);
+  const cosigners = await startRemoteCosigners(folder, COUNT);
+  const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] }, ...cosigners.settings });
+  const monitor = await watchLocalChain(anvil.url, stack.monitor);
+  try {
+    const urls = Object.values(cosigners.settings.cosignerUrls ?? {});
+    say('stack', `coordinator at ${stack.url}, ${urls.length} co-signers at ${urls.join(', ')}`);
+    const service = new Client(stack.url, stack.serviceKey);
+    const enter = async (name: string) => ({
+      ...(await createPerson(service, stack.url, name)),
+      device: ScriptDevice.create(),
+    });
+    const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
+    const devices = signers.map(({ id, device }) => device.enrolment(id));
+    const wish = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
+    const vault = await createReadyVault(service, { ...wish, approvalMode: 'device', devices });
+    const chain = localChain(anvil.url);
+    await chain.fund(vault.address, 10n * ETHER);
+    const scene = { say, chain, vault, signers: [...signers] as const, recipient: await chain.account(5) };
+    await payAndStop(scene, cosigners);
+  } finally {
+    await monitor.stop();
+    await stack.stop();
+    await cosigners.stop();
+    await anvil.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function payAndStop(scene: Scene, cosigners: RemoteCosigners): Promise<void> {
+  const { say, vault, signers } = scene;
+  const param = { vaultId: String(vault.id) };
+  const { policy } = await unwrap(signers[0].client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
+  expect('devices sign the approvals', policy.approvalMode === 'device' && policy.devices.length === 3);
+  expect('no receipt of every co-signer is required', policy.signOnce === 'quorum');
+  say('vault', `2 of 3 devices approve, ${THRESHOLD} of ${COUNT} co-signers sign; address ${vault.address}`);
+  console.log('\nA payment while all four co-signers are there');
+  await pay(scene, ETHER / 4n);
+  console.log('\nA payment while co-signer 2 is stopped');
+  await cosigners.stopOne(2);
+  await pay(scene, ETHER / 8n);
+}
+
+/** One payment from its creation to the recipient's balance; alice and bob approve it with their devices. */
+async function pay({ say, chain, vault, signers, recipient }: Scene, amount: bigint): Promise<void> {
+  const [alice, bob, carol] = signers;
+  const before = await chain.balance(recipient);
+  const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: amount.toString() };
+  const { id, state } = await alice.client.transfer(body);
+  say(state, `alice creates ${id}`);
+  const path = `/transaction/${id}/approve`;
+  const bare = await alice.client.ask('POST', path);
+  expect('an approval without a signature of a device does not count', bare.status >= 400);
+  for (const { name, client, device } of [alice, bob]) {
+    const { digest } = await client.challenge(id);
+    const json = device.voice(digest);
+    const after = await unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId: id }, json }));
+    say(after.state, `${name} approves with a device, ${after.approvalsCounted} of ${after.requiredApprovals}`);
+  }
+  const ended = async () => {
+    const record = await carol.client.read(id);
+    return FINAL.has(record.state) ? record : null;
+  };
+  const record = await pollUntil(`end of ${id}`, ended, DEADLINE_MS, POLL_MS);
+  expect(`the payment succeeds (${record.stateReason ?? 'no reason given'})`, record.state === 'SUCCEEDED');
+  expect('the recipient has exactly the amount more', (await chain.balance(recipient)) - before === amount);
+  say(record.state, record.txHash ?? '');
+}
+
+function expect(what: string, holds: boolean): void {
+  if (!holds) throw new Error(`not true: ${what}`);
+}

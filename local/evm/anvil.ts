@@ -1,0 +1,113 @@
+import type { ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import { firstExecutable, placesOnPath } from '../stack/executable.ts';
+
+export interface AnvilOptions {
+  /** A free one when absent. */
+  readonly port?: number;
+  /** Seconds between blocks. When absent a block is mined with each transaction, and none without. */
+  readonly blockTime?: number;
+  /** File that the chain is loaded from, when it is there, and written to at the end. */
+  readonly statePath?: string;
+  /** 31337 when absent. */
+  readonly chainId?: number;
+}
+
+export interface Anvil {
+  readonly url: string;
+  /** Ends it and waits until it is gone (its state is then on disk). Twice does nothing more. */
+  readonly stop: () => Promise<void>;
+}
+
+/** Anvil listens 0.1 s after its start; a machine under load gets a hundred times that. */
+const START_DEADLINE_MS = 10_000;
+const STOP_DEADLINE_MS = 10_000;
+
+/** Starts a local EVM chain with funded, unlocked accounts, and returns when it answers. Throws when it does not start: port in use, no anvil. */
+export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
+  const child = spawn(anvilBinary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] });
+  const exited = new Promise<string>((resolve) => {
+    let words = '';
+    child.stderr.setEncoding('utf8').on('data', (chunk: string) => (words = `${words}${chunk}`.slice(-2000)));
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(`exit ${code ?? signal}: ${words.trim()}`));
+  });
+  // An interrupted test run or demo must not leave a chain behind.
+  const abandon = () => child.kill('SIGKILL');
+  process.once('exit', abandon);
+  const stop = async () => {
+    process.off('exit', abandon);
+    if (isRunning(child)) child.kill('SIGINT');
+    // One that has locked itself up (seen after a thousand transactions of many at once) hears nothing else.
+    const insist = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
+    await exited;
+    clearTimeout(insist);
+  };
+  const [failed, late] = [exited.then((failure) => ({ failure })), new AbortController()];
+  const started = await Promise.race([failed, listening(child.stdout), deadline(late.signal)]);
+  late.abort();
+  if (typeof started === 'string') return { url: started, stop };
+  abandon();
+  process.off('exit', abandon);
+  throw new Error(`anvil did not start: ${started.failure}`);
+}
+
+/** Its address, when it says that it listens there. What it says after that nobody needs. */
+function listening(stdout: Readable): Promise<string> {
+  return new Promise((resolve) => {
+    let words = '';
+    stdout.setEncoding('utf8').on('data', (chunk: string) => {
+      words = `${words}${chunk}`;
+      const address = /Listening on (127\.0\.0\.1:[0-9]+)/.exec(words)?.[1];
+      if (address === undefined) return;
+      stdout.removeAllListeners('data').resume();
+      resolve(`http://${address}`);
+    });
+  });
+}
+
+async function deadline(signal: AbortSignal): Promise<{ readonly failure: string }> {
+  await pause(START_DEADLINE_MS, undefined, { signal }).catch(() => null);
+  return { failure: `no word of it within ${START_DEADLINE_MS} ms` };
+}
+
+/** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */
+function anvilBinary(): string {
+  const modules = join(import.meta.dirname, '..', '..', 'node_modules');
+  const candidates = [
+    join(
+      modules,
+      '@foundry-rs',
+      `anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`,
+      'bin',
+      'anvil',
+    ),
+    ...placesOnPath('anvil'),
+  ];
+  const found = firstExecutable(candidates);
+  if (found !== null) return found;
+  throw new Error(
+    'anvil was not found. On Linux x64 it comes with `npm ci` (optional package @foundry-rs/anvil-linux-amd64); ' +
+      'elsewhere install Foundry (https://getfoundry.sh) so that `anvil` is on the PATH.',
+  );
+}
+
+function argumentsOf(options: AnvilOptions): readonly string[] {
+  return [
+    '--host',
+    '127.0.0.1',
+    // 0: it takes a port as it opens it. One that is looked for before may be somebody else's by then.
+    '--port',
+    String(options.port ?? 0),
+    ...(options.blockTime === undefined ? [] : ['--block-time', String(options.blockTime)]),
+    ...(options.statePath === undefined ? [] : ['--state', options.statePath]),
+    ...(options.chainId === undefined ? [] : ['--chain-id', String(options.chainId)]),
+  ];
+}
+
+function isRunning(child: ChildProcess): boolean {
+  return child.exitCode === null && child.signalCode === null && child.pid !== undefined;
+}

@@ -1,0 +1,44 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { text as textOf } from 'node:stream/consumers';
+import { LocalSolanaChain } from './chain.ts';
+import { answerRpc } from './rpc.ts';
+
+export interface SolanaNode {
+  readonly url: string;
+  readonly ledger: LocalSolanaChain;
+  readonly stop: () => Promise<void>;
+}
+
+interface SolanaOptions {
+  /** A free one when absent. */
+  readonly port?: number;
+  /** Where it is written to at the end, and goes on from when it is there. */
+  readonly folder?: string;
+}
+
+/** A local ledger behind the JSON-RPC interface of a Solana node. */
+export async function startSolanaNode({ port = 0, folder }: SolanaOptions = {}): Promise<SolanaNode> {
+  const ledger = new LocalSolanaChain(folder ?? null);
+  const server = createServer((request, response) => {
+    // Who asked may hang up in the middle of the question: then there is nobody to answer.
+    serve(ledger, request, response).catch(() => response.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  return {
+    url: `http://127.0.0.1:${bound.port}`,
+    ledger,
+    stop: () => {
+      if (folder !== undefined) ledger.save(folder);
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+async function serve(ledger: LocalSolanaChain, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const answer = answerRpc(ledger, await textOf(request));
+  response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
+}

@@ -1,0 +1,65 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import type { Address, EncodedAccount } from '@solana/kit';
+import { createNoopSigner, getAddressDecoder, lamports } from '@solana/kit';
+import {
+  getCreateAssociatedTokenIdempotentInstruction,
+  getMintEncoder,
+  getMintToInstruction,
+  getTransferCheckedInstruction,
+  TOKEN_PROGRAM_ADDRESS,
+} from '@solana-program/token';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
+import type { LocalSolanaChain } from './chain.ts';
+
+/** Mints every token here, and pays for it. Nobody has its key. */
+const AUTHORITY = getAddressDecoder().decode(new Uint8Array(32).fill(0x58));
+
+/** A token of which nobody has any yet. */
+export function newToken(ledger: LocalSolanaChain, decimals = 6): Address {
+  const mint = getAddressDecoder().decode(randomBytes(32));
+  const data = getMintEncoder().encode({
+    mintAuthority: AUTHORITY,
+    supply: 0n,
+    decimals,
+    isInitialized: true,
+    freezeAuthority: AUTHORITY,
+  });
+  ledger.put(account(mint, Uint8Array.from(data), TOKEN_PROGRAM_ADDRESS));
+  return mint;
+}
+
+/** An account as it is to be there. */
+export function account(address: Address, data: Uint8Array, programAddress: Address): EncodedAccount {
+  return {
+    address,
+    data,
+    executable: false,
+    lamports: lamports(10_000_000n),
+    programAddress,
+    space: BigInt(data.length),
+  };
+}
+/** Tokens out of nothing, into the account of a wallet. */
+export function mintTo(ledger: LocalSolanaChain, mint: Address, owner: Address, amount: bigint): string {
+  if (ledger.account(AUTHORITY) === null) ledger.airdrop(AUTHORITY, 10_000_000_000n);
+  const signer = createNoopSigner(AUTHORITY);
+  const token = tokenAccountOf(owner, mint);
+  return ledger.carryOut(AUTHORITY, [
+    getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: token, owner, mint }),
+    getMintToInstruction({ mint, token, mintAuthority: signer, amount }),
+  ]).hash;
+}
+
+/** A payment of tokens by an outsider. */
+export function payTokens(
+  ledger: LocalSolanaChain,
+  mint: Address,
+  { from, to, amount, decimals = 6 }: { from: Address; to: Address; amount: bigint; decimals?: number },
+): string {
+  const signer = createNoopSigner(from);
+  const [source, destination] = [tokenAccountOf(from, mint), tokenAccountOf(to, mint)];
+  return ledger.carryOut(from, [
+    getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: to, mint }),
+    getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount, decimals }),
+  ]).hash;
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { extname, join } from 'node:path';
+import { APPROVAL_PAGE } from '../../cli/approval-page-release.ts';
+
+/** The approval page on an origin of its own, as a static host serves it. */
+export interface ApprovalPlace {
+  readonly origin: string;
+  readonly stop: () => Promise<void>;
+}
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
+  '.json': 'application/json',
+};
+const FILES = ['index.html', 'approval-page.js', 'approval-page.css'];
+
+/**
+ * Serves the built page at `http://localhost:PORT`: browsers take a passkey's page over http from there
+ * alone. Throws when it is not built, or the port is in use.
+ *
+ * @param allowedOrigins of the dashboards that it answers; a function, since a dashboard can start later
+ */
+export async function serveApprovalPage(
+  allowedOrigins: () => readonly string[],
+  { port = 0 }: { readonly port?: number } = {},
+): Promise<ApprovalPlace> {
+  const files = new Map(FILES.map((name) => [`/${name}`, readFileSync(join(APPROVAL_PAGE, name))]));
+  const headers = headersIn(readFileSync(join(APPROVAL_PAGE, '_headers'), 'utf8'));
+  const send = (answer: ServerResponse, path: string) => {
+    const body = path === '/allowed-origins.json' ? JSON.stringify(allowedOrigins()) : files.get(path);
+    const type = TYPES[extname(path)] ?? 'text/plain';
+    answer.writeHead(body === undefined ? 404 : 200, { ...headers, 'Content-Type': type });
+    answer.end(body);
+  };
+  const server = createServer((request, answer) => {
+    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
+    send(answer, pathname === '/' ? '/index.html' : pathname);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, 'localhost', resolve);
+  });
+  const { port: taken } = server.address() as AddressInfo;
+  return {
+    origin: `http://localhost:${taken}`,
+    stop: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+/** The headers that a static host reads out of `_headers`, for every path. */
+function headersIn(text: string): Readonly<Record<string, string>> {
+  const lines = text.split('\n').filter((line) => line.startsWith('  '));
+  return Object.fromEntries(
+    lines.map((line) => {
+      const [name = '', ...value] = line.trim().split(': ');
+      return [name, value.join(': ')];
+    }),
+  );
+}

@@ -1,0 +1,190 @@
+import { createHmac, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Client } from 'viem';
+import { createClient, http } from 'viem';
+import { getBlock, getBlockNumber } from 'viem/actions';
+import { GENESIS } from '#chains/bitcoin/rules/network.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
+import type { LocalBitcoinChain } from '../bitcoin/chain.ts';
+import type { FaultyMonitor } from './faulty-monitor.ts';
+import { reorganise } from './faulty-monitor.ts';
+import type { LocalSolanaChain } from '../solana/chain.ts';
+
+/** CAIP-2 of anvil, of the local ledger of Solana, and of regtest. */
+const LOCAL_CHAIN = 'eip155:31337';
+const LOCAL_SOLANA = `solana:${LOCAL_CLUSTER}`;
+const LOCAL_BITCOIN = `bip122:${GENESIS.regtest}`;
+const POLL_MS = 100;
+
+export interface MonitorPlace {
+  /** Of the service. */
+  readonly url: string;
+  readonly endpointId: string;
+  /** `whsec_` and base64. */
+  readonly secret: string;
+}
+
+/** One thing that a monitor has seen. */
+export interface Observed {
+  readonly txHash: string;
+  /** CAIP-2; the local chain when absent. */
+  readonly chain?: string;
+  /** The monitor's own name for its delivery: the same when it is sent again. A new one when absent. */
+  readonly id?: string;
+}
+
+/** What reports one transaction, and the headers that sign it as Standard Webhooks has it. */
+export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Observed) {
+  const body = { type: 'chain.activity', data: { chain, txHash } };
+  const timestamp = String(Math.floor(Date.now() / 1000));
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key)
+    .update(`${id}.${timestamp}.${JSON.stringify(body)}`)
+    .digest('base64');
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': `v1,${signature}` };
+  return { body, headers };
+}
+
+/** Where a monitor of Standard Webhooks delivers. */
+export function pathOf({ endpointId }: Pick<MonitorPlace, 'endpointId'>): string {
+  return `/webhook/standard-webhooks/${endpointId}`;
+}
+
+/** Reports one transaction. Gives the status of the answer. */
+export async function report(place: MonitorPlace, seen: string | Observed): Promise<number> {
+  const { body, headers } = signedReport(place.secret, typeof seen === 'string' ? { txHash: seen } : seen);
+  const response = await fetch(`${place.url}${pathOf(place)}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify(body),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/**
+ * A monitor of the local chain: reports every transaction of every block from now on, and tries again where nobody has answered. With
+ * mischief it reports late, twice, out of order or not at all, and the chain takes blocks back.
+ */
+export async function watchLocalChain(
+  rpcUrl: string,
+  place: MonitorPlace,
+  mischief: FaultyMonitor | null = null,
+): Promise<{ readonly stop: () => Promise<void> }> {
+  const client = createClient({ transport: http(rpcUrl) });
+  const controller = new AbortController();
+  const begin = await getBlockNumber(client, { cacheTime: 0 });
+  const watching = watch({ client, place, mischief, signal: controller.signal }, begin + 1n);
+  return {
+    stop: async () => {
+      controller.abort();
+      await watching;
+    },
+  };
+}
+
+/** A local ledger that can be looked at: gives what has been carried out since the last look. */
+export interface Watchable {
+  /** CAIP-2. */
+  readonly chain: string;
+  readonly news: () => readonly string[];
+  /** Takes blocks back as mischief has it, on a chain where that can be. */
+  readonly unsettle?: (mischief: Pick<FaultyMonitor, 'depth'>) => void;
+}
+
+export function watchableSolana(ledger: Pick<LocalSolanaChain, 'slot' | 'since'>): Watchable {
+  let seen = ledger.slot;
+  return {
+    chain: LOCAL_SOLANA,
+    news: () => {
+      const hashes = ledger.since(seen).map(({ hash }) => hash);
+      seen = ledger.slot;
+      return hashes;
+    },
+  };
+}
+
+/**
+ * What waits is news, and so is the block that has it. One that came in the place of another is none by its height: what is in it was
+ * reported, or is found by a scan.
+ */
+export function watchableBitcoin(
+  ledger: Pick<LocalBitcoinChain, 'height' | 'since' | 'waiting' | 'reorganise'>,
+): Watchable {
+  const begin = BigInt(ledger.height) + 1n;
+  let seen = ledger.height;
+  let waited: readonly string[] = [];
+  return {
+    chain: LOCAL_BITCOIN,
+    news: () => {
+      const mined = ledger.since(seen);
+      seen = ledger.height;
+      const waiting = ledger.waiting().map(({ hash }) => hash);
+      const sighted = waiting.filter((hash) => !waited.includes(hash));
+      waited = waiting;
+      return [...mined, ...sighted];
+    },
+    unsettle: (mischief) => {
+      const depth = mischief.depth(BigInt(ledger.height), begin);
+      if (depth > 0) ledger.reorganise(depth);
+    },
+  };
+}
+
+/** The same of a ledger in this process. */
+export function watchLedger(
+  { chain, news, unsettle }: Watchable,
+  place: MonitorPlace,
+  mischief: FaultyMonitor | null = null,
+): { readonly stop: () => Promise<void> } {
+  const controller = new AbortController();
+  const { signal } = controller;
+  const follow = async () => {
+    while (!signal.aborted) {
+      const hashes = news();
+      for (const txHash of mischief?.due(hashes) ?? hashes) {
+        await reportUntilTaken(place, { txHash, chain }, signal);
+      }
+      if (mischief !== null && hashes.length > 0) unsettle?.(mischief);
+      await pause(POLL_MS, undefined, { signal }).catch(() => null);
+    }
+  };
+  const watching = follow();
+  return {
+    stop: async () => {
+      controller.abort();
+      await watching;
+    },
+  };
+}
+
+interface Watch {
+  readonly client: Client;
+  readonly place: MonitorPlace;
+  readonly mischief: FaultyMonitor | null;
+  readonly signal: AbortSignal;
+}
+
+async function watch({ client, place, mischief, signal }: Watch, begin: bigint): Promise<void> {
+  let next = begin;
+  while (!signal.aborted) {
+    // Beyond the head there is no block yet, and a chain that has ended has none any more.
+    const block = await getBlock(client, { blockNumber: next }).catch(() => null);
+    const seen = block?.transactions ?? [];
+    for (const hash of mischief?.due(seen) ?? seen) await reportUntilTaken(place, hash, signal);
+    if (block === null) {
+      await pause(POLL_MS);
+      continue;
+    }
+    const depth = mischief?.depth(next, begin) ?? 0;
+    if (depth > 0) await reorganise(client, depth);
+    next += 1n;
+  }
+}
+
+async function reportUntilTaken(place: MonitorPlace, seen: string | Observed, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    if ((await report(place, seen).catch(() => 0)) === 200) return;
+    await pause(POLL_MS);
+  }
+}

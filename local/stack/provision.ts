@@ -1,0 +1,112 @@
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { Client, unwrap, NoAnswer } from '../../cli/api-client.ts';
+import type { ScriptDevice } from '../../cli/device/script-device.ts';
+import { pollUntil } from './poll.ts';
+
+export interface Person {
+  readonly name: string;
+  readonly id: string;
+  /** Value of a personal access token. */
+  readonly token: string;
+  /** Of a session, as a browser sends it; it lasts a day. */
+  readonly cookie: string;
+  readonly client: Client;
+}
+
+export interface VaultOptions {
+  /** The identity keys of the co-signers, which signers verify statements with. */
+  readonly cosigners?: readonly CosignerPin[];
+  readonly name: string;
+  /** Everyone here is a signer and may create. */
+  readonly signers: readonly Person[];
+  readonly threshold: number;
+  readonly initialState?: 'DRAFT' | 'SUBMITTED';
+  readonly mostPending?: number;
+  /** Two when absent. */
+  readonly signingThreshold?: number;
+  /** Besides the local chain. */
+  readonly chains?: readonly string[];
+  /** Whether it is on the local chain at all; it is when absent. */
+  readonly isOnAnvil?: boolean;
+  readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
+  /** `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's count. */
+  readonly approvalMode?: 'token' | 'device';
+  /** Of the signers; none when absent. */
+  readonly devices?: readonly ReturnType<ScriptDevice['enrolment']>[];
+}
+
+export interface ReadyVault {
+  readonly id: number;
+  /** On anvil; empty for one that is not there. */
+  readonly address: string;
+  /** By the name of the chain. */
+  readonly addresses: Readonly<Record<string, string>>;
+}
+
+const ROLES = ['viewer', 'initiator', 'signer'] as const;
+
+/** Generating a key takes about 3 s on two cores: three pairings and three proofs. */
+const KEY_DEADLINE_MS = 60_000;
+
+/**
+ * Enters a person, with a session by enrolment and a token that the session makes. Throws for a person who is enrolled: another
+ * credential of an operator takes a credential reset.
+ */
+export async function createPerson(service: Client, url: string, name: string): Promise<Person> {
+  const { user } = service.api.internal;
+  const { id } = await unwrap(user.$post({ json: { name, email: `${name}@example.com` } }));
+  const session = await unwrap(user[':userId'].session.$post({ param: { userId: id } }));
+  const cookie = session.cookie.split(';')[0] ?? '';
+  const { token } = await ownToken(url, cookie, { name: 'local' });
+  return { name, id, token, cookie, client: new Client(url, token) };
+}
+
+/** One more token of a person, as the dashboard makes it. @param cookie of a session of the person */
+export async function ownToken(
+  url: string,
+  cookie: string,
+  body: { readonly name: string; readonly expiresAt?: number },
+): Promise<{ readonly id: string; readonly token: string }> {
+  const headers = { cookie, origin: new URL(url).origin, 'content-type': 'application/json' };
+  const response = await fetch(`${url}/session/access-token`, { method: 'POST', headers, body: JSON.stringify(body) });
+  if (response.status !== 201) throw new Error(`a token of a session answered ${response.status}`);
+  return (await response.json()) as { readonly id: string; readonly token: string };
+}
+
+/** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
+export async function createReadyVault(service: Client, wish: VaultOptions): Promise<ReadyVault> {
+  const founding = {
+    name: wish.name,
+    reference: wish.name.replaceAll(' ', '-'),
+    members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
+    threshold: wish.threshold,
+    approvalMode: wish.approvalMode ?? 'token',
+    initialState: wish.initialState ?? 'SUBMITTED',
+    chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
+    ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
+    ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
+    ...(wish.devices === undefined ? {} : { devices: [...wish.devices] }),
+    ...(wish.cosigners === undefined ? {} : { cosigners: [...wish.cosigners] }),
+    ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
+  };
+  const vault = await unwrap(service.api.internal.vault.$post({ json: founding }));
+  const addresses = await pollUntil('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
+  return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
+}
+
+/**
+ * The addresses of a vault's wallets, or null while one is missing. The local co-signers compute on the one thread that also
+ * answers, for seconds when a machine is busy; a connection that has idled that long is closed under the next question, which
+ * is simply asked again.
+ */
+export async function addressesOf(service: Client, vaultId: number): Promise<Readonly<Record<string, string>> | null> {
+  try {
+    const param = { vaultId: String(vaultId) };
+    const vault = await unwrap(service.api.internal.vault[':vaultId'].$get({ param }));
+    const found = vault.wallets.flatMap(({ chain, address }) => (address === null ? [] : [[chain, address] as const]));
+    return found.length === vault.wallets.length ? Object.fromEntries(found) : null;
+  } catch (error) {
+    if (error instanceof NoAnswer) return null;
+    throw error;
+  }
+}

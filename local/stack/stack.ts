@@ -1,0 +1,147 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WRANGLER } from './bundle.ts';
+import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
+import type { Settings } from './configuration.ts';
+import type { MonitorPlace } from './monitor.ts';
+import type { ServeOrder, Serving } from './serve.ts';
+import { pollUntil } from './poll.ts';
+
+export interface StackOptions extends Settings {
+  /** Where everything that must outlive a crash is kept. The same folder again goes on where it was. */
+  readonly folder: string;
+  /** Of the coordinator; a free one when absent. */
+  readonly port?: number;
+  /** Numbers of the co-signers that do not run, as if their machines were down. */
+  readonly absent?: readonly number[];
+}
+
+/** The coordinator and three co-signers on workerd, with D1, objects and queues on this machine. */
+export interface Stack {
+  readonly url: string;
+  readonly serviceKey: string;
+  /** Where, and with what, the activity of the local chain is reported. */
+  readonly monitor: MonitorPlace;
+  /** What the Workers have written. */
+  readonly logFile: string;
+  /** Runs the cron trigger, which nothing does by itself here. */
+  readonly sweep: () => Promise<void>;
+  /** Ends it in order. */
+  readonly stop: () => Promise<void>;
+  /** Ends it like a power cut: SIGKILL to every process of it at once. */
+  readonly kill: () => Promise<void>;
+}
+
+/** The first start bundles and migrates and takes 5 to 8 s on two cores, a restart 1.5 s; a loaded machine gets many times that. */
+const START_DEADLINE_MS = 60_000;
+
+const SERVE = join(import.meta.dirname, 'serve.ts');
+
+/** Folders whose bundles are of this process; others may be older than the sources. */
+const built = new Set<string>();
+
+/** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
+const QUIET = {
+  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
+  X_LOCAL_OBSERVABILITY: 'false',
+  WRANGLER_HIDE_BANNER: 'true',
+  WRANGLER_SEND_METRICS: 'false',
+  WRANGLER_LOG_SANITIZE: 'true',
+  FORCE_COLOR: '0',
+  CI: 'true',
+};
+
+/** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
+export async function startStack(options: StackOptions): Promise<Stack> {
+  const { folder } = options;
+  const { files, serviceKey, monitorSecret } = configure(folder, options);
+  if (!built.has(folder)) rmSync(join(folder, 'bundle'), { recursive: true, force: true });
+  built.add(folder);
+  migrate(folder, files[0]);
+  const logFile = join(folder, 'workers.log');
+  const log = openSync(logFile, 'a');
+  const order: ServeOrder = { files, folder, port: options.port ?? 0, absent: options.absent ?? [] };
+  const child = spawn(process.execPath, [SERVE, JSON.stringify(order)], {
+    env: { ...process.env, ...QUIET },
+    stdio: ['ignore', log, log, 'ipc'],
+    // Its own process group, so that a kill reaches it and workerd together.
+    detached: true,
+  });
+  closeSync(log);
+  const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+  const signal = (name: NodeJS.Signals) => signalGroup(child, name);
+  const abandon = () => signal('SIGKILL');
+  process.once('exit', abandon);
+  const end = async (name: NodeJS.Signals) => {
+    process.off('exit', abandon);
+    signal(name);
+    await gone;
+    // The leader is gone; whatever it has left of its group goes too.
+    signal('SIGKILL');
+  };
+  let told: Serving | null = null;
+  child.once('message', (serving: Serving) => (told = serving));
+  const look = async () => (told !== null && (await answers(told.port)) ? told : null);
+  const serving = await Promise.race([
+    gone.then(() => 'it ended'),
+    pollUntil('answer', look, START_DEADLINE_MS).catch(String),
+  ]);
+  if (typeof serving === 'string') {
+    await end('SIGKILL');
+    throw new Error(`the stack did not start (${serving}); the end of ${logFile}:\n${endOf(logFile)}`);
+  }
+  const url = urlOf(serving.port);
+  return {
+    url,
+    serviceKey,
+    monitor: { url, endpointId: LOCAL_MONITOR, secret: monitorSecret },
+    logFile,
+    sweep: () => sweep(serving.cronPort),
+    stop: () => end('SIGTERM'),
+    kill: () => end('SIGKILL'),
+  };
+}
+
+/** Brings the local database to the newest schema; most starts have nothing to do, and wrangler takes seconds to say so. */
+function migrate(folder: string, config: string): void {
+  const done = join(folder, 'migrated.json');
+  const wanted = JSON.stringify(migrationNames());
+  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return;
+  const applied = spawnSync(
+    process.execPath,
+    [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--config', config, '--persist-to', join(folder, 'state')],
+    { env: { ...process.env, ...QUIET }, encoding: 'utf8' },
+  );
+  if (applied.status !== 0) throw new Error(`the database could not be prepared:\n${applied.stdout}${applied.stderr}`);
+  writeFileSync(done, wanted);
+}
+
+async function answers(port: number): Promise<boolean> {
+  const response = await fetch(`${urlOf(port)}/health`).catch(() => null);
+  return response?.ok === true;
+}
+
+async function sweep(port: number): Promise<void> {
+  const response = await fetch(`${urlOf(port)}/cdn-cgi/local/scheduled`);
+  if (!response.ok) throw new Error(`the cron trigger answered ${response.status}`);
+}
+
+function urlOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, name);
+  } catch (error) {
+    // ESRCH: nothing of the group is left.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+function endOf(file: string): string {
+  return readFileSync(file, 'utf8').slice(-3000);
+}

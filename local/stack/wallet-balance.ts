@@ -1,0 +1,51 @@
+import { address, getAddressDecoder } from '@solana/kit';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import { tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { addressOfPublicKey } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
+import { ED25519 } from '#mpc/ed25519.ts';
+import type { LocalBitcoinChain } from '../bitcoin/chain.ts';
+import type { LocalSolanaChain } from '../solana/chain.ts';
+import { mintTo, newToken } from '../solana/tokens.ts';
+
+const SOL = 10n ** 9n;
+const DOLLAR = 10n ** 6n;
+
+/** What a chain itself says that somebody has, and what its coin is called. */
+export interface WalletBalance {
+  readonly coin: { readonly symbol: string; readonly decimals: number };
+  readonly balance: (of: string) => Promise<bigint>;
+  readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
+}
+
+/** The ledger's own word, and somebody outside. */
+export function solanaPurse(ledger: LocalSolanaChain) {
+  const somebody = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
+  return {
+    somebody,
+    coin: { symbol: 'SOL', decimals: 9 },
+    /** 10 SOL, and 1000 of a new token, whose mint it gives. */
+    fund: (wallet: string): string => {
+      ledger.airdrop(address(wallet), 10n * SOL);
+      const mint = newToken(ledger);
+      mintTo(ledger, mint, address(wallet), 1000n * DOLLAR);
+      return mint;
+    },
+    balance: async (of: string) => ledger.account(address(of))?.lamports ?? 0n,
+    tokenBalance: async (mint: string, of: string) =>
+      tokenAccountIn(ledger.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
+  };
+}
+
+/** What a regtest itself says of somebody, whose key is the number one. */
+export function bitcoinPurse(ledger: LocalBitcoinChain) {
+  const network = networkOf(`bip122:${GENESIS.regtest}`);
+  if (network === null) throw new Error('regtest is a network');
+  return {
+    somebody: addressOfPublicKey(network, secp256k1.Point.BASE.toBytes()),
+    coin: { symbol: 'BTC', decimals: 8 },
+    balance: async (of: string) => ledger.balance(of),
+    tokenBalance: async () => 0n,
+  };
+}
