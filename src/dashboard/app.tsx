@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
 import { api, good, Refusal, whenLoggedOut } from '#dashboard/api.ts';
-import type { Returned } from '#dashboard/errand.ts';
-import { ApprovalReturn } from '#dashboard/approval-return.tsx';
-import { ApprovalOrigin } from '#dashboard/approval-way.ts';
+import type { Returned } from '#dashboard/forms/signing-task.ts';
+import { ApprovalReturn } from '#dashboard/approval/approval-return.tsx';
+import { ApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { NotificationsPage } from '#dashboard/notifications-page.tsx';
-import { People } from '#dashboard/people.tsx';
-import { PolicyPage } from '#dashboard/policy-page.tsx';
-import { ReceivePage } from '#dashboard/receive-page.tsx';
-import { RulesPage } from '#dashboard/rules-page.tsx';
-import { TokensPage } from '#dashboard/tokens-page.tsx';
-import { TransactionPage } from '#dashboard/transaction-page.tsx';
-import { TransferPage } from '#dashboard/transfer-page.tsx';
-import { VaultPage } from '#dashboard/vault-page.tsx';
-import { VaultsPage } from '#dashboard/vaults-page.tsx';
+import { NotificationsPage } from '#dashboard/pages/notifications-page.tsx';
+import { People } from '#dashboard/pages/member-names.tsx';
+import { PolicyPage } from '#dashboard/pages/policy-page.tsx';
+import { ReceivePage } from '#dashboard/pages/receive-page.tsx';
+import { RulesPage } from '#dashboard/pages/rules-page.tsx';
+import { TokensPage } from '#dashboard/pages/tokens-page.tsx';
+import { TransactionPage } from '#dashboard/pages/transaction-page.tsx';
+import { TransferPage } from '#dashboard/pages/transfer-page.tsx';
+import { VaultPage } from '#dashboard/pages/vault-page.tsx';
+import { VaultsPage } from '#dashboard/pages/vaults-page.tsx';
 
 interface Seen {
   readonly me: Person;

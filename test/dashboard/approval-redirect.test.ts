@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { store, takeRedirectResult } from '#dashboard/errand.ts';
+import { store, takeRedirectResult } from '#dashboard/forms/signing-task.ts';
 import { APPROVAL_PROTOCOL, pageReadyMessage } from '#domain/access/approval-page-message.ts';
 import type { ReadRedirectResult } from '#domain/access/approval-redirect.ts';
 import { resultUrl } from '#domain/access/approval-redirect.ts';

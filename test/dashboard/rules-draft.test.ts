@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { RulesOfPolicy } from '#dashboard/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/rules-draft.ts';
+import type { RulesOfPolicy } from '#dashboard/forms/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-draft.ts';
 
 const USDC = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
 

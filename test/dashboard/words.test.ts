@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { abbreviated, unitsOf, unitsText, usdText } from '#dashboard/words.ts';
+import { abbreviated, unitsOf, unitsText, usdText } from '#dashboard/format.ts';
 
 test.each([
   ['0', 18, '0'],

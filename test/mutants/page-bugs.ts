@@ -79,14 +79,14 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'the dashboard sends an answer that it did not ask for',
-    file: 'src/dashboard/errand.ts',
+    file: 'src/dashboard/forms/signing-task.ts',
     was: 'if (waiting?.requestId !== returned.requestId) {',
     is: 'if (waiting === null) {',
     caughtBy: returned,
   },
   {
     name: 'the dashboard sends the answer of a redirect again after a reload',
-    file: 'src/dashboard/errand.ts',
+    file: 'src/dashboard/forms/signing-task.ts',
     was: '  storage.removeItem(KEY);\n',
     is: '',
     caughtBy: returned,

@@ -2,12 +2,12 @@ import { useState } from 'preact/hooks';
 import type { OwnVault, Person, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
-import { Decision } from '#dashboard/decision.tsx';
+import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount, State, Subject, Time } from '#dashboard/parts.tsx';
-import { MemberLabel } from '#dashboard/people.tsx';
-import { Simulation } from '#dashboard/simulation.tsx';
-import { Steps } from '#dashboard/steps.tsx';
+import { Amount, State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { MemberLabel } from '#dashboard/pages/member-names.tsx';
+import { Simulation } from '#dashboard/pages/simulation.tsx';
+import { Steps } from '#dashboard/pages/steps.tsx';
 
 /** Somebody may still decide about it. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);

@@ -4,14 +4,14 @@ import type { CanonicalText } from '#domain/canonical/read-text.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Challenge, Person } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Hash, Time } from '#dashboard/parts.tsx';
-import type { SignatureBody } from '#dashboard/passkey.ts';
-import { bytesOfHex, hexOf, passkeysOfThisSite, passkeysOfPage, signWithPasskey } from '#dashboard/passkey.ts';
-import type { ApprovalChannel } from '#dashboard/approval-way.ts';
-import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval-way.ts';
-import type { SigningTask } from '#dashboard/errand.ts';
-import { signatureIn } from '#dashboard/approval-request.ts';
-import { NotSigned } from '#dashboard/not-signed.ts';
+import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
+import type { SignatureBody } from '#dashboard/forms/passkey.ts';
+import { bytesOfHex, hexOf, passkeysOfThisSite, passkeysOfPage, signWithPasskey } from '#dashboard/forms/passkey.ts';
+import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
+import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
+import type { SigningTask } from '#dashboard/forms/signing-task.ts';
+import { signatureIn } from '#dashboard/approval/approval-request.ts';
+import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
 /** What somebody is asked to say yes to, as the service gives it. */
 export interface Asked {

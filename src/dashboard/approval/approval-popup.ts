@@ -1,4 +1,4 @@
-import { NotSigned } from '#dashboard/not-signed.ts';
+import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type {
   ApprovalAnswer,
   ApprovalRequest,

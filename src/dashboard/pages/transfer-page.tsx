@@ -2,10 +2,10 @@ import { useState } from 'preact/hooks';
 import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good, Refusal } from '#dashboard/api.ts';
-import { typedValue } from '#dashboard/form.ts';
+import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/parts.tsx';
-import { unitsOf } from '#dashboard/words.ts';
+import { Amount } from '#dashboard/pages/record-fields.tsx';
+import { unitsOf } from '#dashboard/format.ts';
 
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
 

@@ -1,7 +1,7 @@
 import type { InferResponseType } from 'hono/client';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Hash } from '#dashboard/parts.tsx';
+import { Hash } from '#dashboard/pages/record-fields.tsx';
 
 type Line = (typeof api.vault)[':vaultId']['policy'];
 type Answer = InferResponseType<Line['$get']>;

@@ -1,10 +1,10 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Person } from '#dashboard/api.ts';
-import { requestThroughWindow, openApprovalPage } from '#dashboard/approval-popup.ts';
-import { redirectForNonce } from '#dashboard/approval-redirect.ts';
-import type { SigningTask } from '#dashboard/errand.ts';
-import { requestFor } from '#dashboard/approval-request.ts';
+import { requestThroughWindow, openApprovalPage } from '#dashboard/approval/approval-popup.ts';
+import { redirectForNonce } from '#dashboard/approval/approval-redirect.ts';
+import type { SigningTask } from '#dashboard/forms/signing-task.ts';
+import { requestFor } from '#dashboard/approval/approval-request.ts';
 import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
 /** The origin of the approval page, or null where this deployment has none. */

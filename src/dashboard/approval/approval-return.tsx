@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Person } from '#dashboard/api.ts';
-import type { Returned } from '#dashboard/errand.ts';
-import { redirectWithRequest } from '#dashboard/approval-redirect.ts';
-import { complete, requestFor } from '#dashboard/approval-request.ts';
+import type { Returned } from '#dashboard/forms/signing-task.ts';
+import { redirectWithRequest } from '#dashboard/approval/approval-redirect.ts';
+import { complete, requestFor } from '#dashboard/approval/approval-request.ts';
 import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
-import { NotSigned } from '#dashboard/not-signed.ts';
+import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
 /** Takes up what the approval page has answered by redirect, and then shows the page that the person left. */
 export function ApprovalReturn(props: {

@@ -3,8 +3,8 @@ import { api, good } from '#dashboard/api.ts';
 import type { CredentialReset } from '#dashboard/api.ts';
 import type { Loaded } from '#dashboard/loading.tsx';
 import { ErrorText, reasonOf, useLoaded } from '#dashboard/loading.tsx';
-import { Time } from '#dashboard/parts.tsx';
-import { MemberLabel } from '#dashboard/people.tsx';
+import { Time } from '#dashboard/pages/record-fields.tsx';
+import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
 /** The open credential resets of members of a vault, each with a way to cancel it. */
 export function VaultCredentialResets({ vaultId }: { readonly vaultId: string }) {

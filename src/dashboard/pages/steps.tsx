@@ -2,8 +2,8 @@ import { useState } from 'preact/hooks';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Time } from '#dashboard/parts.tsx';
-import { MemberLabel } from '#dashboard/people.tsx';
+import { Time } from '#dashboard/pages/record-fields.tsx';
+import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
 /** Every step of a transaction, for whoever opens it: a page asks for what its reader looks at, and readers have a limit. */
 export function Steps({ transaction }: { readonly transaction: Transaction }) {

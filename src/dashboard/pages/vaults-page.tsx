@@ -1,6 +1,6 @@
 import type { OwnVault } from '#dashboard/api.ts';
-import { OwnCredentialResets } from '#dashboard/credential-resets.tsx';
-import { Hash } from '#dashboard/parts.tsx';
+import { OwnCredentialResets } from '#dashboard/pages/credential-resets.tsx';
+import { Hash } from '#dashboard/pages/record-fields.tsx';
 
 export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] }) {
   return (

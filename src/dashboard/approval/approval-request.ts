@@ -1,7 +1,7 @@
 import type { Person } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import type { SigningTask } from '#dashboard/errand.ts';
-import { NotSigned } from '#dashboard/not-signed.ts';
+import type { SigningTask } from '#dashboard/forms/signing-task.ts';
+import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type {
   ApprovalAnswer,
   ApprovalRequest,

@@ -3,9 +3,9 @@ import type { InferResponseType } from 'hono/client';
 import type { Balance, OwnVault } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { MemberLabel } from '#dashboard/people.tsx';
-import type { AssetChoice, RulesDraft } from '#dashboard/rules-draft.ts';
-import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/rules-draft.ts';
+import { MemberLabel } from '#dashboard/pages/member-names.tsx';
+import type { AssetChoice, RulesDraft } from '#dashboard/forms/rules-draft.ts';
+import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-draft.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];

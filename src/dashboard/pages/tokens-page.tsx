@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { Token } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { typedValue } from '#dashboard/form.ts';
+import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Time } from '#dashboard/parts.tsx';
+import { Time } from '#dashboard/pages/record-fields.tsx';
 
 /** One's own tokens. The value of a new one is on this page until it is left, and nowhere after that. */
 export function TokensPage() {

@@ -1,6 +1,6 @@
-import type { SigningTask, Tab } from '#dashboard/errand.ts';
-import { store } from '#dashboard/errand.ts';
-import { NotSigned } from '#dashboard/not-signed.ts';
+import type { SigningTask, Tab } from '#dashboard/forms/signing-task.ts';
+import { store } from '#dashboard/forms/signing-task.ts';
+import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 import { requestUrl, resultTargetUrl } from '#domain/access/approval-redirect.ts';
 

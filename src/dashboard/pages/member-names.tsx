@@ -1,7 +1,7 @@
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { OwnVault, Person } from '#dashboard/api.ts';
-import { Hash } from '#dashboard/parts.tsx';
+import { Hash } from '#dashboard/pages/record-fields.tsx';
 
 interface Acquaintance {
   readonly me: string;

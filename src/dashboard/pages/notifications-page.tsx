@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { api, good } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/notify.ts';
-import { Time } from '#dashboard/parts.tsx';
+import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/push-subscription.ts';
+import { Time } from '#dashboard/pages/record-fields.tsx';
 
 /** The browsers in which its reader is told what waits for them, and what has come of it. */
 export function NotificationsPage() {

@@ -4,7 +4,7 @@ import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { State, Subject, Time } from '#dashboard/parts.tsx';
+import { State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
 
 const PAGE = '25';
 

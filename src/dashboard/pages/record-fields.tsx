@@ -1,5 +1,5 @@
 import type { Transaction } from '#dashboard/api.ts';
-import { abbreviated, timeText, unitsText } from '#dashboard/words.ts';
+import { abbreviated, timeText, unitsText } from '#dashboard/format.ts';
 
 /** An address, hash or id: short to look at, whole to hover over, select and copy. */
 export function Hash({ value }: { readonly value: string }) {

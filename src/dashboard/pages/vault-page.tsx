@@ -1,11 +1,11 @@
 import type { Balance } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
-import { VaultCredentialResets } from '#dashboard/credential-resets.tsx';
-import { History } from '#dashboard/history.tsx';
+import { VaultCredentialResets } from '#dashboard/pages/credential-resets.tsx';
+import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount } from '#dashboard/parts.tsx';
-import { usdText } from '#dashboard/words.ts';
+import { Amount } from '#dashboard/pages/record-fields.tsx';
+import { usdText } from '#dashboard/format.ts';
 
 /** What a vault has, and what it has done: both as they are now, without anybody's looking again. */
 export function VaultPage(props: {

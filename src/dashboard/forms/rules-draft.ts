@@ -1,4 +1,4 @@
-import { abbreviated, unitsOf, unitsText } from '#dashboard/words.ts';
+import { abbreviated, unitsOf, unitsText } from '#dashboard/format.ts';
 
 /** What a policy says of the things that a form changes. */
 export interface RulesOfPolicy {
