@@ -1,8 +1,8 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
-import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
-import type { PageRequest } from '#approval-page/asked.ts';
+import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import type { PageRequest } from '#approval-page/page-request.ts';
 import { requestFromOpener } from '#approval-page/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
-import type { PageRequest } from '#approval-page/asked.ts';
-import { visibleText } from '#approval-page/fact.ts';
+import type { PageRequest } from '#approval-page/page-request.ts';
+import { visibleText } from '#approval-page/read/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';
 import { SignButton } from '#approval-page/sign-button.tsx';
 import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-page-message.ts';

@@ -1,4 +1,4 @@
-import { minThreshold } from '#approval-page/question.ts';
+import { minThreshold } from '#approval-page/verified-request.ts';
 import type { Pins } from '#approval-page/statement-check.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
 

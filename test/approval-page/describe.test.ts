@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { describeChange } from '#approval-page/describe-change.ts';
-import { describeIntent } from '#approval-page/describe-intent.ts';
-import { visibleText } from '#approval-page/fact.ts';
+import { describeChange } from '#approval-page/read/describe-change.ts';
+import { describeIntent } from '#approval-page/read/describe-intent.ts';
+import { visibleText } from '#approval-page/read/fact.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { readMandate } from '#devices/policy-document.ts';

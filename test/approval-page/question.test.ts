@@ -1,7 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { InvalidRequest } from '#approval-page/canonical-cursor.ts';
-import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/question.ts';
+import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import { claimedPins, confirm, pinsAfter, verifyRequest } from '#approval-page/verified-request.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseApprovalRequest } from '#domain/access/approval-page-message.ts';

@@ -9,7 +9,7 @@ const returned = ['test/dashboard/approval-redirect.test.ts'];
 export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'a request that has expired can be approved',
-    file: 'src/approval-page/question.ts',
+    file: 'src/approval-page/verified-request.ts',
     was: 'if (expiresAtMs <= nowMs)',
     is: 'if (expiresAtMs < nowMs)',
     caughtBy: question,
@@ -37,21 +37,21 @@ export const PAGE_BUGS: readonly Bug[] = [
   },
   {
     name: 'an intent under any policy is shown with the names of the one in force',
-    file: 'src/approval-page/question.ts',
+    file: 'src/approval-page/verified-request.ts',
     was: 'intent.policyVersion === version && intent.policyHash === inForceHash;',
     is: 'intent.policyVersion === version || intent.policyHash === inForceHash;',
     caughtBy: question,
   },
   {
     name: 'a policy change is approved to another policy than the one that is shown',
-    file: 'src/approval-page/question.ts',
+    file: 'src/approval-page/verified-request.ts',
     was: 'if (hashOfHex(proposed) !== mandate.policyHash) {',
     is: "if (hashOfHex(proposed) === '') {",
     caughtBy: question,
   },
   {
     name: 'letters that turn text around reach the screen',
-    file: 'src/approval-page/fact.ts',
+    file: 'src/approval-page/read/fact.ts',
     was: 'linesStay && letter ===',
     is: "letter !== '' || letter ===",
     caughtBy: describe,

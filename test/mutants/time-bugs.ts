@@ -60,7 +60,7 @@ export const TIME_BUGS: readonly Bug[] = [
   },
   {
     name: 'time: the approval page hides the end',
-    file: 'src/approval-page/describe-intent.ts',
+    file: 'src/approval-page/read/describe-intent.ts',
     was: "...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),",
     is: '',
     caughtBy: ['test/approval-page/describe.test.ts'],

@@ -6,7 +6,7 @@
  * Defence: co-signers refuse such a recipient unless the approved intent acknowledges it, and the acknowledgement is shown as a warning.
  */
 import { describe, expect, test } from 'vitest';
-import { describeIntent } from '#approval-page/describe-intent.ts';
+import { describeIntent } from '#approval-page/read/describe-intent.ts';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
 import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import { messageBytes } from '#chains/solana/rules/transaction.ts';

@@ -1,5 +1,5 @@
-import type { Fact } from '#approval-page/fact.ts';
-import { amountText, chainText, knownChain, timeText, visibleText } from '#approval-page/fact.ts';
+import type { Fact } from '#approval-page/read/fact.ts';
+import { amountText, chainText, knownChain, timeText, visibleText } from '#approval-page/read/fact.ts';
 import { decodeCall } from '#chains/evm/rules/decode-call.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';

@@ -6,7 +6,7 @@ import {
   hashOf,
   assertSameBytes,
   InvalidRequest,
-} from '#approval-page/canonical-cursor.ts';
+} from '#approval-page/read/canonical-cursor.ts';
 import { readTypedData, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import { parseTransactionId, parseVaultIdText, vaultOfTransaction } from '#domain/id.ts';

@@ -1,6 +1,6 @@
-import type { Description } from '#approval-page/describe-intent.ts';
-import type { Fact } from '#approval-page/fact.ts';
-import { amountText, chainText, timeText, visibleText } from '#approval-page/fact.ts';
+import type { Description } from '#approval-page/read/describe-intent.ts';
+import type { Fact } from '#approval-page/read/fact.ts';
+import { amountText, chainText, timeText, visibleText } from '#approval-page/read/fact.ts';
 import type { MandateDocument } from '#devices/policy-document.ts';
 import type { Device } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { bytesOfHex, InvalidRequest } from '#approval-page/canonical-cursor.ts';
-import { INTENT_DOMAIN, readIntent } from '#approval-page/read-intent.ts';
+import { bytesOfHex, InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+import { INTENT_DOMAIN, readIntent } from '#approval-page/read/read-intent.ts';
 import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import { confirmedBy } from '#approval-page/statement-check.ts';
 import type { MandateDocument } from '#devices/policy-document.ts';
