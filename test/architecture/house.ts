@@ -50,7 +50,7 @@ const BRAND_PARSERS = [
   'src/domain/id.ts',
   'src/domain/asset/amount.ts',
   'src/mpc/party.ts',
-  'src/mpc/one-block-sha256.ts',
+  'src/mpc/wasm/one-block-sha256.ts',
 ];
 
 /** Ways to sign with a whole key. None may exist, not even for tests: what is not there cannot be called by mistake. */

@@ -4,9 +4,9 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import wabt from 'wabt';
 
-const MPC = resolve(import.meta.dirname, '../../src/mpc');
+const MPC = resolve(import.meta.dirname, '../../src/mpc/wasm');
 
-test.each(['one-block-sha256', 'ecdsa/gf208'])(
+test.each(['one-block-sha256', 'gf208'])(
   'the binary of %s is what its text says, one instruction for one',
   async (name) => {
     const text = readFileSync(resolve(MPC, `${name}.wat`), 'utf8');
@@ -40,7 +40,7 @@ function words(): Int32Array {
 }
 
 test('of a hash nothing stays in the memory, neither of what went in nor of what came out', async () => {
-  const { hashFourfold, midstate } = await import('#mpc/one-block-sha256.ts');
+  const { hashFourfold, midstate } = await import('#mpc/wasm/one-block-sha256.ts');
   const state = midstate(randomBytes(64));
   const expected = hashFourfold(state, Int32Array.of(7), 1);
   // What stays for good is public: the constants and the initial value, 72 words.
@@ -54,7 +54,7 @@ test('of a hash nothing stays in the memory, neither of what went in nor of what
 });
 
 test('of a product nothing stays in the memory, and a refused one leaves nothing to the next', async () => {
-  const { combine } = await import('#mpc/ecdsa/gf208.ts');
+  const { combine } = await import('#mpc/wasm/gf208.ts');
   const matrix = new Int32Array(randomBytes(624 * 4 * 4).buffer);
   const challenges = { first: randomBytes(26), second: randomBytes(26) };
   const expected = combine(matrix, 4, challenges);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { FOLD, hashFourfold, MAX_DATA_WORDS, type Midstate, midstate } from '#mpc/one-block-sha256.ts';
+import { FOLD, hashFourfold, MAX_DATA_WORDS, type Midstate, midstate } from '#mpc/wasm/one-block-sha256.ts';
 
 /** LONG=1 npx vitest run test/mpc/one-block-sha256.test.ts compares a million digests. */
 const DIGESTS = process.env['LONG'] === '1' ? 1_000_000 : 6_500;

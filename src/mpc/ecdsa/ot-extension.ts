@@ -1,4 +1,4 @@
-import { type Challenges, combine } from '#mpc/ecdsa/gf208.ts';
+import { type Challenges, combine } from '#mpc/wasm/gf208.ts';
 import { bitAt, ROW_WORDS, transpose } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
 import {
@@ -11,7 +11,7 @@ import {
   WIDTH,
 } from '#mpc/ecdsa/parameters.ts';
 import { reduceWords, WORDS } from '#mpc/ecdsa/scalar-words.ts';
-import { hashFourfold, midstate } from '#mpc/one-block-sha256.ts';
+import { hashFourfold, midstate } from '#mpc/wasm/one-block-sha256.ts';
 import { freshBytes } from '#mpc/secp256k1.ts';
 import { oraclePrefix, taggedHash } from '#mpc/transcript.ts';
 

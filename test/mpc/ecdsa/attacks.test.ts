@@ -2,7 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { bitAt } from '#mpc/ecdsa/bit-matrix.ts';
 import { wireBytes } from '#mpc/ecdsa/byte-reader.ts';
-import { combine, type Challenges } from '#mpc/ecdsa/gf208.ts';
+import { combine, type Challenges } from '#mpc/wasm/gf208.ts';
 import { gadget } from '#mpc/ecdsa/gadget.ts';
 import { decodeRound1, decodeRound2, encodeRound1, encodeRound2 } from '#mpc/ecdsa/messages.ts';
 import {

@@ -1,4 +1,4 @@
-import code from '#mpc/ecdsa/gf208.wasm';
+import code from '#mpc/wasm/gf208.wasm';
 import { engineOf } from '#mpc/engine.ts';
 import { CHECK_BITS, EXTENDED_INSTANCES, LANES, OT_INSTANCES } from '#mpc/ecdsa/parameters.ts';
 

@@ -1,5 +1,5 @@
 import { engineOf } from '#mpc/engine.ts';
-import code from '#mpc/one-block-sha256.wasm';
+import code from '#mpc/wasm/one-block-sha256.wasm';
 
 /**
  * SHA-256 of a 64-byte prefix and one short block after it, with the prefix hashed once (a midstate), of four messages at once.
