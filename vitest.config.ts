@@ -60,7 +60,7 @@ export default defineConfig({
           name: 'node',
           globalSetup: ['./test/ready-bundles.ts'],
           include: [
-            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,monitors,mpc,nodes,objects,prices,push,vectors}/**/*.test.ts',
+            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,cli,monitors,mpc,cosigner-client,objects,prices,push,vectors}/**/*.test.ts',
           ],
           // The attacks that take a browser run with the tests of the e2e project.
           exclude: ['**/*.worker.test.ts', 'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts'],

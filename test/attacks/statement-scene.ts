@@ -15,7 +15,7 @@ import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
-import type { Nodes } from '../cosigner/nodes.ts';
+import type { Nodes } from '../cosigner/cosigners.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 

@@ -11,9 +11,9 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../chains/bitcoin/cast.ts';
 import { amount } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedPayment, entered, newKey, present, requestFor, startNodes } from './nodes.ts';
-import { refusedByAll } from './refused-by-all.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedPayment, entered, newKey, present, requestFor, startNodes } from './cosigners.ts';
+import { refusedByAll } from './rejected-requests.ts';
 
 /** Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about what coins are worth. */
 

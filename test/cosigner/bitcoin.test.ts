@@ -12,9 +12,9 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../chains/bitcoin/cast.ts';
 import { amount, policy } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedPayment, present, startNodes } from './nodes.ts';
-import { refusedByAll } from './refused-by-all.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedPayment, present, startNodes } from './cosigners.ts';
+import { refusedByAll } from './rejected-requests.ts';
 
 /** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
 

@@ -14,9 +14,9 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
-import type { Nodes, Wish } from './nodes.ts';
-import { approvedTransfer, newKey, startNodes, vote } from './nodes.ts';
-import { refusedByAll } from './refused-by-all.ts';
+import type { Nodes, Wish } from './cosigners.ts';
+import { approvedTransfer, newKey, startNodes, vote } from './cosigners.ts';
+import { refusedByAll } from './rejected-requests.ts';
 
 /**
  * Three real co-signers of a vault in which devices sign, and a coordinator in an attacker's hands: it has every database, every queue and

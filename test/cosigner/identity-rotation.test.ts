@@ -4,9 +4,9 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policy } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
-import { Puppet } from './puppet.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedTransfer, newKey, present, startNodes } from './cosigners.ts';
+import { Puppet } from './byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /**

@@ -8,9 +8,9 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { policy } from '../domain/cast.ts';
-import { Cut, cutAt } from './cut.ts';
-import type { Nodes } from './nodes.ts';
-import { present, startNodes } from './nodes.ts';
+import { Cut, cutAt } from './interrupted-client.ts';
+import type { Nodes } from './cosigners.ts';
+import { present, startNodes } from './cosigners.ts';
 
 /** A key comes to be in steps, each of them a message of its own: three co-signers in workerd that have never seen each other. */
 

@@ -9,7 +9,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { present } from '../chains/evm/cast.ts';
 import { alice, amount, bob } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
+import type { Nodes } from './cosigners.ts';
 import {
   anvilAdapter,
   approved,
@@ -19,8 +19,8 @@ import {
   newKey,
   startNodes,
   vote,
-} from './nodes.ts';
-import { refusedByAll } from './refused-by-all.ts';
+} from './cosigners.ts';
+import { refusedByAll } from './rejected-requests.ts';
 
 /** What three real co-signers sign besides transfers, and what they do not. */
 

@@ -11,8 +11,8 @@ import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
-import { approvedMessage, attemptOf, entered, requestFor, vote } from './nodes.ts';
-import { openBody } from './refused-by-all.ts';
+import { approvedMessage, attemptOf, entered, requestFor, vote } from './cosigners.ts';
+import { openBody } from './rejected-requests.ts';
 
 /**
  * What people have approved, and what an attacker makes of it who has the coordinator: fields changed, bytes flipped, parts of one request put

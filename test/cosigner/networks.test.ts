@@ -22,7 +22,7 @@ import { amount, FRAME } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
 import * as ecdsa from '../mpc/ecdsa/signing-room.ts';
 import * as frost from '../mpc/frost/signing-room.ts';
-import { present } from './nodes.ts';
+import { present } from './cosigners.ts';
 
 /**
  * An approval for one network is never valid on another: for every scheme and kind, what co-signers sign there differs in its

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { party } from '../mpc/dealt-key.ts';
-import { present } from './nodes.ts';
+import { present } from './cosigners.ts';
 
 test('pins match when they are the identity keys of all co-signers, in order, and when there are none', () => {
   const keys = [1, 2, 3].map((index) => `${index}a`.repeat(32));

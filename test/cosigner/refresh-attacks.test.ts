@@ -3,9 +3,9 @@ import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { policy } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { present, startNodes } from './nodes.ts';
-import { Puppet } from './puppet.ts';
+import type { Nodes } from './cosigners.ts';
+import { present, startNodes } from './cosigners.ts';
+import { Puppet } from './byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains nothing, and breaks nothing. */

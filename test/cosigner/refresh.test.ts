@@ -8,9 +8,9 @@ import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../domain/cast.ts';
-import { Cut, cutAt } from './cut.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedTransfer, newKey, present, startNodes } from './nodes.ts';
+import { Cut, cutAt } from './interrupted-client.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedTransfer, newKey, present, startNodes } from './cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** A key gets new shares in steps, each of them a message of its own, among three co-signers in workerd. */

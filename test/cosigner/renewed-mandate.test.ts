@@ -8,8 +8,8 @@ import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../attacks/policy-scene.ts';
 import { NEW_PHONE, PHONE, revoked, shownTo } from '../attacks/policy-scene.ts';
 import { byDevice } from './device-scene.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedTransfer, newKey, startNodes } from './nodes.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedTransfer, newKey, startNodes } from './cosigners.ts';
 
 /**
  * Three of three co-signers sign together, so there are never three others to attest a policy to one

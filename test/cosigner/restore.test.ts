@@ -3,8 +3,8 @@ import type { VaultKey } from '#domain/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import type { ApprovedTransfer, Nodes } from './nodes.ts';
-import { approvedTransfer, attemptOf, newKey, present, startNodes } from './nodes.ts';
+import type { ApprovedTransfer, Nodes } from './cosigners.ts';
+import { approvedTransfer, attemptOf, newKey, present, startNodes } from './cosigners.ts';
 
 /** What nodes know of each other's signatures, and what a node that was set back to an old state can be made to sign: nothing again. */
 

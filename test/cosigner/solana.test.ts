@@ -15,9 +15,9 @@ import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../chains/solana/cast.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { approvedPayment, entered, newKey, requestFor, startNodes, vote } from './nodes.ts';
-import { refusedByAll } from './refused-by-all.ts';
+import type { Nodes } from './cosigners.ts';
+import { approvedPayment, entered, newKey, requestFor, startNodes, vote } from './cosigners.ts';
+import { refusedByAll } from './rejected-requests.ts';
 
 /** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
 

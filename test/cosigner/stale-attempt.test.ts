@@ -12,8 +12,8 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilClient } from '../anvil-client.ts';
 import { policy, UNSPENT } from '../domain/cast.ts';
-import type { Nodes } from './nodes.ts';
-import { anvilAdapter, approvedTransfer, newKey, startNodes } from './nodes.ts';
+import type { Nodes } from './cosigners.ts';
+import { anvilAdapter, approvedTransfer, newKey, startNodes } from './cosigners.ts';
 
 /** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
 

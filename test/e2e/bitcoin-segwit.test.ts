@@ -6,8 +6,8 @@ import type { TransactionRecord } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { BTC, stranger } from '../chains/bitcoin/cast.ts';
-import type { Gate } from './gate.ts';
-import { startGate } from './gate.ts';
+import type { Gate } from './rpc-proxy.ts';
+import { startGate } from './rpc-proxy.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
 

@@ -11,8 +11,8 @@ import { pollUntil } from '#local/stack/poll.ts';
 import { isBip322 } from '../chains/bitcoin/bip322.ts';
 import { present } from '../chains/evm/cast.ts';
 import { BTC, mainnet, REGTEST, regtest, stranger } from '../chains/bitcoin/cast.ts';
-import type { Gate } from './gate.ts';
-import { startGate } from './gate.ts';
+import type { Gate } from './rpc-proxy.ts';
+import { startGate } from './rpc-proxy.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
 

@@ -12,8 +12,8 @@ import { startSolanaNode } from '#local/solana/node.ts';
 import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { stranger } from '../chains/solana/cast.ts';
 import { ed25519Key } from '../ed25519-key.ts';
-import type { Gate } from './gate.ts';
-import { startGate } from './gate.ts';
+import type { Gate } from './rpc-proxy.ts';
+import { startGate } from './rpc-proxy.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld } from './world.ts';
 

@@ -10,7 +10,7 @@ import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Stack, StackOptions } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
 import { pollUntil } from '#local/stack/poll.ts';
-import { startGate } from './gate.ts';
+import { startGate } from './rpc-proxy.ts';
 
 const ETHER = 10n ** 18n;
 const DEADLINE_MS = 60_000;

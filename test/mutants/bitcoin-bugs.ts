@@ -1,10 +1,10 @@
 import type { Bug } from './bug.ts';
 import { domain } from './bug.ts';
 
-const RATES = ['test/chains/bitcoin/fee-rates.test.ts'];
-const REPLACEMENT = ['test/chains/bitcoin/replacement.test.ts'];
-const COINS = ['test/chains/bitcoin/coins.test.ts'];
-const SELECTION = ['test/chains/bitcoin/coin-selection.test.ts'];
+const RATES = ['test/chains/bitcoin/client/fee-rates.test.ts'];
+const REPLACEMENT = ['test/chains/bitcoin/client/replacement.test.ts'];
+const COINS = ['test/chains/bitcoin/client/utxos.test.ts'];
+const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 
 /** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
 export const BITCOIN_BUGS: readonly Bug[] = [
@@ -69,21 +69,21 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     file: 'src/domain/wallet/fee-bump-limit.ts',
     was: 'return base === undefined ? null : unitsOf(base.maxFee) * MAX_RAISE;',
     is: 'return base === undefined || MAX_RAISE > 0n ? null : unitsOf(base.maxFee);',
-    caughtBy: domain('fee-raise'),
+    caughtBy: domain('wallet/fee-bump-limit'),
   },
   {
     name: 'replacement: each raise allows the next one',
     file: 'src/domain/wallet/fee-bump-limit.ts',
     was: 'const asked = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));',
     is: 'const asked = attempts.length - 1;',
-    caughtBy: domain('fee-raise'),
+    caughtBy: domain('wallet/fee-bump-limit'),
   },
   {
     name: 'replacement: a person who asks for more is not heard',
     file: 'src/domain/transaction/transition.ts',
     was: 'answer, isAsked: true as const };',
     is: 'answer };',
-    caughtBy: domain('fee-raise'),
+    caughtBy: domain('wallet/fee-bump-limit'),
   },
   {
     name: 'fees: a server without rates means one satoshi on mainnet',
@@ -118,21 +118,21 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     file: 'src/chains/inspect/fee-ceiling.ts',
     was: "if (ceilings.has(chain) || !('virtualSize' in payload)) return false;",
     is: "if (ceilings.has(chain) || chain !== '' || !('virtualSize' in payload)) return false;",
-    caughtBy: ['test/attacks/coordinator/dear-fee-for-size.test.ts'],
+    caughtBy: ['test/attacks/coordinator/fee-above-size-cap.test.ts'],
   },
   {
     name: 'fee cap: one of many coins may pay no more than one of one',
     file: 'src/domain/wallet/fee-cap.ts',
     was: 'return bySize > SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
     is: 'return bySize < SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
-    caughtBy: domain('fee-cap'),
+    caughtBy: domain('wallet/fee-cap'),
   },
   {
     name: 'fee cap: a transaction fails for a price that may fall',
     file: 'src/domain/wallet/fee-cap.ts',
     was: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length === 0;",
     is: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length > 0;",
-    caughtBy: domain('fee-cap'),
+    caughtBy: domain('wallet/fee-cap'),
   },
   {
     name: 'many coins: one that was spent counts',

@@ -1,8 +1,8 @@
 import { type Bug } from './bug.ts';
 
-const PROOF = ['test/chains/bitcoin/coin-proof.test.ts'];
-const FATE = ['test/chains/bitcoin/coin-fate.test.ts'];
-const ENDED = ['test/domain/coin-unknown.test.ts'];
+const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
+const FATE = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
+const ENDED = ['test/domain/transaction/utxo-unknown.test.ts'];
 
 /** Coins of Bitcoin that do not exist, or do not exist any more. */
 export const COIN_BUGS: readonly Bug[] = [
@@ -53,14 +53,14 @@ export const COIN_BUGS: readonly Bug[] = [
     file: 'src/chains/bitcoin/watch/broadcast.ts',
     was: 'if (TOO_EARLY.test(answer)) return unknown(answer);',
     is: '',
-    caughtBy: ['test/chains/bitcoin/broadcast.test.ts'],
+    caughtBy: ['test/chains/bitcoin/watch/broadcast.test.ts'],
   },
   {
     name: 'coins: P2TR without a key is paid',
     file: 'src/chains/bitcoin/rules/address.ts',
     was: 'return hasKey(network, canonical) ? accepted(canonical)',
     is: 'return hasKey(network, canonical) || true ? accepted(canonical)',
-    caughtBy: ['test/chains/bitcoin/address.test.ts'],
+    caughtBy: ['test/chains/bitcoin/rules/address.test.ts'],
   },
   {
     name: 'coins: what took the place of a deposit ends its payment before it is final',

@@ -12,7 +12,7 @@ export interface CorePart {
 const FOLDER = join(import.meta.dirname, '../domain');
 
 /** All of the domain but the half million states of small scopes, which take a minute. */
-const ALL_OF_DOMAIN = readdirSync(FOLDER)
+const ALL_OF_DOMAIN = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && name !== 'small-scope.test.ts')
   .map((name) => `test/domain/${name}`);
 
@@ -29,31 +29,31 @@ const MONITOR_TESTS = ['test/monitors/signatures.test.ts', 'test/monitors/hints.
 const MONITORS = ['endpoint', 'monitor', 'standard-webhooks', 'alchemy', 'helius', 'moralis', 'quicknode'];
 
 export const CORE: readonly CorePart[] = [
-  inDomain('asset/amount', domain('amount')),
-  inDomain('transaction/approvals', domain('approval')),
-  inDomain('policy/policy', domain('policy')),
-  inDomain('access/device', domain('device')),
-  inDomain('canonical/bytes', [...domain('intent'), ...domain('read-canonical')]),
-  inDomain('canonical/read-text', domain('read-canonical')),
-  inDomain('access/access-token', domain('access-token')),
-  inDomain('constant-time-equal', [...domain('access-token'), 'test/monitors/signatures.test.ts']),
-  inDomain('wallet/wallet-nonce', domain('wallet-nonce')),
-  inDomain('asset/balance', domain('ledger')),
-  inDomain('policy/rules', domain('rules')),
-  inDomain('transaction/intent', domain('intent')),
+  inDomain('asset/amount', domain('asset/amount')),
+  inDomain('transaction/approvals', domain('transaction/approvals')),
+  inDomain('policy/policy', domain('policy/policy')),
+  inDomain('access/device', domain('access/device')),
+  inDomain('canonical/bytes', [...domain('transaction/intent'), ...domain('canonical/read-text')]),
+  inDomain('canonical/read-text', domain('canonical/read-text')),
+  inDomain('access/access-token', domain('access/access-token')),
+  inDomain('constant-time-equal', [...domain('access/access-token'), 'test/monitors/signatures.test.ts']),
+  inDomain('wallet/wallet-nonce', domain('wallet/wallet-nonce')),
+  inDomain('asset/balance', domain('asset/balance')),
+  inDomain('policy/rules', domain('policy/rules')),
+  inDomain('transaction/intent', domain('transaction/intent')),
   inDomain('transaction/transition', [
-    ...domain('steps'),
-    ...domain('steps-in-blocks'),
-    ...domain('transition'),
-    ...domain('transition-matrix'),
+    ...domain('transaction/steps'),
+    ...domain('transaction/steps-in-blocks'),
+    ...domain('transaction/transition'),
+    ...domain('transaction/transition-matrix'),
   ]),
-  inDomain('policy/policy-change', domain('policy-change')),
-  outside('devices/verify-signature', ['test/devices/voice.test.ts']),
-  outside('devices/webauthn', ['test/devices/voice.test.ts']),
+  inDomain('policy/policy-change', domain('policy/policy-change')),
+  outside('devices/verify-signature', ['test/devices/device-signature.test.ts']),
+  outside('devices/webauthn', ['test/devices/device-signature.test.ts']),
   outside('cosigner/policy/approval-check', [
-    'test/cosigner/approval-check.test.ts',
+    'test/cosigner/policy/approval-check.test.ts',
     'test/cosigner/device-check.test.ts',
   ]),
-  outside('cosigner/storage', ['test/cosigner/ledger.test.ts']),
+  outside('cosigner/storage', ['test/cosigner/storage.test.ts']),
   ...MONITORS.map((name) => outside(`monitors/${name}`, MONITOR_TESTS)),
 ];

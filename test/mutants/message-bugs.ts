@@ -9,14 +9,14 @@ export const MESSAGE_BUGS: readonly Bug[] = [
     file: 'src/domain/canonical/bytes.ts',
     was: "if (!value.isWellFormed()) throw new Error('canonical text is well-formed Unicode');",
     is: '',
-    caughtBy: domain('read-canonical'),
+    caughtBy: domain('canonical/read-text'),
   },
   {
     name: 'a co-signer reads text with a lone surrogate',
     file: 'src/cosigner/request-parser.ts',
     was: "if (!value.isWellFormed()) throw new Malformed('not well-formed Unicode');",
     is: '',
-    caughtBy: ['test/cosigner/wire.test.ts'],
+    caughtBy: ['test/cosigner/request-parser.test.ts'],
   },
   {
     name: 'a body with ill-formed text reaches its route',
@@ -30,14 +30,14 @@ export const MESSAGE_BUGS: readonly Bug[] = [
     file: 'src/http/edge/well-formed-body.ts',
     was: "if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));",
     is: '',
-    caughtBy: ['test/http/well-formed-body.test.ts'],
+    caughtBy: ['test/http/edge/well-formed-body.test.ts'],
   },
   {
     name: 'the text of an RPC node is cut through a character',
     file: 'src/chains/rpc/redact.ts',
     was: 'clean.slice(0, MAX_LENGTH).toWellFormed()',
     is: 'clean.slice(0, MAX_LENGTH)',
-    caughtBy: ['test/chains/readable.test.ts'],
+    caughtBy: ['test/chains/rpc/redact.test.ts'],
   },
   {
     name: 'a signature of BIP-322 has no variant',

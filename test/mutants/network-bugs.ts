@@ -28,14 +28,14 @@ export const NETWORK_BUGS: readonly Bug[] = [
     file: 'src/chains/evm/rules/message.ts',
     was: "return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');",
     is: 'return !typed.ok;',
-    caughtBy: ['test/chains/exposure.test.ts'],
+    caughtBy: ['test/chains/inspect/exposure.test.ts'],
   },
   {
     name: 'networks: signers are not warned that an allowance of 0 may give a token away',
     file: 'src/chains/inspect/warnings.ts',
     was: "if (amount !== '0') return unlimited(amount, spender);",
     is: 'if (amount.length > 0) return unlimited(amount, spender);',
-    caughtBy: ['test/chains/warnings.test.ts'],
+    caughtBy: ['test/chains/inspect/warnings.test.ts'],
   },
   {
     name: 'networks: the exposure of a text does not say that no chain is named',
@@ -56,7 +56,7 @@ export const NETWORK_BUGS: readonly Bug[] = [
     file: 'cli/recover.ts',
     was: "if (scheme !== 'ecdsa-secp256k1' || !isBitcoinTestNetwork(chain)) return null;",
     is: "if (scheme !== 'ecdsa-secp256k1' || isBitcoinTestNetwork(chain)) return null;",
-    caughtBy: ['test/local/recover.test.ts'],
+    caughtBy: ['test/cli/recover.test.ts'],
   },
   {
     name: 'networks: a vault of before keeps the address of its mainnet key',

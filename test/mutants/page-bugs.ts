@@ -1,9 +1,9 @@
 import type { Bug } from './bug.ts';
 
-const question = ['test/approval-page/question.test.ts'];
-const describe = ['test/approval-page/describe.test.ts'];
+const question = ['test/approval-page/verified-request.test.ts'];
+const describe = ['test/approval-page/read/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
-const returned = ['test/dashboard/approval-redirect.test.ts'];
+const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
 
 /** What the approval page believes of a coordinator, and what it shows of the bytes that it signs. */
 export const PAGE_BUGS: readonly Bug[] = [
@@ -96,13 +96,13 @@ export const PAGE_BUGS: readonly Bug[] = [
     file: 'src/approval-page/statement-check.ts',
     was: "exceptions: verdicts.filter(({ says }) => says !== 'agrees'),",
     is: "exceptions: verdicts.filter(({ says }) => says === 'behind'),",
-    caughtBy: ['test/approval-page/question.test.ts'],
+    caughtBy: ['test/approval-page/verified-request.test.ts'],
   },
   {
     name: 'page: keys of co-signers are learned from a policy that is no longer in force',
     file: 'src/approval-page/statement-check.ts',
     was: 'isInForce: isEnough && keyIds.every(isStated),',
     is: 'isInForce: isEnough,',
-    caughtBy: ['test/approval-page/question.test.ts'],
+    caughtBy: ['test/approval-page/verified-request.test.ts'],
   },
 ];

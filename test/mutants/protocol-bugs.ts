@@ -32,7 +32,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     file: 'src/cosigner/session/sessions.ts',
     was: '(message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))',
     is: 'message.round !== running.round + 1',
-    caughtBy: ['test/cosigner/sessions.test.ts'],
+    caughtBy: ['test/cosigner/session/sessions.test.ts'],
   },
   {
     name: 'a copy of the memory computes a round that the ledger has passed',
@@ -53,21 +53,21 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     file: 'src/cosigner/session/pair-store.ts',
     was: 'this.#underWay.size >= MAX_ROUNDS_UNDER_WAY',
     is: 'this.#underWay.size > MAX_ROUNDS_UNDER_WAY',
-    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+    caughtBy: ['test/cosigner/session/pair-store.test.ts'],
   },
   {
     name: 'a permit does not look for the ban',
     file: 'src/cosigner/session/pair-store.ts',
     was: 'if (this.isBanned(peer) || this.#underWay.size',
     is: 'if (this.#underWay.size',
-    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+    caughtBy: ['test/cosigner/session/pair-store.test.ts'],
   },
   {
     name: 'a permit is never given back to the pair',
     file: 'src/cosigner/session/pair-store.ts',
     was: 'release(permit: string): void {\n    this.#underWay.delete(permit);',
     is: 'release(permit: string): void {\n    if (permit === null) this.#underWay.delete(permit);',
-    caughtBy: ['test/cosigner/pair-keeper.test.ts'],
+    caughtBy: ['test/cosigner/session/pair-store.test.ts'],
   },
   {
     name: 'a round runs without a permit',
@@ -81,7 +81,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     file: 'src/cosigner/session/sessions.ts',
     was: '    } finally {\n      release();\n    }',
     is: '    } finally {\n    }',
-    caughtBy: ['test/cosigner/sessions.test.ts'],
+    caughtBy: ['test/cosigner/session/sessions.test.ts'],
   },
   {
     name: 'the last round does not check the request again',
@@ -165,7 +165,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     file: 'src/cosigner/cosigner-set.ts',
     was: 'if (!(await isUsableKey(own, peer)))',
     is: 'if (false)',
-    caughtBy: ['test/cosigner/membership.test.ts'],
+    caughtBy: ['test/cosigner/cosigner-set.test.ts'],
   },
   {
     name: 'a co-signer believes an opening that nobody has signed',

@@ -1,7 +1,7 @@
 import { type Bug, domain } from './bug.ts';
 
 const file = 'src/domain/wallet/reservation.ts';
-const caughtBy = domain('reservation');
+const caughtBy = domain('wallet/reservation');
 
 /** Bugs in what a payment leaves to the others of its wallet. */
 export const RESERVATION_BUGS: readonly Bug[] = [
@@ -73,6 +73,6 @@ export const RESERVATION_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/nonce-allocation.ts',
     was: "mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;",
     is: "mayBeReorged(undefined, []) ? { kind: 'in-flight' } : refusal;",
-    caughtBy: ['test/jobs/funds.test.ts'],
+    caughtBy: ['test/jobs/signing/funds.test.ts'],
   },
 ];

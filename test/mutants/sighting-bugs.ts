@@ -1,8 +1,8 @@
 import { type Bug, domain, SIM } from './bug.ts';
 
-const AGREED = ['test/chains/agreed-observation.test.ts'];
-const EVM = ['test/chains/evm/nonce-user.test.ts'];
-const SOLANA = ['test/chains/solana/nonce-user.test.ts'];
+const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
+const EVM = ['test/chains/evm/watch/nonce-consumer.test.ts'];
+const SOLANA = ['test/chains/solana/watch/nonce-consumer.test.ts'];
 
 /** A payment that was carried out and is called FAILED, because of what RPC nodes do not know. */
 export const SIGHTING_BUGS: readonly Bug[] = [
@@ -60,49 +60,49 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     file: 'src/domain/transaction/second-node-check.ts',
     was: "const isAwaited = secondNode === 'away' && !hasEnded;",
     is: 'const isAwaited = false;',
-    caughtBy: domain('second-node'),
+    caughtBy: domain('transaction/second-node-check'),
   },
   {
     name: 'sightings: a second node that is away undoes an end',
     file: 'src/domain/transaction/second-node-check.ts',
     was: "secondNode === 'away' && !hasEnded",
     is: "secondNode === 'away'",
-    caughtBy: domain('second-node'),
+    caughtBy: domain('transaction/second-node-check'),
   },
   {
     name: 'sightings: a contradiction ends the transaction',
     file: 'src/domain/transaction/second-node-check.ts',
     was: "if (secondNode === 'disagrees') return { ends: false,",
     is: "if (secondNode === 'disagrees') return { ends: true,",
-    caughtBy: domain('second-node'),
+    caughtBy: domain('transaction/second-node-check'),
   },
   {
     name: 'sightings: a nonce that nobody explains ends the transaction',
     file: 'src/domain/transaction/inclusion-steps.ts',
     was: 'if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };',
     is: "if (isUnexplained) return { state: 'FAILED', stateReason: 'CONFLICTED' };",
-    caughtBy: domain('given-up'),
+    caughtBy: domain('transaction/given-up'),
   },
   {
     name: 'sightings: what was given up never comes back',
     file: 'src/domain/transaction/inclusion-steps.ts',
     was: "if (before === null && transaction.state !== 'FAILED') return null;",
     is: 'if (before === null) return null;',
-    caughtBy: domain('given-up'),
+    caughtBy: domain('transaction/given-up'),
   },
   {
     name: 'sightings: what was given up is looked for no more',
     file: 'src/domain/transaction/job.ts',
     was: "return isWatchedAfterFailure(transaction) ? 'confirm' : null;",
     is: 'return null;',
-    caughtBy: domain('given-up'),
+    caughtBy: domain('transaction/given-up'),
   },
   {
     name: 'sightings: a delivery of what was given up is only logged',
     file: 'src/objects/vault/commands/activity.ts',
     was: 'await this.#watch(transaction.id);',
     is: '',
-    caughtBy: ['test/objects/activity-desk.test.ts'],
+    caughtBy: ['test/objects/vault/commands/activity.test.ts'],
   },
   {
     name: 'sightings: a count alone names somebody else',
@@ -179,14 +179,14 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     file: 'src/chains/rpc/broadcast-to-all.ts',
     was: 'pool.nodes.map(async (node) => {',
     is: 'pool.nodes.slice(0, 1).map(async (node) => {',
-    caughtBy: ['test/chains/evm/broadcast.test.ts'],
+    caughtBy: ['test/chains/evm/watch/broadcast.test.ts'],
   },
   {
     name: 'sightings: a price that one node finds too low counts although another node took the bytes',
     file: 'src/chains/rpc/broadcast-to-all.ts',
     was: "const STANDING = ['accepted', 'underpriced',",
     is: "const STANDING = ['underpriced', 'accepted',",
-    caughtBy: ['test/chains/bitcoin/broadcast.test.ts'],
+    caughtBy: ['test/chains/bitcoin/watch/broadcast.test.ts'],
   },
   {
     name: 'sightings: a payment that one node withholds is not seen as such',
@@ -200,6 +200,6 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/confirm.ts',
     was: 'await adapter.broadcast(newest.signed.raw, newest.signed.hash);',
     is: '',
-    caughtBy: ['test/e2e/withheld.test.ts'],
+    caughtBy: ['test/e2e/private-mempool.test.ts'],
   },
 ];

@@ -1,11 +1,11 @@
 import type { Bug } from './bug.ts';
 
-const SOURCE = ['test/chains/solana/source.test.ts'];
+const SOURCE = ['test/chains/solana/client/source.test.ts'];
 const FOREIGN = ['test/attacks/coordinator/foreign-token-account.test.ts'];
 const MEMO = ['test/attacks/coordinator/changed-memo.test.ts'];
 const KEYLESS = ['test/attacks/coordinator/keyless-recipient.test.ts'];
-const NETWORK = ['test/local/solana-network.test.ts'];
-const PRICE = ['test/chains/solana/price.test.ts'];
+const NETWORK = ['test/local/solana/solana-network.test.ts'];
+const PRICE = ['test/chains/solana/client/price.test.ts'];
 
 /** What a payment on Solana costs, takes from, says and may pay. */
 export const SOLANA_BUGS: readonly Bug[] = [

@@ -2,7 +2,7 @@ import type { Bug } from './bug.ts';
 
 const FURTHER_KEY = 'test/attacks/coordinator/further-key.test.ts';
 const JOINING = 'test/attacks/coordinator/joining-older-policy.test.ts';
-const REGISTRATION = 'test/cosigner/key-registration.test.ts';
+const REGISTRATION = 'test/cosigner/key/key-registration.test.ts';
 const COMMITMENT = 'test/cosigner/commitment.test.ts';
 
 /** What a co-signer must not let pass because another key of the vault has other policies, or another session was first. */

@@ -15,7 +15,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { textSent } from './clocks.ts';
-import type { Dealer } from './dealers.ts';
+import type { Dealer } from './key-holders.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';

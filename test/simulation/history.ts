@@ -1,8 +1,8 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './clocks.ts';
-import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './ending.ts';
-import { setBack } from './set-back.ts';
+import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './final-checks.ts';
+import { setBack } from './d1-restore.ts';
 import type { SimulatedChain } from './chain.ts';
 import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
 import type { Wish } from './oracle.ts';

@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import { takeOverPlatform } from './clocks.ts';
 import type { Course, Outcome } from './history.ts';
 import type { Family } from './world.ts';
-import { addTo, type Sum, sumOf, textOf } from './sum.ts';
+import { addTo, type Sum, sumOf, textOf } from './totals.ts';
 
 /**
  * `npm run sim` lives random histories of the whole service and judges each of them (README, "How it is proven"):

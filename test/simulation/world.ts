@@ -17,7 +17,7 @@ import type { ChainApi, SimulatedChain } from './chain.ts';
 import type { NodeTerms } from './cosigners.ts';
 import { SimulatedCosigner } from './cosigners.ts';
 import { SimulatedD1 } from './d1.ts';
-import { Dealer } from './dealers.ts';
+import { Dealer } from './key-holders.ts';
 import { ObjectNamespace } from './objects.ts';
 import { EvmChain } from './evm-chain.ts';
 import { EvmRpc } from './evm-rpc.ts';

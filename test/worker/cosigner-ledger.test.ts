@@ -2,9 +2,9 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { Book } from '../cosigner/ledger-stories.ts';
-import { tellLedgerStories } from '../cosigner/ledger-stories.ts';
-import { tellSessionStories } from '../cosigner/session-stories.ts';
+import type { Book } from '../cosigner/storage-contract.ts';
+import { tellLedgerStories } from '../cosigner/storage-contract.ts';
+import { tellSessionStories } from '../cosigner/session-contract.ts';
 
 /** A ledger on real storage, in objects that have no table of its names. */
 

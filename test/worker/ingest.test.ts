@@ -2,7 +2,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { isScanOpen, insertDelivery, requestScan, updateDelivery } from '#store/deliveries.ts';
-import { consumed as consumedOf } from './consumed.ts';
+import { consumed as consumedOf } from './queue-batch.ts';
 import { asService, coordinator } from './http/scene.ts';
 
 /** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */

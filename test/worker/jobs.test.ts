@@ -3,7 +3,7 @@ import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
-import { consumed } from './consumed.ts';
+import { consumed } from './queue-batch.ts';
 import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
 
 /** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */

@@ -2,7 +2,7 @@ import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import { consumed } from './consumed.ts';
+import { consumed } from './queue-batch.ts';
 import { ask, asService, coordinator, enter, PATIENCE_MS } from './http/scene.ts';
 
 /**

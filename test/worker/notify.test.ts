@@ -9,7 +9,7 @@ import { vaultStub } from '#objects/vault-stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from './http/scene.ts';
 import { ask, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
-import { consumed } from './consumed.ts';
+import { consumed } from './queue-batch.ts';
 import type { Browser } from './push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from './push-service.ts';
 

@@ -11,7 +11,7 @@ import code from '#mpc/wasm/one-block-sha256.wasm';
  * already trust); a language that is compiled to WebAssembly (what is read in one-block-sha256.wat is what runs, one instruction for one).
  *
  * Why it may stand: it is plain FIPS 180-4, it keeps nothing secret between calls, no branch and no address depends on what is hashed, and
- * test/mpc/one-block-sha256.test.ts compares it with noble and with node:crypto on every length it supports. All other hashing stays
+ * test/mpc/wasm/one-block-sha256.test.ts compares it with noble and with node:crypto on every length it supports. All other hashing stays
  * with noble.
  */
 

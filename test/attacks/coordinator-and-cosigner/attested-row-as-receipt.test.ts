@@ -7,8 +7,8 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { relay } from '#jobs/signing/relay.ts';
-import { approvedTransfer } from '../../cosigner/nodes.ts';
-import { openBody } from '../../cosigner/refused-by-all.ts';
+import { approvedTransfer } from '../../cosigner/cosigners.ts';
+import { openBody } from '../../cosigner/rejected-requests.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 import type { WithheldScene } from '../withheld-scene.ts';
 import { before, guarded, startWithheldScene } from '../withheld-scene.ts';

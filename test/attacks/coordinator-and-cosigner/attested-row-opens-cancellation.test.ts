@@ -8,8 +8,8 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { relay } from '#jobs/signing/relay.ts';
-import { approvedTransfer, attemptOf } from '../../cosigner/nodes.ts';
-import { openBody } from '../../cosigner/refused-by-all.ts';
+import { approvedTransfer, attemptOf } from '../../cosigner/cosigners.ts';
+import { openBody } from '../../cosigner/rejected-requests.ts';
 import { amount } from '../../domain/cast.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 import type { WithheldScene } from '../withheld-scene.ts';

@@ -10,8 +10,8 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { startNodes } from '../../cosigner/cosigners.ts';
 import { successor } from '../../devices/policy-chain-scene.ts';
 import { decisionOn, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 

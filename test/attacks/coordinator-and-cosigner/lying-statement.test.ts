@@ -10,8 +10,8 @@ import type { StatementVerdict } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { decisionOn, inWords, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 
 let nodes: Nodes;

@@ -15,10 +15,10 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, inVault, present, startNodes } from '../../cosigner/nodes.ts';
-import { Puppet } from '../../cosigner/puppet.ts';
-import { openBody } from '../../cosigner/refused-by-all.ts';
+import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
+import { Puppet } from '../../cosigner/byzantine-cosigner.ts';
+import { openBody } from '../../cosigner/rejected-requests.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
 let nodes: Nodes;

@@ -16,10 +16,10 @@ import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/nodes.ts';
-import { Puppet } from '../../cosigner/puppet.ts';
-import { openBody } from '../../cosigner/refused-by-all.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
+import { Puppet } from '../../cosigner/byzantine-cosigner.ts';
+import { openBody } from '../../cosigner/rejected-requests.ts';
 import {
   approvalsOf,
   changeTo,

@@ -11,10 +11,10 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { ApprovedTransfer, Nodes } from '../../cosigner/nodes.ts';
-import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/nodes.ts';
+import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { amount } from '../../domain/cast.ts';
-import { refusedByAll } from '../../cosigner/refused-by-all.ts';
+import { refusedByAll } from '../../cosigner/rejected-requests.ts';
 import {
   approvalsOf,
   changeTo,

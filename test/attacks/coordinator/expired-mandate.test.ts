@@ -10,8 +10,8 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../policy-scene.ts';
 
 let nodes: Nodes;

@@ -11,8 +11,8 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, PHONE, shownTo } from '../policy-scene.ts';
 
 let nodes: Nodes;

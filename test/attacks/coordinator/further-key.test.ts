@@ -15,8 +15,8 @@ import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { present, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { present, startNodes } from '../../cosigner/cosigners.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
 

@@ -14,8 +14,8 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { newKey, present, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { newKey, present, startNodes } from '../../cosigner/cosigners.ts';
 import { hashOf } from '../../devices/policy-chain-scene.ts';
 import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 

@@ -16,9 +16,9 @@ import { generateKey } from '#local/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../cosigner/device-scene.ts';
-import { opening } from '../../cosigner/refused-by-all.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { present, startNodes } from '../../cosigner/nodes.ts';
+import { opening } from '../../cosigner/rejected-requests.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { present, startNodes } from '../../cosigner/cosigners.ts';
 import { alice, bob } from '../../domain/cast.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../policy-scene.ts';
 

@@ -11,9 +11,9 @@ import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '#local/generate-key.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
-import { opening } from '../../cosigner/refused-by-all.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { startNodes } from '../../cosigner/nodes.ts';
+import { opening } from '../../cosigner/rejected-requests.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { startNodes } from '../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
 
 let nodes: Nodes;

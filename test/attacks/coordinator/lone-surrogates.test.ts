@@ -11,9 +11,9 @@ import { intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../cosigner/check-scene.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { approvedTransfer, newKey, startNodes, vote } from '../../cosigner/nodes.ts';
-import { openBody, opening } from '../../cosigner/refused-by-all.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, startNodes, vote } from '../../cosigner/cosigners.ts';
+import { openBody, opening } from '../../cosigner/rejected-requests.ts';
 import { alice, bob } from '../../domain/cast.ts';
 
 /** UTF-8 has no bytes for a lone surrogate, and encoders write U+FFFD in its place. */

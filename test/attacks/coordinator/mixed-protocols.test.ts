@@ -9,8 +9,8 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/cosigners.ts';
 import type { Release } from '../../cosigner/session-scene.ts';
 import { SessionNode } from '../../cosigner/session-scene.ts';
 

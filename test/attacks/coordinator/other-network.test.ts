@@ -24,9 +24,9 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, sourceOf } from '../../chains/bitcoin/cast.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { entered, newKey, present, startNodes, vote } from '../../cosigner/nodes.ts';
-import { refusedByAll } from '../../cosigner/refused-by-all.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { entered, newKey, present, startNodes, vote } from '../../cosigner/cosigners.ts';
+import { refusedByAll } from '../../cosigner/rejected-requests.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';
 
 const chainOf = (name: string): Chain => present(findChain(chainsFrom({}), name));

@@ -16,8 +16,8 @@ import {
 } from '#domain/access/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { startNodes } from '../../cosigner/cosigners.ts';
 
 const MAX_BODY_BYTES = 4_000_000;
 /** What the stranger has ready: the first co-signer that reads it to its end has held five times its limit. */

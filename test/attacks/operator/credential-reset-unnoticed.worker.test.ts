@@ -6,7 +6,7 @@
  * Defence: none after the delay, which is a documented limit; every member was notified, and the histories have each step.
  */
 import { afterEach, expect, test, vi } from 'vitest';
-import { consumed } from '../../worker/consumed.ts';
+import { consumed } from '../../worker/queue-batch.ts';
 import type { Person } from '../../worker/http/scene.ts';
 import { ask, asService } from '../../worker/http/scene.ts';
 import { decrypt, newBrowser } from '../../worker/push-service.ts';

@@ -13,8 +13,8 @@ import { openRecovery } from '#cli/rebuild-key.ts';
 import { recovered } from '#cli/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { newKey, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { dealKey, party } from '../../mpc/dealt-key.ts';
 
 const CHAIN = 'eip155:31337';

@@ -15,8 +15,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
-import type { Nodes } from '../../cosigner/nodes.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/nodes.ts';
+import type { Nodes } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/cosigners.ts';
 import { RefreshRun } from '../../cosigner/refresh-scene.ts';
 
 /** Where the parts of an envelope are; the layout is public. */

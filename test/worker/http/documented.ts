@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { promiseFault, routeOf } from '../../promise-fault.ts';
+import { promiseFault, routeOf } from '../../documented-answer.ts';
 import type { Promises } from '../main.ts';
 
 interface Answer {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ask, created, foundTreasury } from './scene.ts';
 
-/** What would happen, by the word of a node. There is none in these tests; test/chains/evm/simulate.test.ts has a real one. */
+/** What would happen, by the word of a node. There is none in these tests; test/chains/evm/client/simulate.test.ts has a real one. */
 
 test('where no node says, that is said, and nothing is made up', async () => {
   const treasury = await foundTreasury();

@@ -4,7 +4,7 @@ import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { asService, ask, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 
-/** How it is with what is owed. What wants a person is in test/domain/attention.test.ts. */
+/** How it is with what is owed. What wants a person is in test/domain/alert.test.ts. */
 
 const coordinator = env as CoordinatorEnv;
 

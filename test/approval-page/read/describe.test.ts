@@ -1,0 +1,167 @@
+import { expect, test } from 'vitest';
+import { describeChange } from '#approval-page/read/describe-change.ts';
+import { describeIntent } from '#approval-page/read/describe-intent.ts';
+import { visibleText } from '#approval-page/read/fact.ts';
+import type { ApprovalRequest } from '#domain/access/approval-page-message.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { readMandate } from '#devices/policy-document.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Intent } from '#domain/transaction/intent.ts';
+import { changeOf, hashOf, policyOf, scriptOf, SUPPLIER, THIEF, transferOf, ALICE, BOB } from '../request-scene.ts';
+
+const policy = policyOf();
+const { to: _to, tokenAddress: _token, amount: _amount, kind: _kind, ...frame } = transferOf(policy);
+const factOf = (intent: Intent, label: string) =>
+  describeIntent(intent, policy).facts.find((fact) => fact.label === label);
+
+function mandateIn({ canonical }: ApprovalRequest) {
+  const mandate = readMandate(hexToBytes(canonical));
+  if (mandate === null) throw new Error('the scene is malformed');
+  return mandate;
+}
+
+test('a transfer is shown with its amount, its chain, and the name of the address book', () => {
+  expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH');
+  expect(factOf(transferOf(policy), 'To')).toEqual({
+    label: 'To',
+    text: '“Supplier” in the address book',
+    address: SUPPLIER,
+  });
+  expect(factOf(transferOf(policy), 'Chain')?.text).toBe('anvil (eip155:31337)');
+  expect(factOf(transferOf(policy), 'Largest fee')?.text).toBe('0.001 ETH');
+  expect(factOf(transferOf(policy, { to: THIEF }), 'To')?.text).toBe('not in the address book');
+});
+
+test('the end of a payment that has one is shown', () => {
+  const ending = { ...transferOf(policy), notAfterMs: Date.parse('2026-12-24T18:00:00Z') };
+  expect(factOf(ending, 'Not after')?.text).toContain('2026');
+  expect(factOf(transferOf(policy), 'Not after')).toBe(undefined);
+});
+
+test('a memo is shown with every letter to be seen', () => {
+  expect(factOf(transferOf(policy, { memo: '104729\u202E' }), 'Memo')).toEqual({
+    label: 'Memo',
+    text: 'written into the chain',
+    raw: '104729⟨U+202E⟩',
+  });
+  expect(factOf(transferOf(policy), 'Memo')).toBeUndefined();
+});
+
+test('a token has decimals only where this page lists it, and its contract is shown', () => {
+  const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
+  const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });
+  expect(describeIntent(listed, policy).title).toBe('Send 1,234.5 USDC');
+  const unknown = { ...listed, tokenAddress: THIEF };
+  const { title, warnings } = describeIntent(unknown, policy);
+  expect(title).toBe('Send 1,234,500,000 raw units of a token that this page does not know');
+  expect(warnings).toContain('This page does not know this token: compare the address of its contract.');
+  expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
+});
+
+test('a chain that the page does not know is shown by its CAIP-2, with a warning', () => {
+  const { title, warnings } = describeIntent(transferOf(policy, { chain: 'eip155:99' }), policy);
+  expect(title).toContain('of the smallest unit');
+  expect(warnings).toEqual(['This page does not know this chain: amounts are in raw units.']);
+});
+
+test('a call is decoded, and its bytes are shown', () => {
+  const data = `0xa9059cbb000000000000000000000000${THIEF.slice(2).toLowerCase()}${'5'.padStart(64, '0')}`;
+  const call: Intent = { ...frame, kind: 'contract-interaction', to: SUPPLIER, data, value: amountOf(0n) };
+  expect(factOf(call, 'Call')?.text).toBe('transfer (ERC-20)');
+  expect(factOf(call, 'Argument to')?.address).toBe(THIEF);
+  expect(factOf(call, 'Argument amount')?.raw).toBe('5');
+  expect(factOf(call, 'Data')?.raw).toBe(data);
+  const unknown: Intent = { ...call, data: '0x12345678' };
+  expect(describeIntent(unknown, policy).warnings.join()).toContain('no standard knows this call');
+});
+
+test('an allowance without end and an address that looks like a known one are warned of', () => {
+  const all: Intent = {
+    ...frame,
+    kind: 'erc20-approve',
+    tokenAddress: SUPPLIER,
+    spender: THIEF,
+    amount: amountOf(2n ** 256n - 1n),
+  };
+  expect(describeIntent(all, policy).warnings.join()).toContain('may take all of this token');
+  const twin = `${SUPPLIER.slice(0, 5)}${THIEF.slice(5, -4)}${SUPPLIER.slice(-4)}`;
+  expect(describeIntent(transferOf(policy, { to: twin }), policy).warnings.join()).toContain('looks like');
+});
+
+test('typed data is shown value by value', () => {
+  const message = JSON.stringify({
+    types: {
+      Permit: [
+        { name: 'spender', type: 'address' },
+        { name: 'value', type: 'uint256' },
+      ],
+      EIP712Domain: [{ name: 'name', type: 'string' }],
+    },
+    primaryType: 'Permit',
+    domain: { name: 'Coin' },
+    message: { spender: THIEF, value: '7' },
+  });
+  const { maxFee: _maxFee, lookalikeOf: _lookalike, ...bare } = frame;
+  const typed: Intent = { ...bare, kind: 'message', format: 'eip712', message };
+  expect(factOf(typed, 'message.spender')?.address).toBe(THIEF);
+  expect(factOf(typed, 'message.value')?.raw).toBe('7');
+  expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
+});
+
+test('letters that hide or turn text around are shown as what they are', () => {
+  expect(visibleText('pay\u202Eecila\u200B\n')).toBe('pay⟨U+202E⟩ecila⟨U+200B⟩⟨U+A⟩');
+  expect(factOf(transferOf(policy, { note: 'a\u202Eb' }), 'Note')?.text).toBe('a⟨U+202E⟩b');
+});
+
+test('a policy change is shown field by field, with what it weakens', () => {
+  const added = scriptOf(ALICE, 'laptop of mallory');
+  const proposed = policyOf({
+    version: 2,
+    previousHash: hashOf(policy),
+    threshold: 1,
+    approvalMode: 'token',
+    devices: [...policy.devices, added],
+    rules: { ...policy.rules, addressBook: [], unreadableThreshold: null, requiredDevice: 'any' },
+  });
+  const mandate = mandateIn(changeOf(policy, proposed));
+  const { title, facts, warnings } = describeChange(mandate, policy, proposed);
+  expect(title).toBe('Change the policy to version 2');
+  expect(facts.map(({ label }) => label)).toEqual([
+    'Changed: Approvals for a transaction',
+    'Changed: What counts as an approval',
+    'Added: Device',
+    'Changed: What cannot be decoded',
+    'Added: Required device',
+    'Removed: Address book, anvil (eip155:31337)',
+    'Note',
+    'Expires',
+    'Created',
+    'Vault',
+    'Policy change',
+    'New policy',
+  ]);
+  expect(facts.find(({ label }) => label === 'Added: Device')?.text).toContain(`of signer ${ALICE}`);
+  expect(warnings).toEqual([
+    'Fewer approvals are enough for a transaction.',
+    'Fewer approvals are enough for a policy change.',
+    'Device signatures no longer count: the server alone says who approved.',
+    expect.stringContaining('New devices: 1'),
+  ]);
+});
+
+test('every field of a policy that differs is among the changes that are shown', () => {
+  const variants = [
+    policyOf({ version: 2, signers: [ALICE], devices: [scriptOf(ALICE, 'laptop of alice')], threshold: 1 }),
+    policyOf({ version: 2, rules: { ...policy.rules, recipients: 'address-book' } }),
+    policyOf({ version: 2, rules: { ...policy.rules, limitsIncludeFees: false } }),
+    policyOf({ version: 2, rules: { ...policy.rules, maxFees: [{ chain: 'eip155:1', amount: amountOf(1n) }] } }),
+    policyOf({ version: 2, rules: { ...policy.rules, signOnce: 'quorum' } }),
+    policyOf({ version: 2, rules: { ...policy.rules, unboundMessages: 'refuse' } }),
+    policyOf({ version: 2, cosigners: [...(policy.cosigners ?? [])].slice(0, 2) }),
+    policyOf({ version: 2, devices: [scriptOf(ALICE, 'laptop of alice'), scriptOf(BOB, 'phone of bob')] }),
+  ];
+  for (const proposed of variants) {
+    const [first] = describeChange(mandateIn(changeOf(policy, proposed)), policy, proposed).facts;
+    expect(first?.label).toMatch(/^(Added|Removed|Changed): /);
+  }
+});

@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { readFeeRates } from '#chains/bitcoin/client/fee-rates.ts';
+import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { noAnswer } from '#chains/rpc/json-rpc.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { accepted } from '#domain/result.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import { present } from '../../evm/cast.ts';
+import { adapterAt, BTC, payment, Wallet } from '../cast.ts';
+
+/** What the network charges, by servers that know it, know some of it, or know nothing. */
+
+let node: BitcoinNode;
+beforeAll(async () => {
+  node = await startBitcoinNode();
+});
+beforeEach(() => {
+  for (const blocks of Object.keys(node.rates)) delete node.rates[blocks];
+});
+afterAll(() => node.stop());
+
+const mainnet = (differences: Partial<Chain> = {}): Chain => ({
+  ...present(findChain(chainsFrom({}), 'bitcoin')),
+  ...differences,
+});
+
+/** Servers that answer with these, one after the other; `away` does not answer. */
+const fleetOf = (...answers: readonly unknown[]) => ({
+  nodeProblem: async () => null,
+  nodes: answers.map((answer): RpcNode => {
+    return {
+      request: async (question) => {
+        const value = answer === 'away' ? undefined : question.read(answer);
+        return value === undefined ? noAnswer('away') : accepted(value);
+      },
+    };
+  }),
+});
+
+async function tiersOf(chain: Chain, ...answers: readonly unknown[]) {
+  const rates = await readFeeRates(fleetOf(...answers), chain);
+  return rates.ok ? rateTiers(rates.value) : 'waits';
+}
+
+test('an odd entry says nothing of the others', async () => {
+  const odd = { 1: -1, 2: null, 3: 20.5, 6: 'dear', 12: 10n, 144: Number.NaN, '1e1': 4, 1008: 1e9 };
+  expect(await tiersOf(mainnet(), odd)).toEqual({ slow: 10_000n, normal: 20_500n, fast: 30_750n });
+});
+
+test('where rates for later blocks alone are known, a sooner one costs no less', async () => {
+  expect(await tiersOf(mainnet(), { 144: 7, 1008: 2 })).toEqual({ slow: 7_000n, normal: 7_000n, fast: 10_500n });
+});
+
+test.each([
+  ['{}', {}],
+  ['nothing but odd entries', { 1: -1, 3: null, 12: 0 }],
+  ['404', null],
+])('on mainnet %s is no rate: the next server is asked, and without one the payment waits', async (_name, answer) => {
+  expect(await tiersOf(mainnet(), answer, { 12: 9 })).toMatchObject({ slow: 9_000n });
+  expect(await tiersOf(mainnet(), answer, 'away')).toBe('waits');
+  expect(await tiersOf(mainnet(), answer)).toBe('waits');
+});
+
+test('a configured rate counts where no server knows one, and only there', async () => {
+  const chain = mainnet({ fallbackFeeRate: '25' });
+  expect(await tiersOf(chain, {}, 'away')).toEqual({ slow: 25_000n, normal: 25_000n, fast: 37_500n });
+  expect(await tiersOf(chain, {}, { 1: 4 })).toMatchObject({ slow: 4_000n });
+});
+
+test('a test network has empty blocks, and one satoshi for a byte is enough', async () => {
+  const signet = present(findChain(chainsFrom({}), 'bitcoin-signet'));
+  expect(await tiersOf(signet, {})).toEqual({ slow: 1_000n, normal: 1_000n, fast: 1_500n });
+  expect(await tiersOf(signet, 'away')).toBe('waits');
+});
+
+test('rates that move while servers come and go never stop a payment', async () => {
+  const wallet = new Wallet();
+  node.ledger.fund(wallet.address, BTC * 3n);
+  for (const rates of [{ 3: 12 }, { 1: -1, 3: 30 }, {}, { 144: null, 6: 5.001 }]) {
+    for (const blocks of Object.keys(node.rates)) delete node.rates[blocks];
+    Object.assign(node.rates, rates);
+    expect((await adapterAt(node.url).quote(payment(wallet.address), null)).ok).toBe(true);
+  }
+});
+
+test('the configured rate is read from the row of the chain', () => {
+  const row = (fallbackFeeRate: unknown) =>
+    chainsFrom({ CHAINS: JSON.stringify([{ name: 'bitcoin', fallbackFeeRate }]) });
+  expect(findChain(row('25'), 'bitcoin')?.fallbackFeeRate).toBe('25');
+  for (const wrong of [25, '0', '-1', '2.5', '']) expect(() => row(wrong)).toThrow("a wrong 'fallbackFeeRate'");
+});

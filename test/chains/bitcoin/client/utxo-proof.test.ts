@@ -1,0 +1,164 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import { present } from '../../evm/cast.ts';
+import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from '../cast.ts';
+
+/** Coins that a server lists: no transaction is composed with one that is not there, is otherwise, or cannot be spent yet. */
+
+/** A server in front of the regtest that answers some paths by itself; `undefined` passes the question on. */
+type Lie = (path: string) => Promise<string | null | undefined> | string | null | undefined;
+
+let node: BitcoinNode;
+let liar: { readonly url: string; lie: Lie; readonly stop: () => void };
+let wallet: Wallet;
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  liar = await startLiar(node.url);
+});
+beforeEach(() => {
+  wallet = new Wallet();
+});
+afterEach(() => {
+  liar.lie = () => undefined;
+});
+afterAll(async () => {
+  liar.stop();
+  await node.stop();
+});
+
+async function startLiar(url: string) {
+  const one: { lie: Lie } = { lie: () => undefined };
+  const answer = async ({ url: path = '/' }: IncomingMessage, response: ServerResponse) => {
+    const own = await one.lie(path);
+    if (own === null) return void response.writeHead(404).end('Not found');
+    if (own !== undefined) return void response.writeHead(200).end(own);
+    const told = await fetch(`${url}${path}`);
+    response.writeHead(told.status).end(await told.text());
+  };
+  const server = createServer((request, response) => void answer(request, response));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  const stop = () => void (server.closeAllConnections(), server.close());
+  return Object.assign(one, { url: `http://127.0.0.1:${bound.port}`, stop });
+}
+
+interface ListedCoin {
+  readonly txid: string;
+  readonly vout: number;
+  readonly value: number;
+}
+
+/** What the server lists besides what there is; in a block that is deep enough. */
+async function listed(path: string, more: readonly ListedCoin[]): Promise<string | undefined> {
+  if (!path.endsWith('/utxo')) return undefined;
+  const there: unknown[] = await (await fetch(`${node.url}${path}`)).json();
+  const status = { confirmed: true, block_height: 1, block_hash: node.ledger.blockHash(1) };
+  return JSON.stringify([...there, ...more.map((coin) => ({ ...coin, status }))]);
+}
+
+/** Smaller than the coins that there are: what suffices and is smallest is chosen first. */
+const FALSE_COIN = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
+
+async function coinsOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
+  const quote = await adapterAt(...urls).quote(payment(wallet.address, { amount: units(amount) }), null);
+  if (quote.ok) return quote.value.coins ?? [];
+  return quote.refusal.kind === 'permanent' ? quote.refusal.reason : quote.refusal.kind;
+}
+
+test('a coin whose transaction the server does not show is left out', async () => {
+  const real = node.ledger.fund(wallet.address, 2n * BTC);
+  liar.lie = (path) => listed(path, [FALSE_COIN]);
+  expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+});
+
+test('where too little is left without it, the payment waits and does not fail', async () => {
+  node.ledger.fund(wallet.address, 2n * BTC);
+  liar.lie = (path) => listed(path, [FALSE_COIN]);
+  expect(await coinsOf([liar.url], 3n * BTC)).toBe('busy');
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
+  // Another server does not know of the coin, and the first one does: nothing is certain yet.
+  expect(await coinsOf([node.url, liar.url], 3n * BTC)).toBe('busy');
+});
+
+test('a coin that is worth less than listed, or is somebody else’s, is left out', async () => {
+  const real = node.ledger.fund(wallet.address, 2n * BTC);
+  const small = node.ledger.fund(wallet.address, BTC / 2n);
+  const foreign = node.ledger.fund(stranger(), (3n * BTC) / 2n);
+  const lies = [
+    { txid: small, vout: 0, value: 150_000_000 },
+    { txid: foreign, vout: 0, value: 150_000_000 },
+    { txid: real, vout: 1, value: 150_000_000 },
+  ];
+  for (const lie of lies) {
+    liar.lie = (path) => listed(path, [lie]);
+    expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+  }
+  liar.lie = (path) => listed(path, lies);
+  expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+});
+
+test('a transaction that a server makes up, bytes and all, is left out while another server does not have it', async () => {
+  const real = node.ledger.fund(wallet.address, 2n * BTC);
+  const { raw, coin } = sourceOf(present(scriptOf(regtest, wallet.address)), BTC + BTC / 2n);
+  liar.lie = (path) =>
+    path === `/tx/${coin.txid}/hex` ? raw : listed(path, [{ txid: coin.txid, vout: coin.vout, value: 150_000_000 }]);
+  expect(await coinsOf([liar.url, node.url])).toEqual([`${real}:0`]);
+  expect(await coinsOf([node.url, liar.url])).toEqual([`${real}:0`]);
+  // One server alone is believed. The smallest coin that suffices is spent.
+  expect(await coinsOf([liar.url])).toEqual([`${coin.txid}:${coin.vout}`]);
+});
+
+test('a server that is away, or has no history, stops no payment while a further one has the coin', async () => {
+  const real = node.ledger.fund(wallet.address, 2n * BTC);
+  liar.lie = (path) => (path.startsWith('/tx/') ? null : undefined);
+  expect(await coinsOf([node.url, liar.url, node.url])).toEqual([`${real}:0`]);
+  expect(await coinsOf([node.url, liar.url])).toBe('busy');
+  expect(await coinsOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
+});
+
+test('what a miner earned is left out until it can be spent', async () => {
+  const paid = node.ledger.fund(wallet.address, 2n * BTC);
+  const earned = node.ledger.earn(wallet.address, (3n * BTC) / 2n);
+  expect(await coinsOf([node.url])).toEqual([`${paid}:0`]);
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
+  node.ledger.mine(98);
+  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
+  node.ledger.mine();
+  expect(await coinsOf([node.url], 3n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
+});
+
+test('the oldest of the coins is spent first: every attempt has it', async () => {
+  const old = node.ledger.fund(wallet.address, BTC);
+  const young = node.ledger.fund(wallet.address, 3n * BTC);
+  expect(await coinsOf([node.url], (7n * BTC) / 2n)).toEqual([`${old}:0`, `${young}:0`]);
+});
+
+test('a cancellation leaves out what no server shows any more, and never the first coin', async () => {
+  const [old, young] = [node.ledger.fund(wallet.address, BTC), node.ledger.fund(wallet.address, 3n * BTC)];
+  const intent = payment(wallet.address, { amount: units((7n * BTC) / 2n) });
+  const adapter = adapterAt(liar.url);
+  const first = await adapter.quote(intent, null);
+  if (!first.ok) throw new Error('no quote');
+  const attempt = attemptOf(adapter.compose(intent, first.value, 0n));
+  expect(attempt.coinParents?.map(({ txid }) => txid)).toEqual(expect.arrayContaining([old, young]));
+  const undone = async (purpose: 'intent' | 'cancellation') => {
+    const quote = await adapter.quote(actionOfAttempt(intent, purpose), attempt);
+    if (!quote.ok) return quote.refusal.kind;
+    const { payload } = adapter.compose(actionOfAttempt(intent, purpose), quote.value, 0n);
+    return utxosIn(bytesOf(payload)).map(({ txid }) => txid);
+  };
+  const hide = (txid: string) => (liar.lie = (path) => (path.includes(txid) ? null : undefined));
+  hide(young);
+  expect(await undone('cancellation')).toEqual([old]);
+  expect(await undone('intent')).toEqual([old, young]);
+  hide(old);
+  expect(await undone('cancellation')).toEqual([old, young]);
+});

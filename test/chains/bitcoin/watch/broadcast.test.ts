@@ -1,0 +1,78 @@
+import type { Server } from 'node:http';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterAt } from '../cast.ts';
+
+/** What servers say of bytes, each of them in its own words, and what is made of it together. */
+
+const GENESIS = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
+const HASH = 'ab'.repeat(32);
+
+interface Mouth {
+  readonly url: string;
+  readonly server: Server;
+  say: string | null;
+}
+
+/** One that knows its genesis, and answers what it is sent with these words; null: it hangs up. */
+async function started(): Promise<Mouth> {
+  const one: { say: string | null } = { say: null };
+  const server = createServer((request, response) => {
+    if (request.method === 'GET' && one.say === AWAY) response.destroy();
+    else if (request.method === 'GET') response.end(GENESIS);
+    else if (one.say === null) response.destroy();
+    else response.writeHead(one.say === HASH ? 200 : 400).end(one.say);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  return Object.assign(one, { url: `http://127.0.0.1:${bound.port}`, server });
+}
+
+let first: Mouth;
+let second: Mouth;
+beforeAll(async () => {
+  [first, second] = [await started(), await started()];
+});
+afterAll(() => {
+  for (const { server } of [first, second]) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+/** In place of words. */
+const AWAY = 'away';
+const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"message":"${message}"}`;
+
+const SPENT = core('bad-txns-inputs-missingorspent');
+const CHEAP = core('mempool min fee not met, 141 < 500');
+const YOUNG = core('bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth 7');
+const WRONG = core('mandatory-script-verify-flag-failed (Invalid Schnorr signature)');
+
+const DEAR = core('Fee exceeds maximum configured by user (e.g. -maxtxfee, maxfeerate)');
+
+test.each<[string, string | null, string | null, string]>([
+  ['one that hangs up, and one that takes them', null, HASH, 'accepted'],
+  ['one that finds them too cheap, and one that takes them', CHEAP, HASH, 'accepted'],
+  ['two that find them too cheap', CHEAP, CHEAP, 'underpriced'],
+  ['one that has them', core('txn-already-in-mempool'), WRONG, 'accepted'],
+  ['one whose block has them', core('Transaction outputs already in utxo set'), SPENT, 'accepted'],
+  ['two that say the coin is spent', SPENT, SPENT, 'conflicted'],
+  ['one that says it is spent, and one that says they are wrong', SPENT, WRONG, 'conflicted'],
+  ['two that say they are wrong', WRONG, WRONG, 'refused'],
+  ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
+  ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'undecided'],
+  ['two that find a miner’s coin too young', YOUNG, YOUNG, 'unknown'],
+  ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
+  ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],
+  ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
+])('%s', async (_name, one, other, outcome) => {
+  [first.say, second.say] = [one, other];
+  const adapter = adapterAt(first.url, second.url);
+  expect((await adapter.broadcast('0x00', HASH)).outcome).toBe(outcome);
+});
+
+test('with nobody to ask nothing is known', async () => {
+  expect((await adapterAt().broadcast('0x00', HASH)).outcome).toBe('unknown');
+});

@@ -1,0 +1,149 @@
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
+
+/** Coins that are gone after a reorganisation, and the transaction that took their place. */
+
+let node: BitcoinNode;
+let wallet: Wallet;
+/** A server that does not show some transactions. */
+let forgetful: { readonly url: string; readonly lost: Set<string>; readonly stop: () => void };
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  const lost = new Set<string>();
+  const passOn = async (path: string, response: ServerResponse) => {
+    const answer = await fetch(`${node.url}${path}`);
+    response.writeHead(answer.status).end(await answer.text());
+  };
+  const server = createServer(({ url: path = '/' }, response) => {
+    const isLost = [...lost].some((hash) => path === `/tx/${hash}` || path === `/tx/${hash}/hex`);
+    if (isLost) response.writeHead(404).end('Not found');
+    else void passOn(path, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const bound = server.address();
+  if (typeof bound !== 'object' || bound === null) throw new Error('no port');
+  const stop = () => void (server.closeAllConnections(), server.close());
+  forgetful = { url: `http://127.0.0.1:${bound.port}`, lost, stop };
+});
+beforeEach(() => {
+  wallet = new Wallet();
+  forgetful.lost.clear();
+});
+afterAll(async () => {
+  forgetful.stop();
+  await node.stop();
+});
+
+const adapter = () => adapterAt(node.url);
+
+interface Sent {
+  readonly attempt: Attempt;
+  readonly raw: string;
+  readonly hash: string;
+}
+
+async function sent(amount: bigint, replaced: Attempt | null = null, isUndone = false): Promise<Sent> {
+  const intent = actionOfAttempt(
+    payment(wallet.address, { amount: units(amount) }),
+    isUndone ? 'cancellation' : 'intent',
+  );
+  const quote = await adapter().quote(intent, replaced);
+  if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
+  const attempt = attemptOf(adapter().compose(intent, quote.value, 0n), (replaced?.number ?? 0) + 1);
+  const assembled = adapter().assemble(intent, attempt, wallet.sign(intent, attempt.payload));
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  await adapter().broadcast(assembled.value.raw, assembled.value.hash);
+  return { attempt, ...assembled.value };
+}
+
+const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false };
+
+async function look(attempts: readonly Sent[], urls: readonly string[] = [node.url]) {
+  const newest = attempts.at(-1);
+  if (newest === undefined) throw new Error('nothing was sent');
+  const observed = await adapterAt(...urls).observe({
+    from: wallet.address,
+    nonce: 0n,
+    hashes: attempts.map(({ hash }) => hash),
+    newest: newest.attempt,
+    payloads: attempts.map(({ attempt }) => attempt.payload),
+    coinParents: attempts.flatMap(({ attempt }) => attempt.coinParents ?? []),
+    parent: null,
+    inclusion: null,
+  });
+  return observed.ok ? observed.value : observed.refusal;
+}
+
+test('a deposit that is taken back ends the payment once that is named and final, and not before', async () => {
+  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
+  node.ledger.mine(2);
+  const paid = await sent(BTC);
+  node.ledger.doubleSpend(3, deposit);
+  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  expect((await adapter().broadcast(paid.raw, paid.hash)).outcome).toBe('conflicted');
+  node.ledger.mine(1);
+  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.ledger.mine(1);
+  expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+});
+
+test('what spends the change of such a payment ends with it', async () => {
+  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
+  const first = await sent(BTC / 2n);
+  node.ledger.mine();
+  const second = await sent(BTC);
+  node.ledger.doubleSpend(2, deposit);
+  expect(await look([second])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.ledger.mine(5);
+  for (const paid of [first, second]) expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+});
+
+test('absence ends nothing: a coin that is gone, with nothing that took its place, stays unknown', async () => {
+  node.ledger.fund(wallet.address, 2n * BTC);
+  const paid = await sent(BTC);
+  node.ledger.reorganise(1);
+  node.ledger.mine(200);
+  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+});
+
+test('one server that shows the coin is enough for it to be known, and what took its place has to be shown by all', async () => {
+  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
+  const paid = await sent(BTC);
+  node.ledger.forget(paid.hash);
+  forgetful.lost.add(deposit);
+  expect(await look([paid], [forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await look([paid], [forgetful.url, node.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+
+  const back = node.ledger.doubleSpend(1, deposit);
+  node.ledger.mine(9);
+  forgetful.lost.add(back);
+  expect(await look([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await look([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({ ...NOWHERE, isUnexplained: true });
+  forgetful.lost.clear();
+  expect(await look([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, nonceTaken: true });
+});
+
+test('a payment with a lost coin is alive while its cancellation spends coins that are there', async () => {
+  node.ledger.fund(wallet.address, BTC);
+  node.ledger.mine(9);
+  const deposit = node.ledger.fund(wallet.address, 3n * BTC);
+  const paid = await sent((7n * BTC) / 2n);
+  node.ledger.doubleSpend(1, deposit);
+  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  const undone = await sent((7n * BTC) / 2n, paid.attempt, true);
+  expect(await look([paid, undone])).toEqual({ ...NOWHERE, inMempool: true });
+  node.ledger.forget(undone.hash);
+  node.ledger.mine(9);
+  expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await look([paid, undone])).toEqual(NOWHERE);
+  expect((await adapter().broadcast(undone.raw, undone.hash)).outcome).toBe('accepted');
+  node.ledger.mine();
+  expect(await look([paid, undone])).toMatchObject({ type: 'included', inclusion: { hash: undone.hash } });
+});

@@ -1,0 +1,77 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { FalseNode, Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+/** What is proven of the counts of an account, when nodes lie, lag or are away. */
+
+let chain: LocalChain;
+let liar: FalseNode;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+});
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+const DEAD = 'http://127.0.0.1:1/';
+const counted = (...urls: readonly string[]) => adapterFor(anvilChain(), urls).accountNonce(chain.account(5), true);
+const counts = (latest: bigint, pending: bigint) => ({ latest, pending });
+
+/** The liar's answer to a count of this tag, and the truth to everything else. */
+const falsify = (tag: string, rule: Rule) =>
+  liar.follow((method, params) => (method === 'eth_getTransactionCount' && params[1] === tag ? rule : 'forward'));
+
+test('what two nodes count alike is proven, each count by itself', async () => {
+  const from = chain.account(5);
+  await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
+  await chain.client.mine({ blocks: 1 });
+  liar.follow(() => 'forward');
+  expect(await counted(liar.url, chain.url)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1n), proven: counts(1n, 1n) },
+  });
+  falsify('pending', { result: '0x3e8' });
+  expect(await counted(liar.url, chain.url)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1_000n), proven: counts(1n, 0n) },
+  });
+  falsify('latest', { result: '0x3e8' });
+  expect(await counted(liar.url, chain.url)).toEqual({
+    ok: true,
+    value: { ...counts(1_000n, 1n), proven: counts(0n, 1n) },
+  });
+  // Of three nodes one liar says nothing that counts.
+  expect(await counted(liar.url, chain.url, chain.url)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1n), proven: counts(1n, 1n) },
+  });
+});
+
+test('where the second node is away nothing is proven', async () => {
+  liar.follow(() => 'forward');
+  expect(await counted(liar.url, DEAD)).toEqual({ ok: true, value: { ...counts(1n, 1n), proven: counts(0n, 0n) } });
+  expect((await counted(DEAD, DEAD)).ok).toBe(false);
+  expect((await counted()).ok).toBe(false);
+});
+
+test('one node alone proves what it counts in a final block, and nothing of its mempool', async () => {
+  falsify('latest', { result: '0x3e8' });
+  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1_000n, 1n), proven: counts(0n, 0n) } });
+  await chain.client.mine({ blocks: 80 });
+  falsify('pending', { result: '0x3e8' });
+  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1n, 1_000n), proven: counts(1n, 0n) } });
+});
+
+test('where no node says what is final, depth does', async () => {
+  const none: Rule = { error: { code: -32_602, message: 'unknown tag' } };
+  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? none : 'forward'));
+  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1n, 1n), proven: counts(1n, 0n) } });
+  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? 'cut' : 'forward'));
+  expect((await counted(liar.url)).ok).toBe(false);
+});

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import { encodeAbiParameters, encodeFunctionData, parseAbi, toFunctionSelector } from 'viem';
+import { expect, test } from 'vitest';
+import { encodeBytes } from '#chains/evm/client/data-fee.ts';
+import { feesFor, gasLimitFor, median, replacementFees, tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import { BOB, DOLLAR, present, TOKEN } from '../cast.ts';
+
+function rowOf(name: string): Chain {
+  return present(findChain(chainsFrom({}), name));
+}
+const ETHEREUM = rowOf('ethereum');
+
+const wei = fc.bigInt({ min: 0n, max: 10n ** 15n });
+
+test('the fee is twice the base fee and the tip', () => {
+  const fees = feesFor(ETHEREUM, 30_000_000_000n, 1_500_000_000n);
+  expect(fees).toEqual({ maxFeePerGas: 61_500_000_000n, maxPriorityFeePerGas: 1_500_000_000n });
+});
+
+test.each([
+  ['no suggestion', 'ethereum', null, 1_000_000n],
+  ['a suggestion of nothing', 'anvil', 0n, 1_000_000n],
+  ['a low suggestion on polygon', 'polygon', 1_000_000_000n, 25_000_000_000n],
+  ['a low suggestion on bsc', 'bsc', 1n, 50_000_000n],
+  ['a good suggestion on bsc', 'bsc', 100_000_000n, 100_000_000n],
+])('with %s the tip is at least what the chain takes', (_name, name, suggestion, tip) => {
+  expect(feesFor(rowOf(name), 7n, suggestion)).toEqual({ maxFeePerGas: 14n + tip, maxPriorityFeePerGas: tip });
+});
+
+test('the tip never exceeds the fee, and the fee outlasts five full blocks', () => {
+  fc.assert(
+    fc.property(wei, wei, (base, tip) => {
+      const fees = feesFor(ETHEREUM, base, tip);
+      expect(fees.maxPriorityFeePerGas).toBeLessThanOrEqual(fees.maxFeePerGas);
+      let later = base;
+      for (let block = 0; block < 5; block++) later += later / 8n;
+      expect(fees.maxFeePerGas).toBeGreaterThanOrEqual(later + fees.maxPriorityFeePerGas - tip);
+    }),
+  );
+});
+
+test.each([
+  [0n, 1n],
+  [1n, 3n],
+  [7n, 9n],
+  [8n, 10n],
+  [1_000n, 1_126n],
+  [1_000_000_007n, 1_125_000_009n],
+])('a replacement of %i offers at least %i', (old, raised) => {
+  const low = { maxFeePerGas: 0n, maxPriorityFeePerGas: 0n };
+  expect(replacementFees(low, { maxFeePerGas: old, maxPriorityFeePerGas: old })).toEqual({
+    maxFeePerGas: raised,
+    maxPriorityFeePerGas: raised,
+  });
+});
+
+test('both prices of a replacement rise by a tenth or more, and never fall below those of now', () => {
+  fc.assert(
+    fc.property(wei, wei, wei, wei, (base, tip, oldBase, oldTip) => {
+      const [fresh, old] = [feesFor(ETHEREUM, base, tip), feesFor(ETHEREUM, oldBase, oldTip)];
+      const next = replacementFees(fresh, old);
+      for (const price of ['maxFeePerGas', 'maxPriorityFeePerGas'] as const) {
+        expect(next[price] * 10n).toBeGreaterThanOrEqual(old[price] * 11n);
+        expect(next[price]).toBeGreaterThanOrEqual(fresh[price]);
+      }
+      expect(next.maxPriorityFeePerGas).toBeLessThanOrEqual(next.maxFeePerGas);
+    }),
+  );
+});
+
+test('gas has a margin of a quarter, rounded up; a plain payment is exact', () => {
+  expect(gasLimitFor(21_000n)).toBe(21_000n);
+  expect(gasLimitFor(21_001n)).toBe(26_252n);
+  expect(gasLimitFor(52_000n)).toBe(65_000n);
+});
+
+test('the margin does not cross the limit that a transaction has on Ethereum, where the estimate is below it', () => {
+  expect(gasLimitFor(14_061_003n)).toBe(2n ** 24n);
+  expect(gasLimitFor(13_421_772n)).toBe(16_777_215n);
+  expect(gasLimitFor(2n ** 24n)).toBe(2n ** 24n);
+  // A chain that estimates more has no such limit, or the call is refused before it is signed.
+  expect(gasLimitFor(20_000_000n)).toBe(20_000_000n);
+});
+
+test('the median of no tips is none', () => {
+  expect(median([])).toBeNull();
+  expect(median([5n])).toBe(5n);
+  expect(median([30n, 1n, 2n])).toBe(2n);
+  expect(median([4n, 1n, 2n, 3n])).toBe(3n);
+});
+
+test('hand-written calldata is what the ABI coder gives', () => {
+  const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.uint8Array({ maxLength: 200 }), (units, content) => {
+      const data = encodeFunctionData({ abi, functionName: 'transfer', args: [BOB, units] });
+      expect(callOf({ ...TOKEN, amount: amountOf(units) })).toEqual({ to: DOLLAR, value: 0n, data });
+      const bytes = `0x${Buffer.from(content).toString('hex')}` as const;
+      expect(`0x${encodeBytes(bytes)}`).toBe(encodeAbiParameters([{ type: 'bytes' }], [bytes]));
+    }),
+  );
+  expect(toFunctionSelector('getL1Fee(bytes)')).toBe('0x49948e0e');
+  expect(toFunctionSelector('balanceOf(address)')).toBe('0x70a08231');
+});
+
+function refusedWith(answer: string | null, outcome: 'underpriced' | 'refused' = 'underpriced'): Attempt['sent'] {
+  return { outcome, answer, atMs: 0, times: 1 };
+}
+
+test.each<[string, Attempt['sent'], bigint | null]>([
+  ['geth', refusedWith('transaction underpriced: gas tip cap 1, minimum needed 25000000000'), 25_000_000_000n],
+  ['bor', refusedWith('transaction underpriced: tip needed 25000000000, tip permitted 1'), 25_000_000_000n],
+  ['another spelling', refusedWith('Transaction Underpriced: Gas Tip Cap 0, minimum needed 1'), 1n],
+  ['no number', refusedWith('replacement transaction underpriced'), null],
+  ['the gas of a call', refusedWith('intrinsic gas too low: gas 20000, minimum needed 21000'), null],
+  ['a number that no price has', refusedWith(`gas tip cap 1, minimum needed ${'9'.repeat(31)}`), null],
+  ['a refusal for good', refusedWith('gas tip cap 1, minimum needed 5', 'refused'), null],
+  ['no words', refusedWith(null), null],
+  ['nothing sent', null, null],
+])('the tip that a node needs is read out of its answer: %s', (_name, sent, needed) => {
+  expect(tipNeeded(sent)).toBe(needed);
+});
+
+test('a tip that is needed is paid on top of what is offered for the base fee, and lowers nothing', () => {
+  const fees = { maxFeePerGas: 20n, maxPriorityFeePerGas: 3n };
+  expect(withMinTip(fees, 10n)).toEqual({ maxFeePerGas: 27n, maxPriorityFeePerGas: 10n });
+  expect(withMinTip(fees, 2n)).toEqual(fees);
+  expect(withMinTip(fees, null)).toEqual(fees);
+});

@@ -1,0 +1,375 @@
+import type { Hex } from 'viem';
+import { getAddress, parseAbi, parseEther } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { callOf } from '#chains/evm/rules/call.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ContractInteractionIntent, Erc20ApproveIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
+import { BOB, CREATED_AT_MS, NATIVE, amount, present } from '../cast.ts';
+import type { FalseNode, Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain, OddToken } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+let chain: LocalChain;
+let liar: FalseNode;
+let dollar: string;
+let odd: Record<OddToken, string>;
+let native: TransferIntent;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+  native = { ...NATIVE, from: chain.account(0) };
+  dollar = await chain.deployDollar(chain.account(0));
+  odd = await chain.deployOddTokens(chain.account(9));
+}, 30_000);
+
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+/** A fresh wallet that holds exactly this much. */
+async function walletWith(wei: bigint): Promise<string> {
+  const address = getAddress(`0x${crypto.randomUUID().replaceAll('-', '').padEnd(40, '7')}`);
+  await chain.client.setBalance({ address, value: wei });
+  return address;
+}
+
+function token(address: string, units = '25000000'): TransferIntent {
+  return { ...native, tokenAddress: address, amount: amount(units) };
+}
+
+async function quoteOf(intent: TransferIntent, replaced: Attempt | null = null) {
+  return chain.adapter().quote(intent, replaced);
+}
+
+const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
+  ok: false,
+  refusal: { kind: 'permanent', reason, detail },
+});
+/** INSUFFICIENT_FUNDS, and by how much. */
+const short = (missing: unknown, detail: unknown = expect.any(String), tokenAddress: string | null = null) => ({
+  ok: false,
+  refusal: { ...permanent('INSUFFICIENT_FUNDS', detail).refusal, missing: { tokenAddress, amount: missing } },
+});
+const transient = (detail: unknown) => ({ ok: false, refusal: { kind: 'transient', detail } });
+
+test('a payment is quoted at twice the base fee, with exactly the gas of a payment', async () => {
+  const { baseFeePerGas } = await chain.client.getBlock();
+  const tip = await chain.client.estimateMaxPriorityFeePerGas();
+  const quote = await quoteOf(native);
+  const maxFeePerGas = 2n * (baseFeePerGas ?? 0n) + tip;
+  expect(quote).toEqual({
+    ok: true,
+    value: {
+      gasLimit: '21000',
+      maxFeePerGas: `${maxFeePerGas}`,
+      maxPriorityFeePerGas: `${tip}`,
+      maxFee: `${21_000n * maxFeePerGas}`,
+      spending: {
+        takes: [{ tokenAddress: null, amount: `${21_000n * maxFeePerGas + BigInt(native.amount)}` }],
+        funds: expect.objectContaining({ nonceCount: expect.any(String), least: '0' }),
+      },
+    },
+  });
+  if (!quote.ok) throw new Error('no quote');
+  const composed = chain.adapter().compose(native, quote.value, 3n);
+  expect(inspectPayload(native, composed.payload)).toMatchObject({ ok: true, value: { nonce: 3n } });
+  expect(composed.maxFee).toBe(quote.value.maxFee);
+});
+
+test('a token transfer is quoted with a margin, also for a token that answers nothing', async () => {
+  const quote = await quoteOf(token(dollar));
+  const gas = quote.ok ? Number(quote.value.gasLimit) : 0;
+  expect(gas).toBeGreaterThan(50_000);
+  expect(gas).toBeLessThan(80_000);
+  expect((await quoteOf(token(odd.SilentToken))).ok).toBe(true);
+  expect((await quoteOf(token(odd.SwitchedToken))).ok).toBe(true);
+});
+
+test('a token that answers false, reverts, or reverts without words fails before anything is signed', async () => {
+  expect(await quoteOf(token(odd.FalseToken))).toEqual(permanent('SIMULATION_REVERTED', 'the token answers false'));
+  expect(await quoteOf(token(odd.BlockingToken))).toEqual(permanent('SIMULATION_REVERTED', 'this address is blocked'));
+  const wordless = await quoteOf(token(odd.WordlessToken));
+  expect(wordless).toEqual(permanent('SIMULATION_REVERTED', expect.stringMatching(/^custom error 0x[0-9a-f]{8}$/)));
+});
+
+test('what is no token fails before anything is signed', async () => {
+  const nothing = 'there is no contract at this address';
+  expect(await quoteOf(token(BOB))).toEqual(permanent('SIMULATION_REVERTED', nothing));
+  const [stops, reverts] = [await walletWith(0n), await walletWith(0n)] as [Hex, Hex];
+  await chain.client.setCode({ address: stops, bytecode: '0x00' });
+  await chain.client.setCode({ address: reverts, bytecode: '0x60006000fd' });
+  expect(await quoteOf(token(stops))).toEqual(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  expect(await quoteOf(token(reverts))).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+function allowance(tokenAddress: string, units: string): Erc20ApproveIntent {
+  const { to: spender, tokenAddress: _token, ...frame } = native;
+  return { ...frame, kind: 'erc20-approve', tokenAddress, spender, amount: amount(units) };
+}
+
+function interaction(to: string, data: string, value = '0'): ContractInteractionIntent {
+  const { to: _to, tokenAddress: _token, amount: _amount, ...frame } = native;
+  return { ...frame, kind: 'contract-interaction', to, data, value: amount(value) };
+}
+
+test('an allowance is quoted, from nothing, to nothing and from one to another', async () => {
+  expect((await chain.adapter().quote(allowance(dollar, '5'), null)).ok).toBe(true);
+  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).ok).toBe(true);
+  const { client } = chain;
+  const abi = parseAbi(['function approve(address spender, uint256 value)']);
+  const [address, account] = [getAddress(odd.ResettingToken), chain.account(0)];
+  await chain.mined(await client.writeContract({ account, address, abi, functionName: 'approve', args: [BOB, 3n] }));
+  expect(await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).toEqual(
+    permanent('ALLOWANCE_NOT_ZERO', expect.stringContaining('now it is 3')),
+  );
+  expect((await chain.adapter().quote(allowance(odd.ResettingToken, '0'), null)).ok).toBe(true);
+  expect((await chain.adapter().quote(allowance(dollar, '7'), null)).ok).toBe(true);
+});
+
+test('an allowance of what is no token, or of one that has none, fails before anything is signed', async () => {
+  const nobody = await chain.adapter().quote(allowance(BOB, '5'), null);
+  expect(nobody).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('the leave to take an NFT is no allowance that is taken back, though its call is the same', async () => {
+  const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
+  const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
+  const collection = getAddress(present(deployed.contractAddress));
+  const refusal = permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token');
+  expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
+  expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
+  // As what it is, calldata that every rule weighs, it can be given.
+  const { data } = present(callOf(allowance(collection, '0')));
+  expect((await chain.adapter().quote(interaction(collection, data), null)).ok).toBe(true);
+});
+
+test('a call of a contract is run before it is signed, and its answer is its own affair', async () => {
+  const zero = '0x18160ddd';
+  expect((await chain.adapter().quote(interaction(dollar, zero), null)).ok).toBe(true);
+  // transfer(bob, 5) of a token that answers false: for a bare call that is no failure.
+  const call = callOf({ ...token(odd.FalseToken), amount: amount('5') });
+  expect((await chain.adapter().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
+  expect(await chain.adapter().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
+    permanent('SIMULATION_REVERTED', 'this address is blocked'),
+  );
+  expect(await chain.adapter().quote(interaction(dollar, zero, '1'), null)).toEqual(permanent('SIMULATION_REVERTED'));
+  expect(await chain.adapter().quote(interaction(BOB, zero), null)).toEqual(
+    permanent('SIMULATION_REVERTED', 'there is no contract at this address'),
+  );
+  const poor = { ...interaction(dollar, zero, '1'), from: await walletWith(0n) };
+  expect(await chain.adapter().quote(poor, null)).toEqual(short('1', 'the wallet holds 0 of 1 wei'));
+});
+
+test('an estimate has three speeds, none cheaper than a slower one, and the normal one is what signing would take', async () => {
+  const estimated = await chain.adapter().estimate(native);
+  const quote = await quoteOf(native);
+  if (!estimated.ok || !quote.ok) throw new Error('no estimate');
+  const { slow, normal, fast, gasLimit, dataFee } = estimated.value;
+  expect([gasLimit, dataFee]).toEqual(['21000', '0']);
+  expect([normal.maxFeePerGas, normal.maxPriorityFeePerGas, normal.maxFee]).toEqual([
+    quote.value.maxFeePerGas,
+    quote.value.maxPriorityFeePerGas,
+    quote.value.maxFee,
+  ]);
+  for (const speed of ['slow', 'normal', 'fast'] as const) {
+    const { maxFeePerGas, maxPriorityFeePerGas, maxFee } = estimated.value[speed];
+    const wanted = await chain.adapter().quote(native, null, { speed });
+    expect(wanted).toMatchObject({ ok: true, value: { maxFeePerGas, maxPriorityFeePerGas, maxFee } });
+  }
+  for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas', 'maxFee', 'expectedFee'] as const) {
+    const [a, b, c] = [slow, normal, fast].map((tier) => BigInt(tier[field]));
+    expect([field, (a ?? 0n) <= (b ?? 0n), (b ?? 0n) <= (c ?? 0n)]).toEqual([field, true, true]);
+  }
+  for (const tier of [slow, normal, fast]) expect(BigInt(tier.expectedFee) <= BigInt(tier.maxFee)).toBe(true);
+  const tokens = await chain.adapter().estimate(token(dollar));
+  expect(tokens.ok && BigInt(tokens.value.gasLimit) > 30_000n).toBe(true);
+  expect(await chain.adapter().estimate(token(odd.BlockingToken))).toEqual(
+    permanent('SIMULATION_REVERTED', 'this address is blocked'),
+  );
+});
+
+test('a payment to a contract that takes none fails before anything is signed', async () => {
+  expect(await quoteOf({ ...native, to: dollar })).toEqual(permanent('SIMULATION_REVERTED'));
+});
+
+test('a wallet without the amount, the tokens, or the fee on top is told so', async () => {
+  const empty = await walletWith(0n);
+  expect(await quoteOf({ ...native, from: empty })).toEqual(short('1000', 'the wallet holds 0 of 1000 wei'));
+  const noFee = await walletWith(1000n);
+  expect(await quoteOf({ ...native, from: noFee })).toEqual(
+    short(expect.any(String), expect.stringContaining('the wallet holds 1000 of ')),
+  );
+  const noTokens = await walletWith(parseEther('1'));
+  expect(await quoteOf({ ...token(dollar), from: noTokens })).toEqual(
+    short('25000000', 'the wallet holds 0 of 25000000 token units', dollar),
+  );
+});
+
+test('a wallet can be emptied to the last wei that the fee leaves', async () => {
+  const quote = await quoteOf(native);
+  if (!quote.ok) throw new Error('no quote');
+  const from = await walletWith(10n ** 15n);
+  const all = 10n ** 15n - BigInt(quote.value.maxFee);
+  expect((await quoteOf({ ...native, from, amount: amountOf(all) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(short('1'));
+});
+
+test('a fee above what the signers approved fails; exactly that is fine', async () => {
+  const quote = await quoteOf(native);
+  const maxFee = quote.ok ? BigInt(quote.value.maxFee) : 0n;
+  expect((await quoteOf({ ...native, maxFee: amountOf(maxFee) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, maxFee: amountOf(maxFee - 1n) })).toEqual(
+    permanent('FEE_CAP_EXCEEDED', `it may cost ${maxFee} wei, ${maxFee - 1n} are allowed`),
+  );
+});
+
+test('a replacement offers an eighth more than what it replaces, also when the market fell', async () => {
+  const adapter = chain.adapter();
+  const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
+  const prepared = adapter.compose(native, high, 5n);
+  const replaced: Attempt = {
+    ...prepared,
+    purpose: 'intent',
+    number: 1,
+    preparedAtMs: CREATED_AT_MS,
+    signed: null,
+    sent: null,
+  };
+  const quote = await adapter.quote(native, replaced);
+  expect(quote).toMatchObject({ ok: true, value: { maxFeePerGas: '90000000003' } });
+  // The tip of now is far more than an eighth above 7 wei.
+  expect(quote.ok && BigInt(quote.value.maxPriorityFeePerGas)).toBeGreaterThan(1_000_000n);
+});
+
+test('the data fee of an OP-stack chain counts against the cap and the balance', async () => {
+  const oracle = '0x420000000000000000000000000000000000000F';
+  const before = await quoteOf(native);
+  // Of before Isthmus: reverts for a call of 36 bytes, getOperatorFee(uint256), and answers 8 * 10^12 to all others.
+  const bytecode = '0x36602414601857670000074696a5c00060005260206000f35b600080fd';
+  await chain.client.setCode({ address: oracle, bytecode });
+  const fee = BigInt('0x0000074696a5c000');
+  const quote = await quoteOf(native);
+  const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;
+  const charged = maxFee + fee + fee / 4n;
+  // The bytes allow as much as before, and more is reserved.
+  const takes = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
+  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { takes } } });
+  expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
+  expect(await quoteOf({ ...native, maxFee: amountOf(charged - 1n) })).toEqual(permanent('FEE_CAP_EXCEEDED'));
+  const from = await walletWith(1000n + charged - 1n);
+  expect(await quoteOf({ ...native, from })).toEqual(short('1'));
+  await chain.client.setCode({ address: oracle, bytecode: '0x' });
+});
+
+test('a node of another chain prices nothing', async () => {
+  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
+  const detail = 'the node serves chain 31337, not 1';
+  expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
+  expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
+});
+
+test('without a node, or with dead ones, everything is told and nothing thrown', async () => {
+  const none = adapterFor(anvilChain(), []);
+  expect(await none.quote(native, null)).toEqual(transient('no node is configured for this chain'));
+  const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
+  const quote = await dead.quote(native, null);
+  expect(quote).toEqual(transient(expect.stringContaining('eth_chainId')));
+  expect(JSON.stringify(quote)).not.toMatch(/127\.0\.0\.1|k3y/);
+});
+
+test('a dead node is passed over for the next', async () => {
+  const adapter = adapterFor(anvilChain(), ['http://127.0.0.1:1/', chain.url]);
+  expect((await adapter.quote(native, null)).ok).toBe(true);
+  expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
+});
+
+test('what one node finds impossible and the next does not is not over', async () => {
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
+  expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
+  const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
+  expect(await alone.quote(native, null)).toEqual(short('1000'));
+});
+
+test('nonces are counted with and without the mempool', async () => {
+  const from = chain.account(3);
+  await chain.client.setAutomine(false);
+  await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
+  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 0n, pending: 1n } });
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
+});
+
+test('without a suggested tip the last blocks tell, and without those the floor', async () => {
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
+  const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => ['0x0', tip, '0x77359400']);
+  liar.follow((method) =>
+    method === 'eth_maxPriorityFeePerGas' ? missing : method === 'eth_feeHistory' ? { result: { reward } } : 'forward',
+  );
+  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000000' } });
+  liar.follow((method) => (/Priority|History/.test(method) ? missing : 'forward'));
+  expect(await adapter.quote(native, null)).toMatchObject({ ok: true, value: { maxPriorityFeePerGas: '1000000' } });
+});
+
+const GARBAGE: readonly (readonly [string, Rule])[] = [
+  ['a web page', { status: 200, body: '<html>hello</html>', type: 'text/html' }],
+  ['half of a JSON text', { status: 200, body: '{"jsonrpc":' }],
+  ['null', { status: 200, body: 'null' }],
+  ['a list', { status: 200, body: '[[]]' }],
+  ['a text', { status: 200, body: '"0x1"' }],
+  ['no result', { status: 200, body: '{}' }],
+  ['a result of null', { result: null }],
+  ['a number that is not hex', { result: '12' }],
+  ['a number that is no text', { result: 12 }],
+  ['a number of 33 bytes', { result: `0x1${'0'.repeat(64)}` }],
+  ['an object', { result: { number: {} } }],
+  ['an error that is no object', { status: 200, body: '{"error":"no"}' }],
+  ['an error without a code', { status: 200, body: '{"error":{"message":["no"]}}' }],
+  ['a rate limit', { status: 429, body: '{"error":{"code":429,"message":"too many"}}' }],
+  ['a rate limit in a 200', { error: { code: -32005, message: 'limit exceeded' } }],
+  ['a server error', { status: 500, body: 'upstream https://node.internal/k3yk3yk3yk3y failed', type: 'text/plain' }],
+  ['a redirect', { status: 302, body: '' }],
+  ['an internal error', { error: { code: -32603, message: 'internal error' } }],
+  ['a cut line', 'cut'],
+  ['five megabytes', { status: 200, body: `{"result":"0x${'0'.repeat(5_000_000)}"}` }],
+];
+
+/** Whichever method is answered with garbage: the quote is refused as transient, or goes by what else the node said. */
+test.each(GARBAGE)('a node that answers %s leads to no wrong price and no exception', async (_name, rule) => {
+  const methods = [
+    'eth_chainId',
+    'eth_getBalance',
+    'eth_getBlockByNumber',
+    'eth_estimateGas',
+    'eth_call',
+    'eth_getCode',
+  ];
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  for (const bad of methods) {
+    liar.follow((method) => (method === bad ? rule : 'forward'));
+    const quote = await adapter.quote(token(dollar), null);
+    expect(quote, bad).toEqual(transient(expect.any(String)));
+    expect(JSON.stringify(quote)).not.toMatch(/k3y|127\.0/);
+  }
+  liar.follow((method) => (method === 'eth_getTransactionCount' ? rule : 'forward'));
+  expect((await adapter.accountNonce(native.from)).ok).toBe(false);
+});
+
+test('fees that cannot be are not believed', async () => {
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  liar.follow((method) => (method === 'eth_estimateGas' ? { result: `0x${'f'.repeat(64)}` } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  liar.follow((method) => (method === 'eth_maxPriorityFeePerGas' ? { result: '0xde0b6b3a7640000' } : 'forward'));
+  expect(await adapter.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
+});

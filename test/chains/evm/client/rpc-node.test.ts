@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { connect } from '#chains/evm/client/rpc-node.ts';
+import { getChainId } from '#chains/evm/client/rpc-calls.ts';
+import type { FalseNode } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+
+let node: FalseNode;
+
+beforeAll(async () => {
+  node = await startFalseNode('http://127.0.0.1:1/');
+});
+
+afterAll(() => node.stop());
+
+test('a body that never ends is given up in time', async () => {
+  node.follow(() => 'hang');
+  const started = performance.now();
+  const answer = await connect(node.url, 200).request(getChainId);
+  expect(answer).toMatchObject({ ok: false, refusal: { kind: 'no-answer' } });
+  expect(performance.now() - started).toBeLessThan(5000);
+});
+
+test('nothing is asked twice by itself', async () => {
+  node.follow(() => ({ status: 503, body: 'busy' }));
+  expect((await connect(node.url).request(getChainId)).ok).toBe(false);
+  expect(node.asked).toEqual(['eth_chainId']);
+});
+
+test('no redirect is followed', async () => {
+  node.follow(() => ({ status: 307, body: '' }));
+  expect((await connect(node.url).request(getChainId)).ok).toBe(false);
+  expect(node.asked).toHaveLength(1);
+});
+
+test('an error of the node keeps its code, words and data, and loses the address', async () => {
+  const message = `failed at ${node.url}`;
+  node.follow(() => ({ error: { code: 3, message, data: '0x08C379A0' } }));
+  expect(await connect(node.url).request(getChainId)).toEqual({
+    ok: false,
+    refusal: { kind: 'error-answer', code: 3, detail: 'failed at [address]', data: '0x08c379a0' },
+  });
+});
+
+test.each([
+  ['Reverted 0x08c379a0', '0x08c379a0'],
+  [{ data: '0x01' }, '0x01'],
+  [{ message: 'no' }, null],
+  ['not hex', null],
+  [7, null],
+])('revert data is found where clients put it: %j', async (data, expected) => {
+  node.follow(() => ({ error: { code: -32015, message: 'VM execution error.', data } }));
+  const answer = await connect(node.url).request(getChainId);
+  expect(answer).toMatchObject({ ok: false, refusal: { data: expected } });
+});

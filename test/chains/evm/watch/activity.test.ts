@@ -1,0 +1,240 @@
+import type { Abi, Address, Hex } from 'viem';
+import { erc20Abi, getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainTransaction } from '#domain/activity/activity.ts';
+import type { Inclusion } from '#domain/transaction/transaction.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
+import { present } from '../cast.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+/** What a chain shows of transactions of others, on a real chain: money, payments of contracts, tokens, collectibles. */
+
+let chain: LocalChain;
+let alice: Address;
+let bob: Address;
+let carol: Address;
+let splitter: Address;
+let collection: Address;
+let dollar: Address;
+let abis: { readonly splitter: Abi; readonly collection: Abi };
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  [alice, bob, carol] = [chain.account(0), chain.account(1), chain.account(2)];
+  const compiled = compile('Movers.sol');
+  const deploy = async (name: string): Promise<[Address, Abi]> => {
+    const { abi, bytecode } = present(compiled.get(name));
+    const receipt = await chain.mined(await chain.client.deployContract({ account: alice, abi, bytecode }));
+    return [getAddress(present(receipt.contractAddress)), abi as Abi];
+  };
+  const [[splitterAt, splitterAbi], [collectionAt, collectionAbi]] = [
+    await deploy('Splitter'),
+    await deploy('Collection'),
+  ];
+  [splitter, collection, abis] = [splitterAt, collectionAt, { splitter: splitterAbi, collection: collectionAbi }];
+  dollar = await chain.deployDollar(alice);
+}, 60_000);
+afterAll(() => chain.stop());
+
+async function read(hash: Hex): Promise<ChainTransaction | null> {
+  await chain.mined(hash);
+  const seen = await chain.adapter().activity(hash, null);
+  if (!seen.ok) throw new Error(seen.refusal.detail);
+  return seen.value;
+}
+
+const call = (on: 'splitter' | 'collection', functionName: string, args: readonly unknown[], value = 0n) =>
+  chain.client.writeContract({
+    account: alice,
+    chain: null,
+    address: on === 'splitter' ? splitter : collection,
+    abi: abis[on],
+    functionName,
+    args,
+    value,
+  });
+
+/** `uid from>to amount` with the names of the cast. */
+function lines(seen: ChainTransaction | null): readonly string[] {
+  const names = new Map<string | null, string>([
+    [alice, 'alice'],
+    [bob, 'bob'],
+    [carol, 'carol'],
+    [splitter, 'splitter'],
+    [null, 'nobody'],
+  ]);
+  const name = (address: string | null) => names.get(address) ?? 'somebody';
+  return (seen?.movements ?? []).map(
+    ({ uid, from, to, amount, tokenId }) =>
+      `${uid.replace(/^log:\d+/, 'log')} ${name(from)}>${name(to)} ${amount}${tokenId === null ? '' : ` #${tokenId}`}`,
+  );
+}
+
+test('a payment, with its signer, its fee and its block', async () => {
+  const seen = await read(await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 5n }));
+  expect(lines(seen)).toEqual(['top alice>bob 5']);
+  expect(seen).toMatchObject({ signer: alice, block: { confirmations: 1, isFinal: false } });
+  expect(BigInt(seen?.fee ?? '0')).toBeGreaterThan(0n);
+});
+
+test('payments of contracts are found by their place in the calls', async () => {
+  const seen = await read(await call('splitter', 'split', [bob, carol], 10n));
+  expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>bob 5', 'trace:1 splitter>carol 5']);
+});
+
+test('what was paid inside a call that failed came back, and is not told', async () => {
+  const seen = await read(await call('splitter', 'fail', [bob], 10n));
+  expect(lines(seen)).toEqual(['top alice>splitter 10']);
+});
+
+test('borrowed code moves nothing by being borrowed, only what it pays', async () => {
+  const seen = await read(await call('splitter', 'borrow', [bob], 10n));
+  expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0_0 splitter>bob 10']);
+});
+
+test('a contract that ends gives what it holds', async () => {
+  const seen = await read(await call('splitter', 'leave', [bob], 10n));
+  expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>somebody 10', 'trace:0_0 somebody>bob 10']);
+});
+
+test('tokens: an ERC-20, an ERC-721 that is made and destroyed, an ERC-1155 alone and in a batch', async () => {
+  const paid = await chain.client.writeContract({
+    account: alice,
+    chain: null,
+    address: dollar,
+    abi: erc20Abi,
+    functionName: 'transfer',
+    args: [bob, 7n],
+  });
+  const seen = [
+    await read(paid),
+    await read(await call('collection', 'mint', [bob, 9n])),
+    await read(await call('collection', 'burn', [bob, 9n])),
+    await read(await call('collection', 'single', [bob, 3n, 40n])),
+    await read(await call('collection', 'batch', [bob, [1n, 2n], [10n, 20n]])),
+    await read(await call('collection', 'batch', [bob, [], []])),
+    await read(await call('collection', 'noise', [bob])),
+  ];
+  expect(seen.map(lines)).toEqual([
+    ['log alice>bob 7'],
+    ['log nobody>bob 1 #9'],
+    ['log bob>nobody 1 #9'],
+    ['log:0 alice>bob 40 #3'],
+    ['log:0 alice>bob 10 #1', 'log:1 alice>bob 20 #2'],
+    [],
+    [],
+  ]);
+  expect(seen[0]?.movements[0]).toMatchObject({ kind: 'erc20', tokenAddress: dollar });
+});
+
+test('a batch whose lists do not fit each other is none', async () => {
+  const seen = await read(await call('collection', 'batch', [bob, [1n, 2n], [10n]]));
+  expect(seen?.movements).toEqual([]);
+});
+
+test('what failed, and what nobody ever sent, is not there', async () => {
+  const failing = await chain.client.writeContract({
+    account: bob,
+    chain: null,
+    address: dollar,
+    abi: erc20Abi,
+    functionName: 'transferFrom',
+    args: [alice, bob, 1n],
+    gas: 100_000n,
+  });
+  expect(await read(failing)).toBeNull();
+  const nowhere = await chain.adapter().activity(`0x${'ab'.repeat(32)}`, null);
+  expect(nowhere).toEqual({ ok: true, value: null });
+});
+
+test('the creation of a contract has no recipient', async () => {
+  const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
+  const seen = await read(await chain.client.deployContract({ account: alice, chain: null, abi, bytecode }));
+  expect(seen?.movements).toEqual([]);
+});
+
+test('it is final when the chain says so, and gone when its block is', async () => {
+  const hash = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 6n });
+  const before = present(await read(hash));
+  await chain.client.mine({ blocks: 3 });
+  expect((await read(hash))?.block?.confirmations).toBe(4);
+  await chain.reorganise(4);
+  const gone = await chain.adapter().activity(hash, before.block);
+  expect(gone).toEqual({ ok: true, value: null });
+  const settled = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 7n });
+  await chain.mined(settled);
+  await chain.client.mine({ blocks: 70 });
+  expect((await read(settled))?.block?.isFinal).toBe(true);
+});
+
+test('what waits to be mined tells what it pays itself, and its block the rest', async () => {
+  await chain.client.setAutomine(false);
+  const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
+  const split = await call('splitter', 'split', [bob, carol], 10n);
+  const look = async (hash: Hex) => {
+    const seen = await chain.adapter().activity(hash, null);
+    return seen.ok ? seen.value : null;
+  };
+  expect(await look(paid)).toMatchObject({ signer: alice, fee: null, block: null });
+  expect([lines(await look(paid)), lines(await look(split))]).toEqual([['top alice>bob 9'], ['top alice>splitter 10']]);
+  await chain.client.setAutomine(true);
+  await chain.client.mine({ blocks: 1 });
+  expect(lines(await look(split))).toHaveLength(3);
+  const before = present(await look(paid));
+  await chain.client.setAutomine(false);
+  await chain.reorganise(present(before.block).confirmations);
+  expect(await chain.adapter().activity(paid, before.block)).toEqual({ ok: true, value: null });
+  await chain.client.setAutomine(true);
+});
+
+test('a node that lags behind is not believed that something is gone', async () => {
+  const seen = present(
+    await read(await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 8n })),
+  );
+  const node = await startFalseNode(chain.url);
+  node.follow((method) => (method === 'eth_getTransactionReceipt' ? { result: null } : 'forward'));
+  const answer = await adapterFor(anvilChain(), [node.url]).activity(seen.hash, seen.block);
+  expect(answer).toMatchObject({ ok: false, refusal: { detail: expect.stringContaining('recorded block') } });
+  await node.stop();
+});
+
+test('a node that refuses to trace still shows the rest; one that does not answer is asked again', async () => {
+  const hash = await call('splitter', 'split', [bob, carol], 10n);
+  await chain.mined(hash);
+  const node = await startFalseNode(chain.url);
+  const adapter = adapterFor(anvilChain(), [node.url]);
+  const error = { code: -32601, message: 'the method debug_traceTransaction does not exist' };
+  node.follow((method) => (method === 'debug_traceTransaction' ? { error } : 'forward'));
+  const seen = await adapter.activity(hash, null);
+  expect(seen.ok ? lines(seen.value) : seen).toEqual(['top alice>splitter 10']);
+  node.follow((method) => (method === 'debug_traceTransaction' ? 'cut' : 'forward'));
+  expect((await adapter.activity(hash, null)).ok).toBe(false);
+  await node.stop();
+});
+
+test('what contracts paid back to whoever called them is found with the last look, where the first could not trace', async () => {
+  const hash = await call('splitter', 'split', [alice, carol], 10n);
+  await chain.mined(hash);
+  const node = await startFalseNode(chain.url);
+  const adapter = adapterFor(anvilChain(), [node.url]);
+  const look = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
+    node.follow((method) => (method === 'debug_traceTransaction' ? untraced : 'forward'));
+    const newest = { payload: '0x', validUntil: null };
+    const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, parent: null, inclusion });
+    if (!seen.ok || seen.value.type !== 'included') throw new Error('it is mined');
+    return seen.value.inclusion;
+  };
+  const units = ({ changes }: Inclusion) => changes.map((change) => change.units);
+  const first = await look(null, 'cut');
+  expect(units(first)).toEqual(['-10']);
+  // Nothing is traced with each look.
+  expect(units(await look(first, 'forward'))).toEqual(['-10']);
+  await chain.client.mine({ blocks: 64 });
+  const last = await look(first, 'forward');
+  expect([last.finalized, units(last)]).toEqual([true, ['-5']]);
+  expect(units(await look({ ...last, finalized: false }, 'cut'))).toEqual(['-5']);
+  await node.stop();
+});

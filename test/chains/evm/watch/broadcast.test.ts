@@ -1,0 +1,248 @@
+import { keccak256 } from 'viem';
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { FalseNode, Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+let chain: LocalChain;
+let liar: FalseNode;
+let payer = 0;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+}, 30_000);
+
+afterEach(async () => {
+  await chain.client.setAutomine(true);
+  await chain.client.mine({ blocks: 1 });
+});
+
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+/** Each story that is mined has its own payer, so that none meets the nonces of another. Bob pays what goes nowhere. */
+function nextPayer() {
+  return chain.account(payer++);
+}
+
+const bob = () => chain.account(9);
+const balanceOfBob = () => chain.client.getBalance({ address: bob() });
+const viaLiar = () => adapterFor(anvilChain(), [liar.url]);
+
+/** Answers one method by a rule and passes everything else on. */
+function lyingAbout(method: string, rule: Rule): void {
+  liar.follow((asked) => (asked === method ? rule : 'forward'));
+}
+
+test('sent, sent twice, and sent again after it was mined: accepted each time, paid once', async () => {
+  const before = await balanceOfBob();
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0, value: 7n });
+  const hash = keccak256(raw);
+  await chain.client.setAutomine(false);
+  const adapter = chain.adapter();
+  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  // anvil: 'transaction already imported'
+  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  await chain.client.mine({ blocks: 1 });
+  // anvil: 'nonce too low'; ours is what made it so
+  expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
+  expect(await balanceOfBob()).toBe(before + 7n);
+});
+
+test('a nonce that another transaction has used is a conflict, once that one is mined', async () => {
+  const from = nextPayer();
+  const raw = await chain.sign({ from, to: bob(), nonce: 0, value: 7n });
+  await chain.mined(await chain.client.sendTransaction({ account: from, to: bob(), value: 1n, nonce: 0 }));
+  expect(await chain.adapter().broadcast(raw, keccak256(raw))).toEqual({
+    outcome: 'conflicted',
+    answer: 'nonce too low',
+  });
+});
+
+test("'nonce too low' from a node that has mined nothing of the account proves nothing", async () => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'nonce too low' } });
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({ outcome: 'unknown', answer: 'nonce too low' });
+});
+
+test('a gap before the nonce keeps the bytes waiting, and they are accepted', async () => {
+  const from = nextPayer();
+  const [first, second] = [
+    await chain.sign({ from, to: bob(), nonce: 0 }),
+    await chain.sign({ from, to: bob(), nonce: 1 }),
+  ];
+  expect(await chain.adapter().broadcast(second, keccak256(second))).toEqual({ outcome: 'accepted' });
+  expect(await chain.adapter().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
+  await chain.mined(keccak256(second));
+  lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'nonce too high' } });
+  expect(await viaLiar().broadcast(first, keccak256(first))).toEqual({ outcome: 'unknown', answer: 'nonce too high' });
+});
+
+test('a fee below the base fee, and a replacement that offers no more, are underpriced', async () => {
+  const from = nextPayer();
+  const cheap = await chain.sign({ from, to: bob(), nonce: 0, maxFeePerGas: 1n, maxPriorityFeePerGas: 1n });
+  expect(await chain.adapter().broadcast(cheap, keccak256(cheap))).toEqual({
+    outcome: 'underpriced',
+    answer: expect.stringMatching(/base fee/i),
+  });
+  await chain.client.setAutomine(false);
+  const fees = { maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
+  const first = await chain.sign({ from, to: bob(), nonce: 0, value: 1n, ...fees });
+  const same = await chain.sign({ from, to: bob(), nonce: 0, value: 2n, ...fees });
+  const more = await chain.sign({
+    from,
+    to: bob(),
+    nonce: 0,
+    value: 2n,
+    maxFeePerGas: 3_375_000_001n,
+    maxPriorityFeePerGas: 1_125_000_001n,
+  });
+  expect(await chain.adapter().broadcast(first, keccak256(first))).toEqual({ outcome: 'accepted' });
+  expect(await chain.adapter().broadcast(same, keccak256(same))).toMatchObject({ outcome: 'underpriced' });
+  expect(await chain.adapter().broadcast(more, keccak256(more))).toEqual({ outcome: 'accepted' });
+});
+
+test('what can never be mined is refused: no funds, too little gas', async () => {
+  const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
+  expect(await chain.adapter().broadcast(unpayable, keccak256(unpayable))).toEqual({
+    outcome: 'refused',
+    answer: 'Insufficient funds for gas * price + value',
+  });
+  const starved = await chain.sign({ from: bob(), to: bob(), nonce: 0, gas: 20_000n });
+  expect(await chain.adapter().broadcast(starved, keccak256(starved))).toEqual({
+    outcome: 'refused',
+    answer: expect.stringMatching(/intrinsic gas/),
+  });
+});
+
+test('no refusal of a node stands against the bytes being there', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  await chain.client.sendRawTransaction({ serializedTransaction: raw });
+  for (const message of ['insufficient funds for gas * price + value', 'invalid sender', 'transaction underpriced']) {
+    lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message } });
+    expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+  }
+});
+
+test('a refusal counts only when the node can also say that it does not have the bytes', async () => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  liar.follow((method) => {
+    if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'invalid sender' } };
+    return method === 'eth_getTransactionByHash' ? 'cut' : 'forward';
+  });
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'unknown' });
+  liar.follow((method) =>
+    method === 'eth_sendRawTransaction' ? { error: { code: -32000, message: 'invalid sender' } } : 'forward',
+  );
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({ outcome: 'refused', answer: 'invalid sender' });
+});
+
+test.each<[string, Rule]>([
+  ['cuts the line', 'cut'],
+  ['fails', { status: 502, body: 'bad gateway', type: 'text/plain' }],
+  ['is busy', { status: 429, body: '{"error":{"code":-32005,"message":"limit exceeded"}}' }],
+  ['is full', { error: { code: -32000, message: 'txpool is full' } }],
+  ['sends a web page', { status: 200, body: '<html>', type: 'text/html' }],
+  ['sends an error in new words', { error: { code: -32000, message: 'computer says no' } }],
+  ['names another hash', { result: `0x${'ab'.repeat(32)}` }],
+  ['names no hash', { result: true }],
+  ['says nothing', { result: null }],
+])('a node that %s leaves the outcome unknown', async (_name, rule) => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', rule);
+  const verdict = await viaLiar().broadcast(raw, keccak256(raw));
+  expect(verdict).toEqual({ outcome: 'unknown', answer: expect.any(String) });
+  expect(JSON.stringify(verdict)).not.toMatch(/k3y|127\.0/);
+});
+
+test('a node that took the bytes and died is made good by the next', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', 'swallow');
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'unknown' });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+});
+
+test('the refusal of a second node proves nothing after the silence of the first', async () => {
+  const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  lyingAbout('eth_sendRawTransaction', 'cut');
+  expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
+  // It may have been sent them before, and nobody can ask it now.
+  lyingAbout('eth_chainId', { status: 500, body: '' });
+  expect(await both.broadcast(unpayable, keccak256(unpayable))).toEqual({ outcome: 'undecided' });
+  // A node of another chain was never sent anything, and does not count.
+  lyingAbout('eth_chainId', { result: '0x1' });
+  expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'refused' });
+});
+
+test('a node that refuses what the next one takes is overruled', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'insufficient funds for transfer' } });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+});
+
+test('a node that takes the bytes and passes them on to no other is not the only one that gets them', async () => {
+  const from = nextPayer();
+  const raw = await chain.sign({ from, to: bob(), nonce: 0 });
+  lyingAbout('eth_sendRawTransaction', { result: keccak256(raw) });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+  expect(await chain.client.getTransaction({ hash: keccak256(raw) })).toMatchObject({ nonce: 0 });
+});
+
+test('a node that has mined another transaction at the nonce, or says so, keeps the bytes from no other node', async () => {
+  const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
+  liar.follow((method) => {
+    if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'nonce too low' } };
+    return method === 'eth_getTransactionCount' ? { result: '0x9' } : 'forward';
+  });
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toMatchObject({ outcome: 'conflicted' });
+  const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+  expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
+});
+
+test('a node of another chain is sent nothing', async () => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  lyingAbout('eth_chainId', { result: '0x1' });
+  expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({
+    outcome: 'unknown',
+    answer: 'the node serves chain 1, not 31337',
+  });
+  expect(liar.asked).toEqual(['eth_chainId']);
+});
+
+test('damaged bytes are sent nowhere, and not given up', async () => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  const hash = keccak256(raw);
+  liar.follow(() => 'forward');
+  for (const [bytes, name] of [
+    [raw, keccak256('0x00')],
+    [raw.slice(0, -2), hash],
+    [`${raw}00`, hash],
+    ['', ''],
+    ['nonsense', 'nonsense'],
+  ]) {
+    expect(await viaLiar().broadcast(bytes ?? '', name ?? '')).toMatchObject({ outcome: 'unknown' });
+  }
+  const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [liar.url]);
+  expect(await mainnet.broadcast(raw, hash)).toEqual({
+    outcome: 'unknown',
+    answer: 'the stored bytes are for another chain',
+  });
+  expect(liar.asked).toEqual([]);
+});
+
+test('with no node, or only dead ones, the outcome is unknown', async () => {
+  const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
+  for (const urls of [[], ['http://127.0.0.1:1/']]) {
+    const verdict = await adapterFor(anvilChain(), urls).broadcast(raw, keccak256(raw));
+    expect(verdict).toMatchObject({ outcome: 'unknown' });
+  }
+});

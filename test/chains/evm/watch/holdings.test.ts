@@ -1,0 +1,140 @@
+import type { Address } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { evmAdapter } from '#chains/evm/adapter.ts';
+import type { Asset } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import type { FalseNode } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+/** What a wallet has by the word of its chain: all of it at one block, and nothing from a node or a token that does not say. */
+
+let chain: LocalChain;
+let liar: FalseNode;
+let dollar: Address;
+let wallet: Address;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+  dollar = await chain.deployDollar(chain.account(0));
+  wallet = getAddress('0x00000000000000000000000000000000000c0ffe');
+}, 30_000);
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+const erc20 = (tokenAddress: string): Asset => ({ kind: 'erc20', tokenAddress, tokenId: null });
+const held = async (assets: readonly Asset[], adapter = chain.adapter()) => adapter.holdings(wallet, assets, false);
+
+async function pay(units: bigint): Promise<void> {
+  const account = chain.account(0);
+  await chain.mined(await chain.client.sendTransaction({ account, to: wallet, value: units }));
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [wallet, units * 10n] });
+  await chain.mined(await chain.client.sendTransaction({ account, to: dollar, data }));
+}
+
+test('coins and tokens, at the same block', async () => {
+  await pay(7n);
+  const at = (await chain.client.getBlockNumber()).toString();
+  const assets = [NATIVE, erc20(dollar), erc20(getAddress(`0x${'99'.repeat(20)}`))];
+  expect(await held(assets)).toEqual({
+    ok: true,
+    value: { blockNumber: at, amounts: ['7', '70', null], isDisputed: false },
+  });
+});
+
+test('blocks that are not deep enough do not count', async () => {
+  const before = await chain.client.getBlockNumber();
+  await pay(1n);
+  const deep = await held([NATIVE, erc20(dollar)], chain.adapter({ confirmations: 3 }));
+  expect(deep).toEqual({
+    ok: true,
+    value: { blockNumber: before.toString(), amounts: ['7', '70'], isDisputed: false },
+  });
+  // A chain that is younger than that has only its first block.
+  const young = await held([NATIVE], chain.adapter({ confirmations: 1000 }));
+  expect(young).toEqual({ ok: true, value: { blockNumber: '0', amounts: ['0'], isDisputed: false } });
+});
+
+const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress: dollar, tokenId: '9' });
+const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
+const told = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
+  liar.follow(rule);
+  const answer = await held(assets, evmAdapter(anvilChain(), [liar.url]));
+  return answer.ok ? answer.value.amounts : answer.refusal;
+};
+
+test('a collectible is there when the wallet is its owner, and many are as many as the collection says', async () => {
+  const owner = (address: string) => (method: string) =>
+    method === 'eth_call' ? { result: word(BigInt(address)) } : 'forward';
+  expect(await told(owner(wallet), [collectible('erc721')])).toEqual(['1']);
+  expect(await told(owner(dollar), [collectible('erc721')])).toEqual(['0']);
+  const many = (method: string, [call]: readonly unknown[]) => {
+    if (method !== 'eth_call') return 'forward';
+    const { data } = call as { readonly data: string };
+    expect(data).toBe(`0x00fdd58e${word(BigInt(wallet)).slice(2)}${word(9n).slice(2)}`);
+    return { result: word(3n) };
+  };
+  expect(await told(many, [collectible('erc1155')])).toEqual(['3']);
+});
+
+test('a token that keeps the node busy for ever keeps nobody else from being looked at', async () => {
+  const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
+  expect(await told(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
+});
+
+test.each([
+  ['reverts', { error: { code: 3, message: 'execution reverted' } }],
+  ['answers nothing', { result: '0x' }],
+  ['answers more than an amount', { result: `${word(1n)}${word(1n).slice(2)}` }],
+] as const)('a token that %s does not say', async (_name, rule) => {
+  expect(await told((method) => (method === 'eth_call' ? rule : 'forward'), [NATIVE, erc20(dollar)])).toEqual([
+    '8',
+    null,
+  ]);
+});
+
+test.each([
+  ['is away', 'eth_chainId', 'cut'],
+  ['can not tell its coin', 'eth_getBalance', { error: { code: -32000, message: 'missing trie node' } }],
+  ['has no head', 'eth_getBlockByNumber', { result: null }],
+  ['talks nonsense', 'eth_getBalance', { result: 'plenty' }],
+] as const)('a node that %s tells nothing', async (_name, lied, rule) => {
+  const answer = await told((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
+  expect(answer).toEqual({ detail: expect.any(String) });
+});
+
+const doubted = (urls: readonly string[]) =>
+  adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
+
+test('what is in doubt is asked of two nodes at the same block, and what they do not say alike is not said', async () => {
+  liar.follow(() => 'forward');
+  const at = (await chain.client.getBlockNumber()).toString();
+  const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
+  expect(await doubted([chain.url, liar.url])).toEqual(alike);
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
+  const disputed = { ok: true, value: { blockNumber: at, amounts: [null, '80'], isDisputed: true } };
+  expect([await doubted([chain.url, liar.url]), await doubted([liar.url, chain.url])]).toEqual([disputed, disputed]);
+});
+
+test('one node alone is believed, because there is no other; of two both must be there', async () => {
+  liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
+  expect(await doubted([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
+  liar.follow(() => 'cut');
+  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
+  liar.follow((method) => (method === 'eth_chainId' ? { result: '0x1' } : 'forward'));
+  expect((await doubted([liar.url, chain.url])).ok).toBe(false);
+  expect((await doubted([])).ok).toBe(false);
+});
+
+test('a node that does not have the block yet is waited for', async () => {
+  liar.follow((method) =>
+    method === 'eth_getBalance' ? { error: { code: -32000, message: 'header not found' } } : 'forward',
+  );
+  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
+});

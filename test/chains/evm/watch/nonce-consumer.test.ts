@@ -1,0 +1,202 @@
+import type { Address, Hex } from 'viem';
+import { getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { FalseNode, Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, ask, startLocalChain } from '../local-chain.ts';
+
+/** Who used a nonce: nodes that know the count of an account, and not the transaction that raised it. */
+
+let chain: LocalChain;
+let liar: FalseNode;
+let payer = 0;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+}, 30_000);
+
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+const NEVER_SENT: Hex = `0x${'ab'.repeat(32)}`;
+const NOTHING = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false } };
+const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
+const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
+const PRUNED: Rule = { error: { code: -32000, message: 'missing trie node' } };
+
+const BY_HASH = new Set(['eth_getTransactionByHash', 'eth_getTransactionReceipt']);
+const HISTORY = new Set([...BY_HASH, 'eth_getBlockReceipts']);
+
+async function nextWallet(): Promise<Address> {
+  const address = getAddress(`0x${(0xabcdef000 + payer++).toString(16).padStart(40, '0')}`);
+  await chain.client.setBalance({ address, value: 10n ** 20n });
+  await chain.client.impersonateAccount({ address });
+  return address;
+}
+
+async function pay(from: Address): Promise<Hex> {
+  const hash = await chain.client.sendTransaction({ account: from, to: chain.account(8), value: 5n });
+  await chain.mined(hash);
+  return hash;
+}
+
+function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAttempts {
+  return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion: null };
+}
+
+/** Behind the liar and, where wanted, the honest node. */
+const adapter = (...urls: readonly string[]): ChainAdapter =>
+  adapterFor(anvilChain({ confirmations: 3 }), [liar.url, ...urls]);
+
+/** Without a `finalized` tag: by the count of confirmations, 12 blocks are final here. */
+function answering(rule: (method: string, params: readonly unknown[]) => Rule): void {
+  liar.follow((method, params) =>
+    method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: null } : rule(method, params),
+  );
+}
+
+const without = (methods: ReadonlySet<string>) =>
+  answering((method) => (methods.has(method) ? { result: null } : 'forward'));
+
+/** The node keeps the state of so many blocks below its head. */
+const keeping = (states: bigint, head: bigint) =>
+  answering((method, params) => {
+    const tag = params[1];
+    if (BY_HASH.has(method)) return { result: null };
+    const isOld = typeof tag === 'string' && tag.startsWith('0x') && BigInt(tag) < head - states;
+    return method === 'eth_getTransactionCount' && isOld ? PRUNED : 'forward';
+  });
+
+test('a payment that its node does not find by its hash is found in the block that used its nonce', async () => {
+  const from = await nextWallet();
+  await pay(from);
+  const hash = await pay(from);
+  await chain.client.mine({ blocks: 130, interval: 30 });
+  without(BY_HASH);
+  const seen = await adapter().observe(watched(from, [NEVER_SENT, hash], 1n));
+  expect(seen).toMatchObject({
+    value: { type: 'included', inclusion: { hash, succeeded: true, finalized: true, movementCount: 1 } },
+  });
+});
+
+test('without its receipt nothing is said of it: neither that it was carried out nor that another one was', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  await chain.client.mine({ blocks: 120, interval: 30 });
+  without(HISTORY);
+  expect(await adapter().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
+  answering((method) => {
+    if (BY_HASH.has(method)) return { result: null };
+    return method === 'eth_getBlockReceipts' ? { error: { code: -32601, message: 'Method not found' } } : 'forward';
+  });
+  expect(await adapter().observe(watched(from, [hash]))).toEqual(UNEXPLAINED);
+  // The liar in front of an honest node.
+  without(HISTORY);
+  const seen = await adapter(chain.url).observe(watched(from, [hash]));
+  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'disagrees' } } });
+});
+
+test('a node with the state of a few blocks names what used the nonce within them, and nothing before', async () => {
+  const from = await nextWallet();
+  await pay(from);
+  await chain.client.mine({ blocks: 100, interval: 30 });
+  const head = await chain.client.getBlockNumber();
+  const asked = watched(from, [NEVER_SENT]);
+  keeping(101n, head);
+  expect(await adapter().observe(asked)).toEqual(TAKEN);
+  keeping(100n, head);
+  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  keeping(-1n, head);
+  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  // The nonce after it was never used, whatever the node has.
+  expect(await adapter().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
+});
+
+test('a transaction of somebody else ends nothing before it is final, and ten minutes old by the clock of the chain', async () => {
+  const from = await nextWallet();
+  await pay(from);
+  const asked = watched(from, [NEVER_SENT]);
+  without(new Set());
+  await chain.client.mine({ blocks: 10, interval: 100 });
+  expect(await adapter().observe(asked)).toEqual(NOTHING);
+  await chain.client.mine({ blocks: 2, interval: 100 });
+  expect(await adapter().observe(asked)).toEqual(TAKEN);
+
+  const hurried = await nextWallet();
+  await pay(hurried);
+  await chain.client.mine({ blocks: 120, interval: 1 });
+  const young = watched(hurried, [NEVER_SENT]);
+  expect(await adapter().observe(young)).toEqual(NOTHING);
+  await chain.client.mine({ blocks: 1, interval: 480 });
+  await chain.client.mine({ blocks: 1, interval: 480 });
+  expect(await adapter().observe(young)).toEqual(TAKEN);
+});
+
+test('it takes every configured node to say so', async () => {
+  const from = await nextWallet();
+  await pay(from);
+  await chain.client.mine({ blocks: 120, interval: 30 });
+  const asked = watched(from, [NEVER_SENT]);
+  without(new Set());
+  expect(await adapter(liar.url).observe(asked)).toEqual(TAKEN);
+  expect(await adapter('http://127.0.0.1:9').observe(asked)).toEqual(UNEXPLAINED);
+  // anvil calls final what is 64 blocks deep.
+  expect(await adapter(chain.url).observe(asked)).toEqual(TAKEN);
+});
+
+test('a nonce that is used in the newest block alone, or in the first one, is named as well', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  without(BY_HASH);
+  expect(await adapter().observe(watched(from, [hash]))).toMatchObject({ value: { type: 'included' } });
+  const fresh = await startLocalChain();
+  const behind = await startFalseNode(fresh.url);
+  behind.follow((method) => (BY_HASH.has(method) ? { result: null } : 'forward'));
+  const first = await fresh.client.sendTransaction({ account: fresh.account(3), to: fresh.account(4), value: 1n });
+  await fresh.mined(first);
+  const seen = await adapterFor(anvilChain(), [behind.url]).observe(watched(fresh.account(3), [first]));
+  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash: first, blockNumber: '1' } } });
+  await behind.stop();
+  await fresh.stop();
+});
+
+test('a block without the transaction that its count promises explains nothing', async () => {
+  const from = await nextWallet();
+  await pay(from);
+  await chain.client.mine({ blocks: 120, interval: 30 });
+  const asked = watched(from, [NEVER_SENT]);
+  const whole = (result: (number: unknown) => unknown) =>
+    answering((method, [number, isWhole]) =>
+      method === 'eth_getBlockByNumber' && isWhole === true ? { result: result(number) } : 'forward',
+    );
+  whole(() => null);
+  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  whole((number) => ({ number, timestamp: '0x1', transactions: [{ hash: NEVER_SENT }, 7] }));
+  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  whole(() => ({ number: '0x1', timestamp: '0x1', transactions: [] }));
+  expect(await adapter().observe(asked)).toMatchObject({ ok: false });
+});
+
+test('a forged receipt that names a block of the chain is held against a node that has the block', async () => {
+  const from = await nextWallet();
+  const other = await pay(chain.account(5));
+  await chain.client.mine({ blocks: 20, interval: 12 });
+  const [receipt, known] = await Promise.all([
+    ask(chain.url, 'eth_getTransactionReceipt', [other]),
+    ask(chain.url, 'eth_getTransactionByHash', [other]),
+  ]);
+  answering((method) => {
+    if (method === 'eth_getTransactionReceipt') return { result: { ...Object(receipt), transactionHash: NEVER_SENT } };
+    return method === 'eth_getTransactionByHash' ? { result: { ...Object(known), hash: NEVER_SENT } } : 'forward';
+  });
+  const asked = watched(from, [NEVER_SENT]);
+  expect(await adapter().observe(asked)).toMatchObject({ value: { type: 'included' } });
+  const both = await adapter(chain.url).observe(asked);
+  expect(both).toMatchObject({ value: { type: 'included', inclusion: { secondNode: 'disagrees' } } });
+});

@@ -1,0 +1,344 @@
+import type { Address, Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress, parseAbi } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
+import type { Inclusion } from '#domain/transaction/transaction.ts';
+import { present } from '../cast.ts';
+import type { FalseNode, Rule } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain, OddToken } from '../local-chain.ts';
+import { anvilChain, ask, startLocalChain } from '../local-chain.ts';
+
+let chain: LocalChain;
+let liar: FalseNode;
+let odd: Record<OddToken, Address>;
+let payer = 0;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  liar = await startFalseNode(chain.url);
+  odd = await chain.deployOddTokens(chain.account(9));
+}, 30_000);
+
+afterAll(async () => {
+  await liar.stop();
+  await chain.stop();
+});
+
+const bob = () => chain.account(8);
+const NEVER_SENT: Hex = `0x${'ab'.repeat(32)}`;
+const absent = (inMempool: boolean, nonceTaken: boolean) => ({
+  ok: true,
+  value: { type: 'absent', inMempool, nonceTaken },
+});
+const transient = (detail: unknown = expect.any(String)) => ({ ok: false, refusal: { detail } });
+
+/** A wallet without a key: what moves it is anvil's impersonation. */
+async function nextWallet(): Promise<Address> {
+  const address = getAddress(`0x${(0xc0ffee000 + payer++).toString(16).padStart(40, '0')}`);
+  await chain.client.setBalance({ address, value: 10n ** 20n });
+  await chain.client.impersonateAccount({ address });
+  return address;
+}
+
+function watched(from: string, hashes: readonly string[], inclusion: Inclusion | null = null): WatchedAttempts {
+  return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion };
+}
+
+async function inclusionOf(watching: WatchedAttempts, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {
+  const observed = await adapter.observe(watching);
+  if (!observed.ok) throw new Error(observed.refusal.detail);
+  if (observed.value.type !== 'included') throw new Error('it is not included');
+  return observed.value.inclusion;
+}
+
+async function pay(from: Address, value = 5n): Promise<Hex> {
+  const hash = await chain.client.sendTransaction({ account: from, to: bob(), value });
+  await chain.mined(hash);
+  return hash;
+}
+
+async function payToken(from: Address, token: Address, gas = 100_000n): Promise<Hex> {
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [bob(), 5n] });
+  const hash = await chain.client.sendTransaction({ account: from, to: token, data, gas });
+  await chain.mined(hash);
+  return hash;
+}
+
+function lyingAbout(method: string, change: (answer: unknown) => Rule): void {
+  liar.follow((asked) => (asked === method ? change(undefined) : 'forward'));
+}
+
+function lyingAboutFinality(rule: Rule): void {
+  liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
+}
+
+/** Passes everything on, but for one receipt whose fields are changed. */
+async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
+  const receipt = await ask(chain.url, 'eth_getTransactionReceipt', [hash]);
+  lyingAbout('eth_getTransactionReceipt', () => ({ result: Object.assign({}, receipt, changes) }));
+  return adapterFor(anvilChain(), [liar.url]);
+}
+
+test('what was never sent is absent; what waits is in the mempool; what is mined has its block, fee and depth', async () => {
+  const from = await nextWallet();
+  expect(await chain.adapter().observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
+  await chain.client.setAutomine(false);
+  const hash = await chain.client.sendTransaction({ account: from, to: bob(), value: 5n });
+  expect(await chain.adapter().observe(watched(from, [hash]))).toEqual(absent(true, false));
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  const receipt = await chain.client.getTransactionReceipt({ hash });
+  const inclusion = {
+    hash,
+    blockNumber: receipt.blockNumber.toString(),
+    blockHash: receipt.blockHash,
+    succeeded: true,
+    feePaid: (receipt.gasUsed * receipt.effectiveGasPrice).toString(),
+    confirmations: 1,
+    finalized: false,
+    failure: null,
+    movements: [{ uid: 'top', kind: 'native', from, to: bob(), tokenAddress: null, tokenId: null, amount: '5' }],
+    movementCount: 1,
+    changes: [{ kind: 'native', tokenAddress: null, tokenId: null, units: '-5', isMinted: false, isCash: true }],
+  };
+  expect(await inclusionOf(watched(from, [NEVER_SENT, hash]))).toEqual(inclusion);
+  await chain.client.mine({ blocks: 2 });
+  expect(await inclusionOf(watched(from, [hash]))).toEqual({ ...inclusion, confirmations: 3 });
+  // anvil calls final what is 64 blocks deep.
+  await chain.client.mine({ blocks: 64 });
+  expect(await inclusionOf(watched(from, [hash]))).toMatchObject({ confirmations: 67, finalized: true });
+});
+
+test('of two attempts the one that was mined is found', async () => {
+  const from = await nextWallet();
+  await chain.client.setAutomine(false);
+  const [low, high] = [2_000_000_000n, 4_000_000_000n];
+  const wish = { account: from, to: bob(), value: 5n, nonce: 0 };
+  const first = await chain.client.sendTransaction({
+    ...wish,
+    maxFeePerGas: low,
+    maxPriorityFeePerGas: 1_000_000_000n,
+  });
+  const second = await chain.client.sendTransaction({ ...wish, maxFeePerGas: high, maxPriorityFeePerGas: high / 2n });
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  expect(await inclusionOf(watched(from, [first, second]))).toMatchObject({ hash: second });
+});
+
+test('a revert is no success, and the contract says why', async () => {
+  const abi = parseAbi(['function become(uint8)']);
+  const become = async (mood: number) =>
+    chain.mined(
+      await chain.client.writeContract({
+        account: bob(),
+        address: odd.SwitchedToken,
+        abi,
+        functionName: 'become',
+        args: [mood],
+      }),
+    );
+  await become(2);
+  const blocked = await payToken(await nextWallet(), odd.SwitchedToken);
+  expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
+  await become(3);
+  const burnt = await payToken(await nextWallet(), odd.SwitchedToken);
+  expect(await inclusionOf(watched(bob(), [burnt]))).toMatchObject({
+    succeeded: false,
+    failure: 'it used up all its gas',
+    feePaid: (100_000n * (await chain.client.getTransactionReceipt({ hash: burnt })).effectiveGasPrice).toString(),
+  });
+  await become(1);
+  const lied = await payToken(await nextWallet(), odd.SwitchedToken);
+  expect(await inclusionOf(watched(bob(), [lied]))).toMatchObject({
+    succeeded: false,
+    failure: 'the token moved nothing',
+  });
+  await become(0);
+  // By now the replay of the first would go through: it still failed.
+  expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
+});
+
+test('what would have been paid was not, where it failed: only the fee is gone', async () => {
+  const from = await nextWallet();
+  // A token takes no coins.
+  const hash = await chain.client.sendTransaction({ account: from, to: odd.SilentToken, value: 5n, gas: 100_000n });
+  await chain.mined(hash);
+  const nothing = { succeeded: false, movements: [], movementCount: 0, changes: [] };
+  expect(await inclusionOf(watched(from, [hash]))).toMatchObject(nothing);
+});
+
+test('a failure is told without its reason where a node cannot replay it', async () => {
+  const from = await nextWallet();
+  const hash = await payToken(from, odd.BlockingToken);
+  const adapter = adapterFor(anvilChain(), [liar.url]);
+  const missing: Rule = { error: { code: -32000, message: 'missing trie node' } };
+  for (const rule of [missing, { result: '0x' }, 'cut'] as const) {
+    lyingAbout('eth_call', () => rule);
+    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false, failure: 'reverted' });
+  }
+  liar.follow(() => 'forward');
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
+});
+
+test('a token that answers nothing has succeeded when its log says so', async () => {
+  const from = await nextWallet();
+  expect(await inclusionOf(watched(from, [await payToken(from, odd.SilentToken)]))).toMatchObject({ succeeded: true });
+});
+
+test('a log of another token, sender or recipient is no success', async () => {
+  const from = await nextWallet();
+  const hash = await payToken(from, odd.SilentToken);
+  const receipt: unknown = await ask(chain.url, 'eth_getTransactionReceipt', [hash]);
+  const { logs }: { logs?: readonly { topics: readonly string[] }[] } = Object.assign({}, receipt);
+  const log = present(logs?.[0]);
+  const [topic = '', sender = '', recipient = ''] = log.topics;
+  for (const changed of [
+    [],
+    [{ ...log, address: odd.FalseToken }],
+    [{ ...log, topics: [topic, recipient, sender] }],
+    [{ ...log, topics: [sender, sender, recipient] }],
+    [{ ...log, topics: [topic] }],
+  ]) {
+    const adapter = await forgeReceipt(hash, { logs: changed });
+    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false });
+  }
+  // Old tokens log without topics.
+  const data = `0x${sender.slice(2)}${recipient.slice(2)}${'0'.repeat(63)}5`;
+  const adapter = await forgeReceipt(hash, { logs: [{ ...log, topics: [topic], data }] });
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: true });
+});
+
+test('a reorganisation takes the inclusion back, and the nonce is not taken by it', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  await chain.client.mine({ blocks: 1 });
+  const inclusion = await inclusionOf(watched(from, [hash]));
+  await chain.reorganise(2);
+  const observed = await chain.adapter().observe(watched(from, [hash], inclusion));
+  expect(observed).toEqual({ ok: true, value: { type: 'absent', inMempool: expect.any(Boolean), nonceTaken: false } });
+});
+
+test('while the recorded block stands, a node without the receipt only lags behind', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const inclusion = await inclusionOf(watched(from, [hash]));
+  const lagging = adapterFor(anvilChain(), [liar.url]);
+  lyingAbout('eth_getTransactionReceipt', () => ({ result: null }));
+  expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
+    transient('the node has the recorded block, but not the transaction'),
+  );
+  // Nothing recorded yet: the transaction itself still shows that its receipt is only late.
+  expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('the receipt is not there yet'));
+  // A node so far behind that it does not have the block proves nothing either.
+  liar.follow((method, params) => {
+    const recorded =
+      method === 'eth_getBlockByNumber' && params[0] === `0x${BigInt(inclusion.blockNumber).toString(16)}`;
+    return method === 'eth_getTransactionReceipt' || recorded ? { result: null } : 'forward';
+  });
+  expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
+    transient('the node is behind the recorded block'),
+  );
+});
+
+test('a receipt that comes while the nonce is counted is not mistaken for a conflict', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  await chain.client.mine({ blocks: 100 });
+  let receipts = 0;
+  liar.follow((method) => {
+    if (method === 'eth_getTransactionByHash') return { result: null };
+    return method === 'eth_getTransactionReceipt' && receipts++ === 0 ? { result: null } : 'forward';
+  });
+  const observed = await adapterFor(anvilChain(), [liar.url]).observe(watched(from, [hash]));
+  expect(observed).toEqual(transient('the receipt came only now'));
+});
+
+test('a receipt of a block that the node does not have is not believed', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const adapter = await forgeReceipt(hash, { blockHash: NEVER_SENT });
+  expect(await adapter.observe(watched(from, [hash]))).toEqual(transient(expect.stringContaining('does not have')));
+});
+
+test('the data fee of an OP-stack receipt is part of what was paid', async () => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const { feePaid } = await inclusionOf(watched(from, [hash]));
+  const adapter = await forgeReceipt(hash, { l1Fee: '0x64' });
+  expect((await inclusionOf(watched(from, [hash]), adapter)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
+  // And so is what its operator takes since Isthmus: 21,000 gas at 2 wei, and 5 wei.
+  const terms = { l1Fee: '0x64', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' };
+  const operated = await inclusionOf(watched(from, [hash]), await forgeReceipt(hash, terms));
+  expect(operated.feePaid).toBe((BigInt(feePaid) + 42_105n).toString());
+});
+
+test.each<[string, Rule]>([
+  ['knows no such tag', { error: { code: -32602, message: 'invalid block tag' } }],
+  ['says so as geth does', { error: { code: -32000, message: 'finalized block not found' } }],
+  ['says so as Besu does', { error: { code: -39001, message: 'Unknown block' } }],
+  ['has nothing final yet', { result: null }],
+])('where a node %s, four times the confirmations are final', async (_name, rule) => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const adapter = adapterFor(anvilChain({ confirmations: 2 }), [liar.url]);
+  lyingAboutFinality(rule);
+  await chain.client.mine({ blocks: 6 });
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 7, finalized: false });
+  await chain.client.mine({ blocks: 1 });
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 8, finalized: true });
+});
+
+test.each<[string, Rule]>([
+  ['an internal error', { error: { code: -32603, message: 'Internal error' } }],
+  ['a server in trouble', { error: { code: -32000, message: 'no backend is healthy' } }],
+  ['a server without its newest header', { error: { code: -32000, message: 'header not found' } }],
+])('%s in place of what is final makes nothing final, however deep it is', async (_name, rule) => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
+  lyingAboutFinality(rule);
+  await chain.client.mine({ blocks: 20 });
+  expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ confirmations: 21, finalized: false });
+  const seen = await adapter.activity(hash, null);
+  expect(seen).toMatchObject({ value: { block: { confirmations: 21, isFinal: false } } });
+});
+
+test.each<[string, object]>([
+  ['another transaction', { transactionHash: NEVER_SENT }],
+  ['no status', { status: undefined }],
+  ['a status of 2', { status: '0x2' }],
+  ['gas that is no number', { gasUsed: 'much' }],
+  ['a fee beyond all wei', { effectiveGasPrice: `0x${'f'.repeat(64)}` }],
+  ['no block', { blockNumber: null, blockHash: null }],
+  ['logs that are no list', { logs: {} }],
+  ['a log without topics', { logs: [{}] }],
+  ['a data fee that is no number', { l1Fee: {} }],
+  ['an operator fee that is no number', { operatorFeeScalar: {} }],
+])('a receipt with %s is not believed', async (_name, changes) => {
+  const from = await nextWallet();
+  const hash = await pay(from);
+  const adapter = await forgeReceipt(hash, changes);
+  expect(await adapter.observe(watched(from, [hash]))).toEqual(transient());
+});
+
+test('a node in trouble tells nothing, whichever question it fails at, and the others are asked', async () => {
+  const from = await nextWallet();
+  const mined = await pay(from);
+  const inclusion = await inclusionOf(watched(from, [mined]));
+  const bad = adapterFor(anvilChain(), [liar.url]);
+  const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'];
+  for (const method of methods) {
+    for (const rule of ['cut', { result: 7 }, { status: 500, body: 'oops' }] as const) {
+      liar.follow((asked) => (asked === method ? rule : 'forward'));
+      const observed = await bad.observe(watched(from, [mined]));
+      expect(observed, method).toEqual(transient());
+      expect(JSON.stringify(observed)).not.toMatch(/k3y|127\.0/);
+      const both = adapterFor(anvilChain(), [liar.url, chain.url]);
+      expect(await inclusionOf(watched(from, [mined]), both)).toEqual({ ...inclusion, secondNode: 'away' });
+    }
+  }
+  lyingAbout('eth_getTransactionCount', () => 'cut');
+  expect(await bad.observe(watched(await nextWallet(), [NEVER_SENT]))).toEqual(transient());
+});

@@ -1,0 +1,200 @@
+import type { Abi, Address, Hex } from 'viem';
+import { getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter, Scan } from '#chains/chain-adapter.ts';
+import { compile } from '#local/evm/contracts/compile.ts';
+import { present } from '../cast.ts';
+import type { FalseNode } from '../../false-node.ts';
+import { startFalseNode } from '../../false-node.ts';
+import type { LocalChain } from '../local-chain.ts';
+import { anvilChain, startLocalChain } from '../local-chain.ts';
+
+/** What nobody has reported is found on the chain itself, however long ago it was, with few questions. */
+
+let chain: LocalChain;
+let node: FalseNode;
+let alice: Address;
+let bob: Address;
+let splitter: { readonly address: Address; readonly abi: Abi };
+let collection: { readonly address: Address; readonly abi: Abi };
+let wallets = 0;
+
+beforeAll(async () => {
+  chain = await startLocalChain();
+  node = await startFalseNode(chain.url);
+  [alice, bob] = [chain.account(0), chain.account(1)];
+  const compiled = compile('Movers.sol');
+  const deploy = async (name: string) => {
+    const { abi, bytecode } = present(compiled.get(name));
+    const receipt = await chain.mined(await chain.client.deployContract({ account: alice, abi, bytecode }));
+    return { address: getAddress(present(receipt.contractAddress)), abi: abi as Abi };
+  };
+  [splitter, collection] = [await deploy('Splitter'), await deploy('Collection')];
+}, 60_000);
+afterAll(async () => {
+  await node.stop();
+  await chain.stop();
+});
+
+/** A wallet that nobody has paid yet; what moves it is anvil's impersonation. */
+async function newWallet(): Promise<Address> {
+  wallets += 1;
+  const address = getAddress(`0x${(0xd00d_0000 + wallets).toString(16).padStart(40, '0')}`);
+  await chain.client.impersonateAccount({ address });
+  return address;
+}
+
+async function mined(hash: Promise<Hex>): Promise<Hex> {
+  await chain.mined(await hash);
+  return hash;
+}
+const pay = (to: Address, value = 5n, account = alice) =>
+  mined(chain.client.sendTransaction({ account, chain: null, to, value }));
+const call = (on: typeof splitter, functionName: string, args: readonly unknown[], value = 0n) =>
+  mined(chain.client.writeContract({ account: alice, chain: null, ...on, functionName, args, value }));
+
+async function found(
+  address: Address,
+  since: string | null = null,
+  adapter: ChainAdapter = chain.adapter(),
+): Promise<Scan> {
+  const scan = await adapter.scan(address, since);
+  if (!scan.ok) throw new Error(scan.refusal.detail);
+  return scan.value;
+}
+const lying = () => adapterFor(anvilChain(), [node.url]);
+const refusing = (method: string) => {
+  const error = { code: -32601, message: `the method ${method} does not exist` };
+  node.follow((asked) => (asked === method ? { error } : 'forward'));
+};
+
+test('money, payments of contracts and tokens of one address, and nothing of others', async () => {
+  const wallet = await newWallet();
+  const ether = 10n ** 18n;
+  const hashes = [
+    await pay(wallet, ether),
+    await call(splitter, 'split', [wallet, bob], 10n),
+    await call(collection, 'mint', [wallet, 77n]),
+    await call(collection, 'batch', [wallet, [1n], [2n]]),
+    await pay(bob, 1n, wallet),
+  ];
+  await pay(bob);
+  await call(splitter, 'fail', [wallet], 10n);
+  const scan = await found(wallet);
+  expect(new Set(scan.hashes)).toEqual(new Set(hashes));
+  expect([scan.untraced, scan.tokens.fromBlock]).toEqual([0, '0']);
+});
+
+test('a payment of hundreds of blocks ago is found by halving, and a quiet wallet costs next to nothing', async () => {
+  const [wallet, quiet] = [await newWallet(), await newWallet()];
+  const old = await call(splitter, 'split', [wallet, bob], 10n);
+  await chain.client.mine({ blocks: 800 });
+  const fresh = await pay(wallet);
+  node.follow(() => 'forward');
+  const asked = async (address: Address) => {
+    const before = node.asked.length;
+    const scan = await found(address, null, lying());
+    const methods = node.asked.slice(before);
+    return { scan, states: methods.filter((method) => method === 'eth_getBalance').length };
+  };
+  const busy = await asked(wallet);
+  expect(new Set(busy.scan.hashes)).toEqual(new Set([old, fresh]));
+  expect(busy.states).toBeLessThan(40);
+  expect((await asked(quiet)).states).toBe(2);
+}, 30_000);
+
+test('what is known to agree is not looked at again', async () => {
+  const wallet = await newWallet();
+  await pay(wallet);
+  const agreed = await chain.client.getBlockNumber();
+  await chain.client.mine({ blocks: 10 });
+  const later = await pay(wallet);
+  const minted = await call(collection, 'mint', [wallet, 5n]);
+  const scan = await found(wallet, agreed.toString());
+  expect(new Set(scan.hashes)).toEqual(new Set([later, minted]));
+  expect([scan.tokens.fromBlock, scan.payments.fromBlock]).toEqual([
+    (agreed + 1n).toString(),
+    (agreed + 1n).toString(),
+  ]);
+});
+
+test('two payments in one block are two, and what comes and goes in the same amount is seen by its fee', async () => {
+  const wallet = await newWallet();
+  await pay(wallet, 10n ** 18n);
+  const from = await chain.client.getBlockNumber();
+  await chain.client.setAutomine(false);
+  const both = [
+    await chain.client.sendTransaction({ account: alice, chain: null, to: wallet, value: 1n }),
+    await chain.client.sendTransaction({ account: bob, chain: null, to: wallet, value: 2n }),
+  ];
+  await chain.client.mine({ blocks: 1 });
+  await chain.client.setAutomine(true);
+  const back = await pay(bob, 3n, wallet);
+  expect(new Set((await found(wallet, from.toString())).hashes)).toEqual(new Set([...both, back]));
+});
+
+test('where the node does not trace, direct payments are found still, and how many blocks hold more is said', async () => {
+  const wallet = await newWallet();
+  const [direct, minted] = [await pay(wallet), await call(collection, 'mint', [wallet, 78n])];
+  await call(splitter, 'split', [wallet, bob], 10n);
+  refusing('debug_traceBlockByNumber');
+  const scan = await found(wallet, null, lying());
+  expect([new Set(scan.hashes), scan.untraced]).toEqual([new Set([direct, minted]), 2]);
+});
+
+test('a node without old state looks through the newest blocks for payments, and says so', async () => {
+  const wallet = await newWallet();
+  await pay(wallet);
+  await chain.client.mine({ blocks: 200 });
+  const fresh = await pay(wallet);
+  const head = await chain.client.getBlockNumber();
+  node.follow((method, [, tag]) => {
+    const isOld = method === 'eth_getBalance' && BigInt(String(tag)) < head - 128n;
+    return isOld ? { error: { code: -32000, message: 'missing trie node' } } : 'forward';
+  });
+  const scan = await found(wallet, null, lying());
+  expect([scan.hashes, scan.payments.fromBlock]).toEqual([[fresh], (head - 99n).toString()]);
+});
+
+test('a node with no state at all finds tokens', async () => {
+  const wallet = await newWallet();
+  const minted = await call(collection, 'mint', [wallet, 79n]);
+  const head = await chain.client.getBlockNumber();
+  node.follow((method, [, tag]) => {
+    const isOld = method === 'eth_getBalance' && BigInt(String(tag)) < head;
+    return isOld ? { error: { code: -32000, message: 'missing trie node' } } : 'forward';
+  });
+  const scan = await found(wallet, null, lying());
+  expect([scan.hashes, scan.payments.fromBlock]).toEqual([[minted], (head + 1n).toString()]);
+});
+
+test('a node that finds it too many log lines is asked for fewer blocks at once', async () => {
+  const wallet = await newWallet();
+  const minted = [await call(collection, 'mint', [wallet, 80n]), await call(collection, 'mint', [wallet, 81n])];
+  node.follow((method, [filter]) => {
+    if (method !== 'eth_getLogs') return 'forward';
+    const { fromBlock, toBlock } = filter as { readonly fromBlock: string; readonly toBlock: string };
+    const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
+    return isMuch ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'forward';
+  });
+  // -32005 also says 'too many requests', and then the node is as good as away.
+  expect((await lying().scan(wallet, null)).ok).toBe(false);
+  node.follow((method, [filter]) => {
+    if (method !== 'eth_getLogs') return 'forward';
+    const { fromBlock, toBlock } = filter as { readonly fromBlock: string; readonly toBlock: string };
+    const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
+    return isMuch ? { error: { code: -32000, message: 'query returned more than 10000 results' } } : 'forward';
+  });
+  expect(new Set((await found(wallet, null, lying())).hashes)).toEqual(new Set(minted));
+});
+
+test.each(['eth_getLogs', 'eth_getBalance', 'debug_traceBlockByNumber'])(
+  'a node that does not answer %s has found nothing: it is asked again',
+  async (method) => {
+    const wallet = await newWallet();
+    await pay(wallet);
+    node.follow((asked) => (asked === method ? 'cut' : 'forward'));
+    expect((await lying().scan(wallet, null)).ok).toBe(false);
+  },
+);

@@ -1,0 +1,134 @@
+import { encodeFunctionData, erc20Abi, erc721Abi, maxUint256, parseAbi } from 'viem';
+import type { Hex } from 'viem';
+import { expect, test } from 'vitest';
+import { exposureOf } from '#chains/inspect/exposure.ts';
+import type { Action } from '#domain/transaction/intent.ts';
+import { amount } from '../../domain/cast.ts';
+
+/** What an action puts at stake, for the rules of a policy. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const BOB = '0x2222222222222222222222222222222222222222';
+const TOKEN = '0x3333333333333333333333333333333333333333';
+const place = { chain: 'eip155:31337', from: WALLET };
+
+const erc20 = (functionName: 'transfer' | 'approve', units: bigint) =>
+  encodeFunctionData({ abi: erc20Abi, functionName, args: [BOB, units] });
+const call = (data: Hex, value = '0'): Action => ({
+  kind: 'contract-interaction',
+  to: TOKEN,
+  data,
+  value: amount(value),
+});
+const allowance = (units: string): Action => ({
+  kind: 'erc20-approve',
+  tokenAddress: TOKEN,
+  spender: BOB,
+  amount: amount(units),
+});
+const forAll = (approved: boolean) =>
+  encodeFunctionData({ abi: erc721Abi, functionName: 'setApprovalForAll', args: [BOB, approved] });
+const moved = (from: Hex, to: Hex, units: bigint) =>
+  encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args: [from, to, units] });
+const vaultAbi = parseAbi([
+  'function deposit(uint256 assets, address receiver)',
+  'function withdraw(uint256 assets, address receiver, address owner)',
+]);
+
+const PERMIT = ['address owner', 'address spender', 'uint256 value', 'uint256 nonce', 'uint256 deadline'];
+
+function typed(primaryType: string, members: readonly string[], message: object, domain: object): Action {
+  const fields = members.map((member) => {
+    const [type = '', name = ''] = member.split(' ');
+    return { name, type };
+  });
+  const data = { types: { [primaryType]: fields }, primaryType, domain, message };
+  return { kind: 'message', format: 'eip712', message: JSON.stringify(data) };
+}
+
+const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '9' };
+const contract = { verifyingContract: TOKEN };
+
+/** The movements as `token amount`, the native asset as `-`, `?` for what nobody can read; and who gets something. */
+function stake(action: Action): readonly [string, string] {
+  const { movements, beneficiaries, isUnreadable } = exposureOf(action, place);
+  const lines = movements.filter((one) => one.amount !== '0').map((one) => `${one.tokenAddress ?? '-'} ${one.amount}`);
+  return [[...lines, ...(isUnreadable ? ['?'] : [])].join(), beneficiaries.join()];
+}
+
+test.each<[string, Action, string, string]>([
+  ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, '- 5', BOB],
+  ['a payment of tokens', { kind: 'transfer', to: BOB, tokenAddress: TOKEN, amount: amount('5') }, `${TOKEN} 5`, BOB],
+  ['an allowance', allowance('5'), `${TOKEN} 5`, BOB],
+  ['an allowance that is taken back, whoever had it', allowance('0'), '', ''],
+  ['a value without a call', call('0x', '5'), '- 5', TOKEN],
+  ['tokens sent by a call', call(erc20('transfer', 5n)), `${TOKEN} 5`, `${TOKEN},${BOB}`],
+  ['value and tokens at once', call(erc20('transfer', 5n), '3'), `- 3,${TOKEN} 5`, `${TOKEN},${BOB}`],
+  ['an allowance by a call', call(erc20('approve', maxUint256)), `${TOKEN} ${maxUint256}`, `${TOKEN},${BOB}`],
+  ['an approval of number 0, which may be a token', call(erc20('approve', 0n)), `${TOKEN} 1`, `${TOKEN},${BOB}`],
+  ['token number 0 moved', call(moved(WALLET, BOB, 0n)), `${TOKEN} 1`, `${TOKEN},${BOB}`],
+  ['tokens pulled to oneself', call(moved(BOB, WALLET, 5n)), `${TOKEN} 5`, TOKEN],
+  ['an operator for everything', call(forAll(true)), `${TOKEN} ${maxUint256}`, `${TOKEN},${BOB}`],
+  ['an operator withdrawn', call(forAll(false)), '', TOKEN],
+  ['ether wrapped', call('0xd0e30db0', '5'), '- 5', TOKEN],
+  ['a call that nobody knows', call('0x12345678', '5'), '- 5,?', TOKEN],
+  [
+    'a deposit of which only the contract knows',
+    call(encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args: [5n, BOB] })),
+    '?',
+    `${TOKEN},${BOB}`,
+  ],
+  [
+    'a withdrawal to oneself',
+    call(encodeFunctionData({ abi: vaultAbi, functionName: 'withdraw', args: [5n, WALLET, WALLET] })),
+    '?',
+    TOKEN,
+  ],
+  ['a token call with a byte too many', call(`${erc20('transfer', 5n)}00`), '?', TOKEN],
+  ['words', { kind: 'message', format: 'eip191', message: 'hello' }, '', ''],
+  ['a permit', typed('Permit', PERMIT, terms, contract), `${TOKEN} 7`, `${TOKEN},${BOB}`],
+  [
+    'a permit in hex',
+    typed('Permit', PERMIT, { ...terms, value: '0xff' }, contract),
+    `${TOKEN} 255`,
+    `${TOKEN},${BOB}`,
+  ],
+  [
+    'a permit in lower case',
+    typed('Permit', PERMIT, terms, { verifyingContract: TOKEN.toLowerCase() }),
+    `${TOKEN} 7`,
+    `${TOKEN},${BOB}`,
+  ],
+  [
+    'something that only calls itself a permit',
+    typed('Permit', ['address spender', 'bool allowed'], { spender: BOB, allowed: true }, contract),
+    '?',
+    TOKEN,
+  ],
+  ['an order', typed('Order', ['uint256 price'], { price: '1' }, contract), '?', TOKEN],
+  ['typed data of no contract', typed('Order', ['uint256 price'], { price: '1' }, { name: 'x' }), '?', ''],
+])('%s', (_name, action, movements, beneficiaries) => {
+  expect(stake(action)).toEqual([movements, beneficiaries]);
+});
+
+const text = (format: 'eip191' | 'solana-offchain' | 'bip322'): Action => ({
+  kind: 'message',
+  format,
+  message: 'hello',
+});
+const onChain = { ...contract, chainId: 31337 };
+
+test.each<[string, Action, true | undefined]>([
+  ['a text', text('eip191'), true],
+  ['typed data without chainId', typed('Permit', PERMIT, terms, contract), true],
+  ['typed data that nobody can read', { kind: 'message', format: 'eip712', message: '{' }, true],
+  ['typed data with chainId', typed('Permit', PERMIT, terms, onChain), undefined],
+  ['a chainId outside of the domain', typed('Order', ['uint256 chainId'], { chainId: 31337 }, contract), true],
+  ['a text on Solana, whose clusters have a key each', text('solana-offchain'), undefined],
+  ['a text on Bitcoin, whose networks have a key each', text('bip322'), undefined],
+  ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
+  ['a call', call('0x12345678'), undefined],
+])('%s: whether its signature names no chain', (_name, action, isUnbound) => {
+  const exposure = exposureOf(action, place);
+  expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
+});

@@ -1,0 +1,338 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
+import type { Address, Instruction } from '@solana/kit';
+import {
+  AccountRole,
+  appendTransactionMessageInstructions,
+  blockhash,
+  compileTransactionMessage,
+  createNoopSigner,
+  createTransactionMessage,
+  getCompiledTransactionMessageDecoder,
+  getCompiledTransactionMessageEncoder,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from '@solana/kit';
+import { getSetComputeUnitLimitInstruction, getSetComputeUnitPriceInstruction } from '@solana-program/compute-budget';
+import {
+  getAdvanceNonceAccountInstruction,
+  getAuthorizeNonceAccountInstruction,
+  getTransferSolInstruction,
+  getWithdrawNonceAccountInstruction,
+} from '@solana-program/system';
+import { getApproveInstruction, getTransferCheckedInstruction } from '@solana-program/token';
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { bytesOf, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import type { Terms } from '#chains/solana/rules/payment-terms.ts';
+import { costOf, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { present } from '../../evm/cast.ts';
+import { message, payment, stranger, units, Wallet } from '../cast.ts';
+
+const wallet = new Wallet().address;
+const [thief, mint] = [stranger(), stranger()];
+const VALUE = stranger();
+const native = payment(wallet);
+const token = payment(wallet, { tokenAddress: mint, amount: units(2_500_000n) });
+
+const NONCE: Terms = {
+  anchor: { kind: 'nonce', place: 3, value: VALUE },
+  unitLimit: 3_000,
+  unitPrice: 50_000n,
+  token: null,
+};
+const OPENING: Terms = {
+  ...NONCE,
+  anchor: { kind: 'opening', place: 3, blockhash: blockhash(VALUE), rent: 1_447_680n },
+};
+const FOR_TOKENS: Terms = { ...NONCE, token: { decimals: 6, opensAccount: true } };
+
+const hex = (bytes: Uint8Array | null) => `0x${bytesToHex(present(bytes))}`;
+const verdict = (intent: TransferIntent, payload: string) => {
+  const inspected = inspectSolanaPayload(intent, payload);
+  return inspected.ok ? 'signs' : inspected.refusal;
+};
+
+test.each<[string, TransferIntent, Terms]>([
+  ['on a nonce', native, NONCE],
+  ['opening one', native, OPENING],
+  ['of tokens', token, FOR_TOKENS],
+  ['of tokens, opening a nonce', token, { ...OPENING, token: { decimals: 9, opensAccount: false } }],
+])('an honest payment %s passes, with what it costs and uses up', (_name, intent, terms) => {
+  const payload = hex(messageBytes(intent, terms));
+  const inspected = inspectPayload(intent, payload);
+  if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
+  const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
+  expect([...signedMessages.map(hex), maxFee, leastRisePercent]).toEqual([payload, costOf(terms), 100n]);
+  // The value alone names no account: several accounts have the same one.
+  const account = bytesOf(nonceAccountOf(wallet, 3));
+  const used = terms.anchor.kind === 'nonce' ? sha256(concatBytes(account, bytesOf(VALUE))) : account;
+  expect(nonce).toBe(BigInt(hex(used)));
+});
+
+test('an opening costs the rent of what it opens, and every signature its fee', () => {
+  expect(costOf(NONCE)).toBe(5_000n + 150n);
+  expect(costOf({ ...NONCE, unitPrice: 1n })).toBe(5_001n);
+  expect(costOf(OPENING)).toBe(5_150n + 1_447_680n);
+  expect(costOf(FOR_TOKENS)).toBe(5_150n + 2_039_280n);
+});
+
+/** Exactly these instructions, as an honest message would have them but for what is wrong with them. */
+function built(instructions: readonly Instruction[], payer: Address = wallet): string {
+  const empty = setTransactionMessageFeePayer(payer, createTransactionMessage({ version: 0 }));
+  const lifetime = { blockhash: blockhash(VALUE), lastValidBlockHeight: 0n };
+  const full = appendTransactionMessageInstructions(
+    instructions,
+    setTransactionMessageLifetimeUsingBlockhash(lifetime, empty),
+  );
+  return hex(Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(full))));
+}
+
+const signer = createNoopSigner(wallet);
+const nonceAccount = nonceAccountOf(wallet, 3);
+const advance = getAdvanceNonceAccountInstruction({ nonceAccount, nonceAuthority: signer });
+const limit = getSetComputeUnitLimitInstruction({ units: 3_000 });
+const price = getSetComputeUnitPriceInstruction({ microLamports: 50_000n });
+const pay = (to: Address, amount: bigint) => getTransferSolInstruction({ source: signer, destination: to, amount });
+const honest = pay(native.to as Address, 1_000_000_000n);
+
+test('what is built by hand as an honest message is one, so what follows is wrong by its difference alone', () => {
+  expect(built([advance, limit, price, honest])).toBe(hex(messageBytes(native, NONCE)));
+});
+
+test.each<[string, readonly Instruction[], string]>([
+  ['another recipient', [advance, limit, price, pay(thief, 1_000_000_000n)], 'wrong-transfer'],
+  ['another amount', [advance, limit, price, pay(native.to as Address, 1_000_000_001n)], 'wrong-transfer'],
+  ['a second payment', [advance, limit, price, honest, pay(thief, 1n)], 'wrong-transfer'],
+  ['the payment twice', [advance, limit, price, honest, honest], 'wrong-transfer'],
+  ['no payment', [advance, limit, price], 'wrong-transfer'],
+  ['no nonce: a blockhash that could be any', [limit, price, honest], 'malformed'],
+  ['no price', [advance, limit, honest], 'malformed'],
+  ['another order', [advance, price, limit, honest], 'malformed'],
+  ['the nonce behind', [limit, price, honest, advance], 'malformed'],
+  [
+    'the nonce account of somebody else',
+    [
+      getAdvanceNonceAccountInstruction({ nonceAccount: nonceAccountOf(thief, 3), nonceAuthority: signer }),
+      limit,
+      price,
+      honest,
+    ],
+    'malformed',
+  ],
+  [
+    'a nonce account in a place that there is not',
+    [
+      getAdvanceNonceAccountInstruction({ nonceAccount: nonceAccountOf(wallet, 16), nonceAuthority: signer }),
+      limit,
+      price,
+      honest,
+    ],
+    'malformed',
+  ],
+  [
+    'the nonce account emptied on the way',
+    [
+      advance,
+      limit,
+      price,
+      honest,
+      getWithdrawNonceAccountInstruction({
+        nonceAccount,
+        recipientAccount: thief,
+        nonceAuthority: signer,
+        withdrawAmount: 1n,
+      }),
+    ],
+    'wrong-transfer',
+  ],
+  [
+    'the nonce account given away on the way',
+    [
+      advance,
+      limit,
+      price,
+      honest,
+      getAuthorizeNonceAccountInstruction({ nonceAccount, nonceAuthority: signer, newNonceAuthority: thief }),
+    ],
+    'wrong-transfer',
+  ],
+  [
+    'tokens along with it',
+    [
+      advance,
+      limit,
+      price,
+      honest,
+      getTransferCheckedInstruction({
+        source: tokenAccountOf(wallet, mint),
+        mint,
+        destination: tokenAccountOf(thief, mint),
+        authority: signer,
+        amount: 1n,
+        decimals: 6,
+      }),
+    ],
+    'wrong-transfer',
+  ],
+  [
+    'a delegate along with it',
+    [
+      advance,
+      limit,
+      price,
+      honest,
+      getApproveInstruction({ source: tokenAccountOf(wallet, mint), delegate: thief, owner: signer, amount: 1n }),
+    ],
+    'malformed',
+  ],
+  [
+    'a program that nobody knows',
+    [
+      advance,
+      limit,
+      price,
+      honest,
+      { programAddress: thief, accounts: [{ address: wallet, role: AccountRole.WRITABLE_SIGNER }] },
+    ],
+    'wrong-transfer',
+  ],
+  [
+    'more units than the network allows',
+    [advance, getSetComputeUnitLimitInstruction({ units: 1_400_001 }), price, honest],
+    'units-out-of-range',
+  ],
+  [
+    'a price above the cap',
+    [advance, limit, getSetComputeUnitPriceInstruction({ microLamports: 10n ** 10n }), honest],
+    'fee-above-cap',
+  ],
+])('%s is not signed', (_name, instructions, refusal) => {
+  expect(verdict(native, built(instructions))).toBe(refusal);
+});
+
+test('somebody else does not pay the fee, nor does the wallet sign for somebody else', () => {
+  expect(verdict(native, built([advance, limit, price, honest], thief))).toBe('wrong-transfer');
+});
+
+test.each<[string, Partial<TransferIntent>]>([
+  ['recipient', { to: thief }],
+  ['amount', { amount: units(999_999_999n) }],
+  ['token', { tokenAddress: mint }],
+  ['wallet', { from: thief }],
+])('bytes for another %s are not those of the intent', (_name, change) => {
+  const payload = hex(messageBytes(native, NONCE));
+  expect(verdict({ ...native, ...change }, payload)).not.toBe('signs');
+});
+
+test('of tokens the mint, both accounts, the amount and the decimals are in the bytes', () => {
+  const payload = hex(messageBytes(token, FOR_TOKENS));
+  expect(verdict(token, payload)).toBe('signs');
+  for (const change of [{ tokenAddress: stranger() }, { to: thief }, { amount: units(1n) }, { tokenAddress: null }]) {
+    expect(verdict({ ...token, ...change }, payload)).not.toBe('signs');
+  }
+});
+
+test('calldata and allowances are of another family', () => {
+  const { kind: _kind, amount: _amount, tokenAddress: _token, ...frame } = native;
+  const call = { ...frame, kind: 'contract-interaction', data: '0x00', value: units(1n) } as const;
+  const leave = { ...frame, kind: 'erc20-approve', tokenAddress: mint, spender: thief, amount: units(1n) } as const;
+  const payload = hex(messageBytes(native, NONCE));
+  expect([inspectPayload(call, payload), inspectPayload(leave, payload)]).toEqual([
+    { ok: false, refusal: 'unsupported-kind' },
+    { ok: false, refusal: 'unsupported-kind' },
+  ]);
+});
+
+test.each<[string, object]>([
+  ['a list in place of the recipient', { to: [native.to] }],
+  ['a token account as recipient', { to: tokenAccountOf(thief, mint) }],
+  ['an amount with a sign', { amount: '+1000000000' }],
+  ['more than 64 bits', { amount: (2n ** 64n).toString() }],
+  ['a cap that is no amount', { maxFee: '1e9' }],
+  ['a cluster with half a genesis', { chain: 'solana:5eykt4UsFv8P8N' }],
+  ['a number for the wallet', { from: 7 }],
+])('an intent with %s is none', (_name, change) => {
+  const payload = hex(messageBytes(native, NONCE));
+  expect(inspectSolanaPayload(Object.assign({}, native, change), payload).ok).toBe(false);
+});
+
+test('not one byte of the message can be changed, left out or added', () => {
+  for (const [intent, terms] of [
+    [native, NONCE],
+    [native, OPENING],
+    [token, FOR_TOKENS],
+  ] as const) {
+    const bytes = present(messageBytes(intent, terms));
+    const before = inspectSolanaPayload(intent, hex(bytes));
+    for (let place = 0; place < bytes.length; place++) {
+      const changed = Uint8Array.from(bytes);
+      changed[place] = (changed[place] ?? 0) ^ 1;
+      const after = inspectSolanaPayload(intent, hex(changed));
+      // What may differ are the terms: price, units, decimals, the lifetime and the rent; each is weighed and named by its digest.
+      if (!after.ok) continue;
+      if (!before.ok) throw new Error('it is honest');
+      expect(after.value.signingDigest).not.toEqual(before.value.signingDigest);
+      const decoder = getCompiledTransactionMessageDecoder();
+      const [one, other] = [decoder.decode(bytes), decoder.decode(changed)];
+      expect('staticAccounts' in one && 'staticAccounts' in other && other.staticAccounts).toEqual(
+        'staticAccounts' in one && one.staticAccounts,
+      );
+    }
+    expect(verdict(intent, hex(bytes.slice(0, -1)))).not.toBe('signs');
+    expect(verdict(intent, hex(Uint8Array.of(...bytes, 0)))).not.toBe('signs');
+  }
+});
+
+/** Version, three counts, the number of accounts, and six of them. */
+const ACCOUNTS_END = 1 + 3 + 1 + 6 * 32;
+
+test('a random change after the approval never moves anything else than what was approved', () => {
+  const bytes = present(messageBytes(native, NONCE));
+  fc.assert(
+    fc.property(
+      fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }),
+      (changes) => {
+        const changed = Uint8Array.from(bytes);
+        for (const [place, value] of changes) changed[place] = value;
+        const inspected = inspectSolanaPayload(native, hex(changed));
+        if (!inspected.ok) return;
+        expect(inspected.value.maxFee <= BigInt(native.maxFee)).toBe(true);
+        // The same accounts, the wallet and the recipient among them; and the last instruction is the payment, to the byte.
+        expect(changed.subarray(0, ACCOUNTS_END)).toEqual(bytes.subarray(0, ACCOUNTS_END));
+        expect(changed.subarray(-18)).toEqual(bytes.subarray(-18));
+      },
+    ),
+    { numRuns: 3_000 },
+  );
+});
+
+test.each([
+  ['no hex', 'zz'],
+  ['capitals', '0XAB'],
+  ['half a byte', '0xabc'],
+  ['nothing', '0x'],
+  ['a text', 'hello'],
+])('%s is no payload', (_name, payload) => {
+  expect(verdict(native, payload)).toBe('malformed');
+});
+
+test('nothing on this chain pays for another transaction', () => {
+  expect(verdict({ ...native, paysFor: 'ab'.repeat(32) }, hex(messageBytes(native, NONCE)))).toBe(
+    'intent-not-canonical',
+  );
+});
+
+test('a message is its own text and no other, and a payment is never one', () => {
+  const hello = message(wallet, 'hello');
+  const inspected = inspectPayload(hello, hex(messageBytes(native, NONCE)));
+  expect(inspected).toEqual({ ok: false, refusal: 'wrong-message' });
+  expect(inspectPayload({ ...hello, format: 'eip191' }, '0x00')).toEqual({
+    ok: false,
+    refusal: 'intent-not-canonical',
+  });
+});

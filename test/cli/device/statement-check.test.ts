@@ -1,0 +1,269 @@
+import { createServer } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
+import { Client } from '#cli/api-client.ts';
+import type { PinnedVault } from '#cli/device/pin-file.ts';
+import type { ProvenPolicies } from '#cli/device/statement-check.ts';
+import { newNonce, provePolicies } from '#cli/device/statement-check.ts';
+import { keyIdOf } from '#mpc/keygen/confirm.ts';
+import { byDevice } from '../../cosigner/device-scene.ts';
+import { vaultId } from '../../domain/cast.ts';
+import { byLaptop, changed, founding, hashOf, successor } from '../../devices/policy-chain-scene.ts';
+import type { PaperCosigner } from '../../devices/statement-scene.ts';
+import { paperCosigner } from '../../devices/statement-scene.ts';
+
+/** A device, and a service in an attacker's hands that delivers statements and policies as the story wants. */
+
+const CHAIN = 'eip155:31337';
+const cosigners = [1, 2, 3].map(paperCosigner);
+const others = [1, 2, 3].map(paperCosigner);
+const pinsOf = (of: readonly PaperCosigner[]) => of.map(({ pin }) => pin);
+
+const first: Policy = { ...byDevice, cosigners: pinsOf(cosigners) };
+const second = successor(first, { threshold: 3 });
+const chain = [founding(first), changed(second)];
+
+function newKey() {
+  const publicKey = secp256k1.keygen().publicKey;
+  const scheme = 'ecdsa-secp256k1' as const;
+  const address = addressOn(CHAIN, scheme, publicKey);
+  if (address === null) throw new Error('the key has an address');
+  return {
+    keyId: keyIdOf(scheme, publicKey),
+    scheme,
+    publicKey: bytesToHex(publicKey),
+    wallet: { chain: CHAIN, address },
+  };
+}
+
+const key = newKey();
+const pinned: PinnedVault = {
+  cosigners: pinsOf(cosigners),
+  threshold: 2,
+  policy: { version: 1, hash: hashOf(first) },
+  keyIds: [key.keyId],
+};
+
+let server: Server;
+let client: Client;
+let served: readonly PolicyLinkBytes[] = chain;
+
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const http = createServer((_, response) => {
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ data: served.map(adopted).toReversed(), nextCursor: null }));
+  });
+  server = http;
+  await new Promise<void>((resolve) => http.listen(0, '127.0.0.1', resolve));
+  client = new Client(`http://127.0.0.1:${(server.address() as AddressInfo).port}`, 'token');
+});
+afterAll(() => {
+  vi.restoreAllMocks();
+  server.close();
+});
+
+/** As the interface has it. */
+function adopted({ policy, mandate }: PolicyLinkBytes, i: number) {
+  const approvals = (mandate?.approvals ?? []).map(({ actor, digest, device }) => ({
+    userId: actor.userId,
+    digest,
+    device: device && {
+      keyId: device.keyId,
+      signature: device.signature,
+      authenticatorData: device.assertion?.authenticatorData ?? null,
+      clientDataJSON: device.assertion?.clientDataJson ?? null,
+    },
+  }));
+  return {
+    policy: { version: i + 1, canonical: bytesToHex(policy) },
+    mandate: mandate === null ? null : { canonical: bytesToHex(mandate.bytes), approvals },
+  };
+}
+
+const linkOf = (policy: Policy) => ({ version: policy.version, hash: hashOf(policy) });
+
+interface Story {
+  readonly by?: readonly PaperCosigner[];
+  readonly states?: Policy;
+  /** What one co-signer states in place of it, by its number. */
+  readonly except?: Readonly<Record<number, { readonly version: number; readonly hash: string }>>;
+  readonly keys?: readonly ReturnType<typeof newKey>[];
+  readonly policies?: readonly PolicyLinkBytes[];
+  readonly device?: PinnedVault;
+  readonly policyVersion?: number;
+  /** Of the intent; null where the question is about the whole vault. */
+  readonly wallet?: { readonly chain: string; readonly address: string } | null;
+  /** Of a policy change. */
+  readonly proposed?: Policy;
+}
+
+/** The pins after it, or why nothing is signed. */
+async function prove(story: Story = {}): Promise<PinnedVault | string> {
+  const proven = await outcome(story);
+  return typeof proven === 'string' ? proven : proven.pinned;
+}
+
+/** The co-signers that the person has to name, each with its standing, or why nothing is signed. */
+async function toName(story: Story): Promise<readonly string[] | string> {
+  const proven = await outcome(story);
+  return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.standing}`);
+}
+
+/** What is proven, or why nothing is signed. */
+async function outcome(story: Story): Promise<ProvenPolicies | string> {
+  const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
+  const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
+  served = policies;
+  const nonce = newNonce();
+  const statements = keys.flatMap(({ keyId }) =>
+    by.map(({ pin, sign }) => {
+      const { version, hash } = except[pin.index] ?? linkOf(states);
+      const policy = { policyVersion: version, policyHash: hash };
+      const statement: SignedStatement = sign({
+        cosigner: pin.index,
+        vaultId,
+        keyId,
+        ...policy,
+        epoch: 1,
+        issuedAtMs: Date.now(),
+        nonce,
+      });
+      return { cosigner: pin.index, keyId, statement };
+    }),
+  );
+  const question = {
+    vaultId,
+    nonce,
+    delivered: { keys, statements },
+    policyVersion,
+    ...(wallet === null ? {} : { wallet }),
+    ...(proposed === undefined ? {} : { proposed: linkOf(proposed) }),
+  };
+  try {
+    return await provePolicies(client, device, question);
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+test('what t co-signers have in force is proven, and remembered from then on', async () => {
+  const now = { ...pinned, policy: { version: 2, hash: hashOf(second) } };
+  expect(await prove()).toEqual(now);
+  expect(await prove({ by: cosigners.slice(0, 2) })).toEqual(now);
+  // An intent that names the policy before is still one of this vault's.
+  expect(await prove({ device: now, policyVersion: 1 })).toEqual(now);
+});
+
+test('one agreement too few proves nothing', async () => {
+  expect(await prove({ by: cosigners.slice(0, 1) })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ by: [] })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ by: others })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ states: first })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+});
+
+test('with t agreements the person names each other co-signer, by what it states', async () => {
+  const third = successor(second);
+  const fork = successor(first, { threshold: 1 });
+  expect(await toName({})).toEqual([]);
+  expect(await toName({ by: cosigners.slice(0, 2) })).toEqual(['3:unknown']);
+  expect(await toName({ except: { 3: linkOf(first) } })).toEqual(['3:behind']);
+  expect(await toName({ except: { 1: linkOf(fork) } })).toEqual(['1:other-history']);
+  expect(await toName({ except: { 2: linkOf(third) } })).toEqual(['2:later-version']);
+  const two = { 2: linkOf(third), 3: linkOf(first) };
+  expect(await toName({ except: two })).toContain('ask the other signers whether there was a change');
+  expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+});
+
+test('each key of the vault needs its t agreements, and the exceptions of each are named', async () => {
+  const both = [key, newKey()];
+  const story = { keys: both, wallet: null, except: { 3: linkOf(first) } };
+  expect(await toName(story)).toEqual(['3:behind', '3:behind']);
+});
+
+test('a co-signer that states a policy from before the verified ones is behind', async () => {
+  const third = successor(second);
+  const policies = [...chain, changed(third)];
+  const now = { ...pinned, policy: linkOf(third) };
+  const story = { policies, states: third, device: now, policyVersion: 3 };
+  expect(await toName({ ...story, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
+  expect(await toName({ ...story, except: { 1: linkOf(successor(first)) } })).toEqual(['1:other-history']);
+  expect(await toName({ ...story, except: { 1: { version: 0, hash: hashOf(first) } } })).toEqual(['1:other-history']);
+});
+
+test('a renewal of version k is decided with co-signers of version k - 1 and k, and of no other policy', async () => {
+  const third = successor(second);
+  const policies = [...chain, changed(third)];
+  const renewal = { policies, states: third, proposed: third, wallet: null };
+  expect(await outcome(renewal)).toMatchObject({ isRenewal: true, exceptions: [], pinned: { policy: linkOf(third) } });
+  expect(await toName({ ...renewal, except: { 1: linkOf(second) } })).toEqual([]);
+  // Most are late: the device decides, and does not remember version 3 as proven.
+  const late = { ...renewal, except: { 1: linkOf(second), 2: linkOf(second) } };
+  expect(await outcome(late)).toMatchObject({ isRenewal: true, exceptions: [], pinned });
+  expect(await toName({ ...renewal, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
+  const older = { 1: linkOf(first), 2: linkOf(first) };
+  expect(await prove({ ...renewal, except: older })).toContain('fewer than 2 co-signers state');
+  // A new change, or another policy of that version, is no renewal: there the newest version is asked for.
+  const forked = { ...late, proposed: successor(second, { threshold: 1 }) };
+  expect(await prove(forked)).toContain('fewer than 2 co-signers state');
+  expect(await outcome({ ...renewal, proposed: successor(third) })).toMatchObject({ isRenewal: false });
+  // Version 2 is renewed while version 3 is in force.
+  expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
+});
+
+test('without a confirmed threshold all co-signers have to agree', async () => {
+  const device = { ...pinned, threshold: null };
+  expect(await toName({ device })).toEqual([]);
+  expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('pin them again with');
+  expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('fewer than 3');
+});
+
+test('a confirmed threshold is for as many co-signers as it was confirmed for', async () => {
+  const more = [...cosigners, paperCosigner(4)];
+  const moved = successor(first, { cosigners: pinsOf(more) });
+  const story = { by: more, states: moved, policies: [founding(first), changed(moved)] };
+  expect(await prove(story)).toMatchObject({ cosigners: pinsOf(more), threshold: null });
+  expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('fewer than 4');
+});
+
+test('an older chain than the device has verified, or another one, proves nothing', async () => {
+  const now = { ...pinned, policy: { version: 2, hash: hashOf(second) } };
+  const older = { policies: chain.slice(0, 1), states: first, device: now, policyVersion: 1 };
+  expect(await prove(older)).toContain('an older policy than this device has verified');
+  const forked = successor(first, { threshold: 1 });
+  const other = { policies: [founding(first), changed(forked)], states: forked, device: now };
+  expect(await prove(other)).toContain('other policies than this device has verified');
+  expect(await prove({ policies: [] })).toContain('an older policy');
+});
+
+test('statements about another key than the wallet’s prove nothing', async () => {
+  const mallorys = newKey();
+  expect(await prove({ keys: [mallorys] })).toContain('not the key of the wallet');
+  expect(await prove({ keys: [{ ...mallorys, publicKey: key.publicKey }] })).toContain('the name of another one');
+  expect(await prove({ keys: [] })).toContain('no key yet');
+});
+
+test('a key that the service leaves out is asked for where the whole vault is meant', async () => {
+  const both = [key, newKey()];
+  const known = await prove({ keys: both, wallet: null });
+  if (typeof known === 'string') throw new Error(known);
+  expect(known.keyIds).toEqual(both.map(({ keyId }) => keyId));
+  expect(await prove({ device: known, wallet: null })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ device: known })).toEqual({ ...known });
+});
+
+test('other co-signers are believed when the quorum before them has signed them, and not otherwise', async () => {
+  const moved = successor(first, { cosigners: pinsOf(others) });
+  const story = { by: others, states: moved };
+  const signed = await prove({ ...story, policies: [founding(first), changed(moved)] });
+  expect(signed).toMatchObject({ cosigners: pinsOf(others), policy: { version: 2, hash: hashOf(moved) } });
+  const alone = { ...story, policies: [founding(first), changed(moved, [byLaptop])] };
+  expect(await prove(alone)).toContain('pin them again with their fingerprint');
+});

@@ -1,0 +1,107 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
+import type { CosignerEnv } from '#cosigner/environment.ts';
+import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
+import {
+  cosignerRequestBytes,
+  REQUEST_BODY_HASH,
+  REQUEST_SIGNATURE,
+  REQUEST_TIME,
+} from '#domain/access/cosigner-request.ts';
+import { importPrivate } from '#mpc/envelope.ts';
+import { NOON_MS } from '../domain/cast.ts';
+import type { Nodes } from './cosigners.ts';
+import { startNodes } from './cosigners.ts';
+
+/** Whom a co-signer in another account listens to. */
+
+const SECRET = '11'.repeat(32);
+const env = { NODE_INDEX: '2', COORDINATOR_KEY: publicIdentity(SECRET).signing } as CosignerEnv;
+
+interface Signed {
+  readonly node?: string;
+  readonly path?: string;
+  readonly atMs?: string;
+  readonly body?: string;
+  readonly secret?: string;
+}
+
+/** The headers that a coordinator would send, for what it says that it signs. */
+async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
+  const { node = '2', path = 'key/abc/open', atMs = String(NOON_MS), body = '{}', secret = SECRET } = signed;
+  const key = await importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
+  const bodyHash = bytesToHex(sha256(utf8ToBytes(body)));
+  const signature = await crypto.subtle.sign('Ed25519', key, cosignerRequestBytes({ node, path, atMs, bodyHash }));
+  return {
+    [REQUEST_TIME]: atMs,
+    [REQUEST_BODY_HASH]: bodyHash,
+    [REQUEST_SIGNATURE]: Buffer.from(signature).toString('base64url'),
+  };
+}
+
+/** A request to node 2 as it arrives, at noon. */
+async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.example.com', body = '{}' } = {}) {
+  const request = new Request(`https://${host}/key/abc/open`, { method: 'POST', headers });
+  const claim = parseClaim(request, { env, nowMs: NOON_MS });
+  if (claim === null || !(await isFromCoordinator(claim, { request, env }))) return false;
+  return isClaimedBody(claim, utf8ToBytes(body));
+}
+
+test('what the pinned coordinator has signed is taken, for a minute to each side', async () => {
+  for (const atMs of [NOON_MS, NOON_MS - 60_000, NOON_MS + 60_000]) {
+    expect(await isTaken(await headersOf({ atMs: String(atMs) }))).toBe(true);
+  }
+});
+
+test.each<[string, Signed]>([
+  ['by another key', { secret: '22'.repeat(32) }],
+  ['for another node', { node: '1' }],
+  ['for another path', { path: 'key/abc/round' }],
+  ['with another body', { body: '{"sid":"00"}' }],
+  ['too long ago', { atMs: String(NOON_MS - 60_001) }],
+  ['too far ahead', { atMs: String(NOON_MS + 60_001) }],
+])('what is signed %s is not', async (_name, signed) => {
+  expect(await isTaken(await headersOf(signed))).toBe(false);
+});
+
+test('without a signature, with half of one, or with words in place of a time, nothing is taken', async () => {
+  const right = await headersOf();
+  const half = { ...right, [REQUEST_SIGNATURE]: String(right[REQUEST_SIGNATURE]).slice(0, 43) };
+  const timeless = { ...right, [REQUEST_TIME]: 'now' };
+  const moved = { ...right, [REQUEST_TIME]: String(NOON_MS + 1) };
+  const bodiless = { ...right, [REQUEST_BODY_HASH]: '' };
+  const emptyBody = { ...right, [REQUEST_BODY_HASH]: bytesToHex(sha256(new Uint8Array())) };
+  for (const headers of [{}, half, timeless, moved, bodiless, emptyBody]) expect(await isTaken(headers)).toBe(false);
+  // A node that has pinned a coordinator believes no binding without it.
+  expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
+});
+
+test('a node that has pinned nobody is there for its account alone', () => {
+  const ask = (host: string) => {
+    const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
+    return parseClaim(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
+  };
+  expect([ask('cosigner'), ask('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
+});
+
+let nodes: Nodes;
+beforeAll(async () => {
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+
+test('over the network, whoever comes without that signature is sent away, and learns only who the node is', async () => {
+  const origin = nodes.originOf(2);
+  const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
+  expect([stranger.status, await stranger.json()]).toMatchObject([
+    401,
+    { ok: false, refusal: { code: 'not-my-coordinator' } },
+  ]);
+  const forged = await headersOf({ path: 'pairs/status', atMs: String(Date.now()) });
+  expect((await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
+  expect(await (await fetch(`${origin}/identity`)).json()).toMatchObject({ index: 2 });
+  const [, second] = nodes.all;
+  expect(await second.call('pairs/status', {})).toMatchObject({ ok: true });
+});

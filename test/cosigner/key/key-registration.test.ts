@@ -1,0 +1,134 @@
+import { expect, test } from 'vitest';
+import { KeyRegistration, type VaultObject } from '#cosigner/key/key-registration.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policy } from '../../domain/cast.ts';
+import { memorySql } from '../../objects/memory-sql.ts';
+import { changeTo, LAPTOP, PHONE, revoked } from '../../attacks/policy-scene.ts';
+import { next } from '../check-scene.ts';
+import { byDevice } from '../device-scene.ts';
+import { KEY_ID, pausedSignature } from '../last-round-scene.ts';
+import { vaultObject } from '../vault-scene.ts';
+
+/** A key and the object of its vault at one co-signer. Another key of the vault is the same object, asked by the test. */
+
+const NONE = new Map();
+const fork: Policy = { ...revoked, threshold: 1 };
+
+/** A key under version 1 from before there were objects of vaults, and how often it has asked the object. */
+async function keyOfBefore() {
+  const vault = vaultObject(memorySql());
+  const calls: string[] = [];
+  const afterExtending: { do: (held: number) => void } = { do: () => {} };
+  const counted: VaultObject = {
+    vaultPolicies: () => vault.vaultPolicies(),
+    extendVault: async (chain) => {
+      calls.push(`extend to ${chain.length}`);
+      const fault = await vault.extendVault(chain);
+      afterExtending.do((await vault.vaultPolicies()).length);
+      return fault;
+    },
+    extendVaultByNewKey: (chain) => vault.extendVaultByNewKey(chain),
+  };
+  const sql = memorySql();
+  const key = await pausedSignature(byDevice, new KeyRegistration(sql, () => counted));
+  return { ...key, vault, calls, afterExtending, sql, counted };
+}
+
+const hashes = (...chain: readonly Policy[]) => chain.map(policyHashOf);
+const change = changeTo(revoked, [LAPTOP, PHONE]);
+
+test('a key of before registers its policies with the first use, and asks no more from then on', async () => {
+  const { keeper, vault, calls } = await keyOfBefore();
+  for (let i = 0; i < 3; i++) expect(await keeper.attest(1)).toMatchObject({ ok: true });
+  expect(calls).toEqual(['extend to 1']);
+  expect(await vault.vaultPolicies()).toEqual(hashes(byDevice));
+});
+
+test('a registration is remembered when the memory is lost', async () => {
+  const { keeper, calls, sql, counted } = await keyOfBefore();
+  await keeper.attest(1);
+  const again = new KeyRegistration(sql, () => counted);
+  expect(await again.complete([byDevice])).toBeNull();
+  expect(calls).toHaveLength(1);
+  expect(await again.complete([byDevice, revoked])).toBeNull();
+  expect(calls).toEqual(['extend to 1', 'extend to 2']);
+});
+
+test('a key whose policies differ from those of the vault attests and signs nothing', async () => {
+  const { keeper, vault, sign, transfer } = await keyOfBefore();
+  await vault.extendVault(hashes(policy));
+  expect(await keeper.attest(1)).toMatchObject({ refusal: { code: 'policy-mismatch', detail: 'vault' } });
+  const asked = {
+    intent: transfer(byDevice),
+    payload: '',
+    attempt: 1,
+    purpose: 'intent',
+    approvals: [],
+    policyVersion: 1,
+    evidence: [],
+  } as const;
+  expect(await sign(asked, async () => {})).toBe('policy-mismatch');
+});
+
+test('the vault has a policy before the key has it', async () => {
+  const { keeper, ledger, afterExtending } = await keyOfBefore();
+  const policies: number[] = [];
+  afterExtending.do = (held) => policies.push(held, ledger.policies().length);
+  expect(await keeper.adopt(KEY_ID, change, NONE)).toMatchObject({ ok: true });
+  expect([policies, ledger.policies().length]).toEqual([[2, 1], 2]);
+});
+
+test('an adoption that ended halfway is completed by the same policy, also after its mandate has expired', async () => {
+  const { keeper, ledger, vault } = await keyOfBefore();
+  await vault.extendVault(hashes(byDevice, revoked));
+  const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
+  expect(await keeper.adopt(KEY_ID, late, NONE)).toMatchObject({ ok: true });
+  expect(ledger.policies()).toHaveLength(2);
+});
+
+test('of two policies that two keys adopt at once the vault takes one', async () => {
+  const { keeper, ledger, vault } = await keyOfBefore();
+  const theirs = vault.extendVault(hashes(byDevice, fork));
+  expect(await keeper.adopt(KEY_ID, change, NONE)).toMatchObject({
+    refusal: { code: 'policy-mismatch', detail: 'vault' },
+  });
+  expect([await theirs, ledger.policies()]).toEqual([null, [byDevice]]);
+  expect(await keeper.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE)).toMatchObject({ ok: true });
+});
+
+test('of two policies that one key is shown at once it adopts one', async () => {
+  const { keeper, ledger, vault } = await keyOfBefore();
+  const answers = await Promise.all([
+    keeper.adopt(KEY_ID, change, NONE),
+    keeper.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE),
+    keeper.adopt(KEY_ID, change, NONE),
+  ]);
+  // Either may come first: their signatures are verified side by side.
+  const standing = ledger.policies().map(policyHashOf);
+  const shown = [revoked, fork, revoked].map(policyHashOf);
+  expect(standing).toHaveLength(2);
+  expect(answers.map((answer) => (answer.ok ? 'adopted' : answer.refusal.code))).toEqual(
+    shown.map((hash) => (hash === standing[1] ? 'adopted' : 'policy-mismatch')),
+  );
+  expect(await vault.vaultPolicies()).toEqual(standing);
+});
+
+test('a vault takes the same chain again, one that ends earlier, and no fork', async () => {
+  const vault = vaultObject(memorySql());
+  const third = next(revoked, {});
+  expect(await vault.extendVault(hashes(byDevice, revoked))).toBeNull();
+  expect(await vault.extendVault(hashes(byDevice, revoked))).toBeNull();
+  expect(await vault.extendVault(hashes(byDevice))).toBeNull();
+  expect(await vault.vaultPolicies()).toEqual(hashes(byDevice, revoked));
+  const mismatch = { code: 'policy-mismatch', detail: 'vault' };
+  expect(await vault.extendVault(hashes(byDevice, fork))).toMatchObject(mismatch);
+  expect(await vault.extendVault(hashes(policy, revoked, third))).toMatchObject(mismatch);
+  expect(await vault.vaultPolicies()).toEqual(hashes(byDevice, revoked));
+  expect(await vault.extendVault(hashes(byDevice, revoked, third))).toBeNull();
+  expect(await vault.extendVaultByNewKey(hashes(byDevice, revoked))).toMatchObject({
+    code: 'policy-ahead',
+    detail: '3',
+  });
+  expect(await vault.extendVaultByNewKey(hashes(byDevice, revoked, third))).toBeNull();
+});

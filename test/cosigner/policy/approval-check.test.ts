@@ -1,0 +1,399 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { describe, expect, test } from 'vitest';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
+import { checkRequest } from '#cosigner/policy/approval-check.ts';
+import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt, signingEndsAtMs } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../../chains/bitcoin/cast.ts';
+import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../../domain/cast.ts';
+import { present } from '../../chains/evm/cast.ts';
+import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, votes, WALLET } from '../check-scene.ts';
+
+/** What one co-signer decides by itself, with nothing but what it has pinned. */
+
+test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', async () => {
+  const checked = await checkRequest(request(), pinned);
+  if (!checked.ok) throw new Error(checked.refusal.code);
+  const { intentDigest, signingDigest, bid } = checked.value;
+  expect(intentDigest).toBe(digestOf(intent));
+  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeTransaction(intent, QUOTE, 4n).signingDigest);
+  expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
+});
+
+test('asked twice it gives the same answer: nothing is remembered here', async () => {
+  expect(await checkRequest(request(), pinned)).toEqual(await checkRequest(request(), pinned));
+});
+
+describe('voices', () => {
+  test.each<[string, readonly Approval[]]>([
+    ['nobody', []],
+    ['one of two', votes(intent, alice)],
+    ['one person twice', votes(intent, alice, alice)],
+    ['one person with two tokens', votes(intent, alice, { ...alice, tokenId: bob.tokenId })],
+    ['an outsider as the second', votes(intent, alice, mallory)],
+    ['outsiders only', votes(intent, mallory, mallory)],
+    ['a vote for another transfer', [...votes(intent, alice), ...votes({ ...intent, to: OTHER }, bob)]],
+    ['a digest in capitals', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: vote.digest.toUpperCase() }))],
+    ['an empty digest', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: '' }))],
+  ])('%s: not enough', async (_name, approvals) => {
+    expect(await answer(request({ approvals }))).toBe('not-enough-approvals');
+  });
+
+  test('any two signers are enough, in any order, among any noise', async () => {
+    for (const pair of [
+      [alice, bob],
+      [carol, alice],
+      [bob, carol],
+    ])
+      expect(await answer(request({ approvals: votes(intent, mallory, ...pair, mallory, ...pair) }))).toBe('signs');
+  });
+});
+
+describe('every field of the intent is under the approvals', () => {
+  const changes: readonly Partial<TransferIntent>[] = [
+    { transactionId: newTransactionId(intent.vaultId, intent.createdAtMs, new Uint8Array(10).fill(6)) },
+    { to: OTHER },
+    { tokenAddress: OTHER },
+    { amount: amount('1001') },
+    { maxFee: amount('42000001') },
+    { note: 'urgent' },
+    { note: '' },
+    { chain: 'eip155:1' },
+    { createdAtMs: intent.createdAtMs + 1 },
+    { expiresAtMs: intent.expiresAtMs + 1 },
+  ];
+  test.each(changes.map((change) => [Object.keys(change).join(), change] as const))(
+    '%s changed after the votes: nobody has approved that',
+    async (_name, change) => {
+      const changed = { ...intent, ...change };
+      expect(await answer(request({ approvals: votes(intent, alice, bob) }, changed))).toBe('not-enough-approvals');
+    },
+  );
+});
+
+test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', async () => {
+  const risky = { ...intent, lookalikeOf: OTHER };
+  expect(await answer(request({}, risky))).toBe('not-enough-approvals');
+  expect(await answer(request({ approvals: votes(risky, alice, bob, carol) }, risky))).toBe('signs');
+});
+
+describe('the wallet and the policy are those that were pinned with the key', () => {
+  const eight = parseVaultId(8);
+  if (eight === null) throw new Error('the cast must parse');
+
+  test('another vault, or a wallet that is not this key, is refused before anything is counted', async () => {
+    expect(await answer(request({}, { ...intent, vaultId: eight }))).toBe('wrong-wallet');
+    expect(await answer(request({}, { ...intent, from: OTHER }))).toBe('wrong-wallet');
+    expect(await answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
+  });
+
+  test('a node without a policy signs nothing', async () => {
+    expect(await answer(request(), { policies: [] })).toBe('wrong-wallet');
+  });
+
+  test('a policy that the node never saw, or another one under its number, is refused', async () => {
+    const strange = { ...policy, threshold: 1 };
+    expect(await answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
+    expect(await answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
+    expect(await answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
+  });
+
+  test('a node that is behind asks to be shown the newer policy, and says where it stands', async () => {
+    expect(await answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
+  });
+});
+
+describe('a policy that changed after the approvals', () => {
+  const stricter = next(policy, { threshold: 3 });
+  const looser = next(policy, { threshold: 1 });
+  const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+
+  test('a higher threshold needs the further voice', async () => {
+    const policies = [policy, stricter];
+    expect(await answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request({ approvals: votes(intent, alice, bob, carol) }), { policies })).toBe('signs');
+  });
+
+  test('a lower threshold approves nothing by itself', async () => {
+    const policies = [policy, looser];
+    expect(await answer(request({ approvals: votes(intent, alice) }), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request(), { policies })).toBe('signs');
+  });
+
+  test('who left has no voice, whenever it was given; who is still there has', async () => {
+    const policies = [policy, withoutBob];
+    expect(await answer(request(), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request({ approvals: votes(intent, alice, carol) }), { policies })).toBe('signs');
+  });
+
+  test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', async () => {
+    expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('policy-ahead 2');
+  });
+});
+
+describe('a cancellation', () => {
+  const undone = composeTransaction(actionOfAttempt(intent, 'cancellation'), QUOTE, 4n).payload;
+  const cancels = (differences: Partial<SigningRequest> = {}) =>
+    request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
+
+  test('pays nothing to the wallet itself, by the voices that approved what it undoes', async () => {
+    expect(await answer(cancels())).toBe('signs');
+    expect(await answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
+  });
+
+  test('is signed for thirty days after the payment is not, to the millisecond', async () => {
+    const endsAtMs = signingEndsAtMs(intent) + 30 * 24 * 60 * 60 * 1000;
+    expect(await answer(request(), { nowMs: signingEndsAtMs(intent) })).toBe('expired');
+    expect(await answer(cancels(), { nowMs: endsAtMs - 1 })).toBe('signs');
+    expect(await answer(cancels(), { nowMs: endsAtMs })).toBe('expired');
+  });
+
+  test('is no way to send anything else: not the payment, not to somebody else, not a single wei', async () => {
+    const other = (change: Partial<TransferIntent>) =>
+      composeTransaction({ ...intent, to: WALLET, amount: amount('0'), ...change }, QUOTE, 4n).payload;
+    const dear = { ...QUOTE, gasLimit: '21001', maxFee: amount('42002000') };
+    expect(await answer(cancels({ payload: other({}) }))).toBe('signs');
+    expect(await answer(cancels({ payload: request().payload }))).toBe('payload-refused wrong-recipient');
+    expect(await answer(cancels({ payload: other({ to: OTHER }) }))).toBe('payload-refused wrong-recipient');
+    expect(await answer(cancels({ payload: other({ amount: amount('1') }) }))).toBe('payload-refused wrong-value');
+    expect(await answer(cancels({ payload: other({ tokenAddress: WALLET }) }))).toBe('payload-refused wrong-data');
+    const rich = { ...intent, to: WALLET, amount: amount('0'), maxFee: amount('9'.repeat(30)) };
+    const costly = composeTransaction(rich, dear, 4n).payload;
+    expect(await answer(cancels({ payload: costly }))).toBe('payload-refused fee-above-cap');
+    // Nor are its bytes signed as the intent.
+    expect(await answer(request({ payload: undone }))).toBe('payload-refused wrong-recipient');
+  });
+
+  test('of a recorded transaction is signed although the policy of now would not have what it undoes', async () => {
+    const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const isRecorded = (id: string, digest: string) => id === intent.transactionId && digest === digestOf(intent);
+    for (const now of [closed, withoutBob, next(policy, { threshold: 3 })]) {
+      const policies = [policy, now];
+      expect(await answer(request(), { policies, isRecorded })).not.toBe('signs');
+      expect(await answer(cancels(), { policies, isRecorded })).toBe('signs');
+    }
+  });
+
+  test('without a record is judged by the policy of now: by its signers, its threshold, and its rules for what it does', async () => {
+    const closed = next(policy, { rules: { ...NO_RULES, recipients: 'address-book' } });
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const stricter = next(policy, { threshold: 3 });
+    for (const now of [withoutBob, stricter]) {
+      expect(await answer(cancels(), { policies: [policy, now] })).toBe('not-enough-approvals');
+    }
+    // It pays the wallet itself, so an address book has nothing against it.
+    expect(await answer(cancels(), { policies: [policy, closed] })).toBe('signs');
+    const all = votes(intent, alice, bob, carol);
+    expect(await answer(cancels({ approvals: all }), { policies: [policy, stricter] })).toBe('signs');
+  });
+
+  test('is judged by the policy of its intent for the recorded intent alone, not for another of that transaction', async () => {
+    const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
+    const isRecorded = (_id: string, digest: string) => digest === 'ab'.repeat(32);
+    expect(await answer(cancels(), { policies: [policy, withoutBob], isRecorded })).toBe('not-enough-approvals');
+  });
+
+  test('of a message there is none', async () => {
+    expect(await answer({ ...messageRequest(), purpose: 'cancellation' })).toBe('payload-refused wrong-message');
+  });
+});
+
+const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
+
+function messageRequest(): SigningRequest {
+  const { payload } = composeMessage(message);
+  return { ...request(), intent: message, payload, approvals: votes(message, alice, bob) };
+}
+
+test('a message is signed as it was approved, and has no nonce that something else could take', async () => {
+  const checked = await checkRequest(messageRequest(), pinned);
+  if (!checked.ok) throw new Error(checked.refusal.code);
+  const { purpose, intentDigest, signingDigest, bid } = checked.value;
+  expect({ purpose, intentDigest, bid }).toEqual({ purpose: 'intent', intentDigest: digestOf(message), bid: null });
+  expect(`0x${bytesToHex(signingDigest)}`).toBe(composeMessage(message).signingDigest);
+  expect(await answer({ ...messageRequest(), payload: request().payload })).toBe('payload-refused wrong-message');
+});
+
+test('coins are worth what the transactions show that made them, and nothing is signed without those', async () => {
+  const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
+  const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
+  const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
+  const { raw, coin } = sourceOf(present(scriptOf(regtest, from)), 2n * BTC);
+  const { payload } = bitcoinAdapter(localNetwork(), []).compose(
+    bitcoin,
+    { terms: { coins: [coin], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
+    0n,
+  );
+  const asked: SigningRequest = { ...request(), intent: bitcoin, payload, approvals: votes(bitcoin, alice, bob) };
+  const ask = (evidence: readonly string[]) => answer({ ...asked, evidence }, { wallet: from });
+  expect(await ask([raw])).toBe('signs');
+  for (const evidence of [[], ['00'], [sourceOf(present(scriptOf(regtest, from)), 2n * BTC).raw]]) {
+    expect(await ask(evidence)).toBe('payload-refused unproven');
+  }
+});
+
+describe('rules', () => {
+  const native = { chain: intent.chain, tokenAddress: null };
+  const closed = { ...NO_RULES, recipients: 'address-book' } as const;
+  const steps = { ...NO_RULES, higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
+  const small = { ...NO_RULES, limits: [{ ...native, perTransaction: amount('999'), perDay: null }] };
+
+  /** The answer under a policy that was pinned with these rules, to an intent that names it. */
+  function under(rules: Rules, differences: Partial<SigningRequest> = {}): Promise<string> {
+    const strict = { ...policy, rules };
+    const named = { ...intent, policyHash: policyHashOf(strict) };
+    return answer(request({ ...differences, approvals: differences.approvals ?? votes(named, alice, bob) }, named), {
+      policies: [strict],
+    });
+  }
+
+  test('a recipient outside the address book, or an amount above its limit, is not signed', async () => {
+    expect(await under(closed)).toBe('policy-forbids address-book');
+    expect(await under(small)).toBe('policy-forbids per-transaction');
+    expect(await under({ ...closed, addressBook: [{ chain: intent.chain, address: intent.to, name: 'Bob' }] })).toBe(
+      'signs',
+    );
+  });
+
+  test('a large amount needs its voices here as well, whatever a coordinator counted', async () => {
+    expect(await under(steps)).toBe('not-enough-approvals');
+    const strict = { ...policy, rules: steps };
+    const named = { ...intent, policyHash: policyHashOf(strict) };
+    expect(await under(steps, { approvals: votes(named, alice, bob, carol) })).toBe('signs');
+  });
+
+  test('both the policy of the intent and the one of now bind', async () => {
+    expect(await answer(request(), { policies: [policy, next(policy, { rules: closed })] })).toBe(
+      'policy-forbids address-book',
+    );
+    const opened = { ...policy, rules: closed };
+    const named = { ...intent, policyHash: policyHashOf(opened) };
+    expect(await answer(request({}, named), { policies: [opened, next(opened, { rules: NO_RULES })] })).toBe(
+      'policy-forbids address-book',
+    );
+  });
+});
+
+describe('the next policy', () => {
+  const wanted = next(policy, { threshold: 1 });
+  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
+  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+  const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
+  const voices = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
+    actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
+  const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
+
+  test('is taken with the voices that the one before asks for, and with none less', async () => {
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, null)).toBe(false);
+  });
+
+  test('takes as many as the most that the one before asks for anything', async () => {
+    const steps = { ...NO_RULES, unreadableThreshold: 3 };
+    const strict = { ...policy, rules: steps };
+    const looser = next(strict, { rules: NO_RULES });
+    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
+    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
+  });
+
+  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
+    const approvals = voices(wanted, alice, bob);
+    const other = { ...wanted, signers: [alice.userId] };
+    const skipping = { ...wanted, version: 3 };
+    const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
+    const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
+    for (const changed of [other, skipping, elsewhere, foreign]) {
+      expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
+    }
+    for (const changed of [skipping, elsewhere, foreign]) {
+      expect(await isSuccessor(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
+    }
+    // Nor with other terms than those that were approved.
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
+  });
+});
+
+test('approvals end with their time, to the millisecond', async () => {
+  const endsAtMs = signingEndsAtMs(intent);
+  expect(await answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
+  expect(await answer(request(), { nowMs: endsAtMs })).toBe('expired');
+});
+
+test('a payment with an end is not signed after it, to the millisecond, and its end is part of what was approved', async () => {
+  const ending = { ...intent, notAfterMs: NOON_MS + 1000 };
+  const asked = request({ approvals: votes(ending, alice, bob) }, ending);
+  expect(await answer(asked, { nowMs: NOON_MS + 999 })).toBe('signs');
+  expect(await answer(asked, { nowMs: NOON_MS + 1000 })).toBe('expired');
+  // A coordinator that leaves the end out, or moves it, has no approvals.
+  for (const other of [intent, { ...ending, notAfterMs: NOON_MS + 2000 }]) {
+    const forged = request({ approvals: votes(ending, alice, bob) }, other);
+    expect(await answer(forged, { nowMs: NOON_MS })).toBe('not-enough-approvals');
+  }
+  const undone = composeTransaction(actionOfAttempt(ending, 'cancellation'), QUOTE, 4n).payload;
+  const cancels = { ...asked, payload: undone, attempt: 2, purpose: 'cancellation' as const };
+  expect(await answer(cancels, { nowMs: NOON_MS + 1000 })).toBe('signs');
+});
+
+describe('bytes that do something else', () => {
+  const other = (change: Partial<TransferIntent>) => composeTransaction({ ...intent, ...change }, QUOTE, 4n).payload;
+  const honest = request().payload;
+  const dear = composeTransaction({ ...intent, maxFee: amount('9'.repeat(30)) }, { ...QUOTE, gasLimit: '21001' }, 4n);
+  test.each([
+    ['another recipient', other({ to: OTHER }), 'wrong-recipient'],
+    ['another amount', other({ amount: amount('1001') }), 'wrong-value'],
+    ['another chain', other({ chain: 'eip155:1' }), 'wrong-chain'],
+    ['a token call for a native payment', other({ tokenAddress: OTHER }), 'wrong-recipient'],
+    ['a wei of fee too much', dear.payload, 'fee-above-cap'],
+    ['a byte too many', `${honest}00`, 'malformed'],
+    ['a byte too few', honest.slice(0, -2), 'malformed'],
+    ['capitals', `0x${honest.slice(2).toUpperCase()}`, 'malformed'],
+    ['another type', honest.replace('0x02', '0x01'), 'unsupported-type'],
+    ['nothing', '', 'malformed'],
+  ])('%s: refused', async (_name, payload, fault) => {
+    expect(await answer(request({ payload }))).toBe(`payload-refused ${fault}`);
+  });
+
+  test('calldata of a token transfer is held against the intent byte for byte', async () => {
+    const token: TransferIntent = { ...intent, tokenAddress: OTHER };
+    const good = request({}, token);
+    expect(await answer(good)).toBe('signs');
+    const elsewhere = composeTransaction({ ...token, to: WALLET }, QUOTE, 4n).payload;
+    expect(await answer({ ...good, payload: elsewhere })).toBe('payload-refused wrong-data');
+  });
+
+  test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', async () => {
+    const allowed = new Set<string>();
+    for (let place = 2; place < honest.length; place += 2) {
+      const byte = Number.parseInt(honest.slice(place, place + 2), 16) ^ 1;
+      const payload = `${honest.slice(0, place)}${byte.toString(16).padStart(2, '0')}${honest.slice(place + 2)}`;
+      const checked = await checkRequest(request({ payload }), pinned);
+      if (!checked.ok) continue;
+      const { bid } = checked.value;
+      allowed.add(`nonce ${bid?.nonce}, at most ${bid?.maxFeePerGas}, tip ${bid?.maxPriorityFeePerGas}`);
+    }
+    expect([...allowed].toSorted()).toEqual([
+      'nonce 4, at most 1744, tip 1000',
+      'nonce 4, at most 2000, tip 1001',
+      'nonce 4, at most 2000, tip 744',
+      'nonce 5, at most 2000, tip 1000',
+    ]);
+  });
+});

@@ -1,0 +1,54 @@
+import { expect } from 'vitest';
+import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import type { Nodes } from './cosigners.ts';
+
+/** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
+export async function refusedByAll(nodes: Nodes, request: SigningRequest, code: string): Promise<void> {
+  for (const pair of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ]) {
+    const outcome = await thresholdSign(nodes.some(...pair), request);
+    expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([pair, false, expect.stringContaining(code)]);
+  }
+  // And each alone, without a second one that could have been the one to refuse.
+  for (const node of nodes.all) {
+    const answer = await node.call(
+      `key/${request.key.keyId}/open`,
+      opening(
+        openBody(
+          request,
+          [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
+        ),
+      ),
+    );
+    expect([node.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([node.index, false, code]);
+  }
+}
+
+/** The body of `open`: the request of a protocol, under the newest version. */
+export function opening(request: unknown) {
+  return { protocol: SUPPORTED_PROTOCOLS[0], request };
+}
+
+export function openBody(request: SigningRequest, signers: readonly number[]) {
+  const { intent, attempt, approvals, policies } = request;
+  return {
+    signers,
+    request: {
+      intent,
+      payload: attempt.payload,
+      attempt: attempt.number,
+      purpose: attempt.purpose,
+      approvals: approvals.map(({ actor: { userId, tokenId }, ...vote }) => ({
+        actor: { userId, tokenId },
+        ...vote,
+      })),
+      policyVersion: policies.at(-1)?.policy.version ?? 0,
+      evidence: request.evidence,
+    },
+  };
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { PairStore } from '#cosigner/session/pair-store.ts';
+import { NOON_MS } from '../../domain/cast.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { memorySql } from '../../objects/memory-sql.ts';
+
+/** The permits of one pair, over all keys: each round that is let in may tell a cheater one bit of 128. */
+
+const MAX_ROUNDS = 16;
+const MINUTE_MS = 60_000;
+const mallory = party(2);
+
+/** A new pair object whose peer has the given identity. */
+function pairWith(identity: () => string) {
+  return new PairStore(new CosignerStorage(memorySql()), identity);
+}
+
+function permits(pair: PairStore, count: number, nowMs: number): readonly (string | null)[] {
+  return Array.from({ length: count }, () => pair.permit(mallory, nowMs));
+}
+
+function given(all: readonly (string | null)[]): readonly string[] {
+  return all.filter((permit) => permit !== null);
+}
+
+test('no more than sixteen rounds are under way with one peer, whatever the coordinator asks at once', () => {
+  const pair = pairWith(() => 'aa');
+  const asked = permits(pair, 40, NOON_MS);
+  expect(asked.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);
+  expect(given(asked).length).toBe(MAX_ROUNDS);
+  expect(new Set(given(asked)).size).toBe(MAX_ROUNDS);
+});
+
+test('a permit that is given back lets one more round in, and one that was never given lets none in', () => {
+  const pair = pairWith(() => 'aa');
+  const [first = ''] = given(permits(pair, MAX_ROUNDS, NOON_MS));
+  pair.release(crypto.randomUUID());
+  expect(pair.permit(mallory, NOON_MS)).toBeNull();
+  pair.release(first);
+  pair.release(first);
+  expect(given(permits(pair, 3, NOON_MS)).length).toBe(1);
+});
+
+test('a permit that was not given back is lost after a minute, and not before', () => {
+  const pair = pairWith(() => 'aa');
+  permits(pair, MAX_ROUNDS, NOON_MS);
+  expect(pair.permit(mallory, NOON_MS + MINUTE_MS)).toBeNull();
+  expect(given(permits(pair, 40, NOON_MS + MINUTE_MS + 1)).length).toBe(MAX_ROUNDS);
+});
+
+test('a banned peer gets no permit, not even one that others have given back', () => {
+  const pair = pairWith(() => 'aa');
+  const [first = ''] = given(permits(pair, 1, NOON_MS));
+  pair.ban(mallory, 'sign-2/ot-extension', NOON_MS);
+  expect(pair.permit(mallory, NOON_MS)).toBeNull();
+  pair.release(first);
+  expect(pair.permit(mallory, NOON_MS + 10 * MINUTE_MS)).toBeNull();
+});
+
+test('the ban is of an identity: another machine in the place of the peer gets permits', () => {
+  let identity = 'aa';
+  const pair = pairWith(() => identity);
+  pair.ban(mallory, 'sign-2/ot-extension', NOON_MS);
+  identity = 'bb';
+  expect(pair.permit(mallory, NOON_MS)).not.toBeNull();
+  identity = 'aa';
+  expect(pair.permit(mallory, NOON_MS)).toBeNull();
+});

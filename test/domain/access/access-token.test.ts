@@ -1,0 +1,153 @@
+import { expect, test } from 'vitest';
+import type { AccessToken } from '#domain/access/access-token.ts';
+import { admissionFault, deletedToken, ownToken, rotatedToken, updatedToken } from '#domain/access/access-token.ts';
+import { constantTimeEqual } from '#domain/constant-time-equal.ts';
+import { alice, bob, NOON_MS } from '../cast.ts';
+
+const [current, previous, wrong] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)];
+
+function token(differences: Partial<AccessToken> = {}): AccessToken {
+  return {
+    id: alice.tokenId,
+    user: { id: alice.userId, name: 'alice', email: 'alice@example.com' },
+    name: 'script',
+    expiresAt: null,
+    enabled: true,
+    secretHash: current,
+    previous: null,
+    createdAtMs: 0,
+    updatedAtMs: 0,
+    rotatedAtMs: null,
+    deletedAtMs: null,
+    ...differences,
+  };
+}
+
+function fault(of: AccessToken, secretHash: string, nowMs = NOON_MS) {
+  return admissionFault(of, { secretHash, nowMs }, constantTimeEqual);
+}
+
+test('the right secret opens it, another one does not', () => {
+  expect([fault(token(), current), fault(token(), wrong), fault(token(), '')]).toEqual([null, 'unknown', 'unknown']);
+});
+
+test('it expires with the second that it names', () => {
+  const expiring = token({ expiresAt: NOON_MS / 1000 });
+  expect(fault(expiring, current, NOON_MS - 1)).toBeNull();
+  expect(fault(expiring, current, NOON_MS)).toBe('expired');
+});
+
+test('the value before a rotation works until its grace is over, and not a millisecond longer', () => {
+  const rotated = token({ previous: { secretHash: previous, untilMs: NOON_MS } });
+  expect([fault(rotated, previous, NOON_MS - 1), fault(rotated, previous, NOON_MS)]).toEqual([null, 'unknown']);
+  expect(fault(rotated, current, NOON_MS)).toBeNull();
+});
+
+test('what it is wrong with is told only to who has the secret', () => {
+  for (const broken of [token({ enabled: false }), token({ expiresAt: 1 })])
+    expect(fault(broken, wrong)).toBe('unknown');
+  expect(fault(token({ enabled: false }), current)).toBe('disabled');
+  expect(fault(token({ enabled: false, expiresAt: 1 }), current)).toBe('disabled');
+});
+
+test('a deleted one is gone for everybody, the old value included', () => {
+  const deleted = token({ deletedAtMs: 1, previous: { secretHash: previous, untilMs: NOON_MS + 1 } });
+  expect([fault(deleted, current), fault(deleted, previous), fault(deleted, wrong)]).toEqual([
+    'deleted',
+    'deleted',
+    'deleted',
+  ]);
+});
+
+test('texts are equal when every character is', () => {
+  expect([constantTimeEqual('', ''), constantTimeEqual('ab', 'ab')]).toEqual([true, true]);
+  for (const other of ['aB', 'Ab', 'AB', 'abc', 'a', ''])
+    expect([other, constantTimeEqual('ab', other)]).toEqual([other, false]);
+});
+
+const [noon, owner] = [NOON_MS / 1000, { userId: alice.userId, tokenId: bob.tokenId, nowMs: NOON_MS }];
+const itself = { ...owner, tokenId: alice.tokenId };
+
+test('only its owner has it, and nobody has it once it is deleted', () => {
+  const deleted = token({ deletedAtMs: 1 });
+  for (const [of, userId] of [
+    [token(), bob.userId],
+    [deleted, alice.userId],
+    [null, alice.userId],
+  ] as const) {
+    const missing = { ok: false, refusal: { code: 'access-token-not-found' } };
+    const by = { ...owner, userId };
+    expect(ownToken(of, userId)).toEqual(missing);
+    expect(updatedToken(of, { name: 'x' }, by)).toEqual(missing);
+    expect(rotatedToken(of, wrong, by)).toEqual(missing);
+    expect(deletedToken(of, by)).toEqual(missing);
+  }
+});
+
+test('a change changes what it names and nothing else', () => {
+  const before = token({ expiresAt: noon + 60 });
+  for (const change of [{ name: 'robot' }, { expiresAt: noon + 10 }, { expiresAt: null }, { enabled: false }]) {
+    expect(updatedToken(before, change, owner)).toEqual({
+      ok: true,
+      value: { ...before, ...change, updatedAtMs: NOON_MS },
+    });
+  }
+});
+
+test('a token may shorten its own life and not prolong it', () => {
+  const before = token({ expiresAt: noon + 60 });
+  expect(updatedToken(before, { expiresAt: noon + 10 }, itself).ok).toBe(true);
+  expect(updatedToken(before, { expiresAt: noon + 60, name: 'the same end' }, itself).ok).toBe(true);
+  expect(updatedToken(token(), { expiresAt: noon + 10 }, itself).ok).toBe(true);
+  for (const expiresAt of [noon + 61, null]) {
+    const refusal = { code: 'access-token-own-expiry' };
+    expect(updatedToken(before, { expiresAt }, itself)).toEqual({ ok: false, refusal });
+    expect(updatedToken(before, { expiresAt }, owner).ok).toBe(true);
+  }
+});
+
+test('an expired one is enabled only together with a later expiry', () => {
+  const expired = token({ expiresAt: noon - 1, enabled: false });
+  const refusal = { code: 'access-token-inactive', reason: 'expired' };
+  expect(updatedToken(expired, { enabled: true }, owner)).toEqual({ ok: false, refusal });
+  expect(updatedToken(expired, { enabled: true, expiresAt: noon }, owner)).toEqual({ ok: false, refusal });
+  expect(updatedToken(expired, { enabled: true, expiresAt: noon + 1 }, owner).ok).toBe(true);
+  expect(updatedToken(expired, { name: 'old' }, owner).ok).toBe(true);
+});
+
+test('rotated twice within the grace it never has two old values', () => {
+  const [second, third] = ['22'.repeat(32), '33'.repeat(32)];
+  const once = rotatedToken(token(), second, owner);
+  if (!once.ok) throw new Error('it must rotate');
+  expect([fault(once.value, current), fault(once.value, second)]).toEqual([null, null]);
+  const lastMoment = NOON_MS + 299_999;
+  expect([fault(once.value, current, lastMoment), fault(once.value, current, lastMoment + 1)]).toEqual([
+    null,
+    'unknown',
+  ]);
+  const twice = rotatedToken(once.value, third, { ...owner, nowMs: NOON_MS + 1000 });
+  if (!twice.ok) throw new Error('it must rotate again');
+  const after = NOON_MS + 2000;
+  expect([current, second, third].map((value) => fault(twice.value, value, after))).toEqual(['unknown', null, null]);
+});
+
+test('one that does not work is not rotated', () => {
+  const refusalOf = (of: AccessToken) => rotatedToken(of, wrong, owner);
+  expect(refusalOf(token({ enabled: false }))).toEqual({
+    ok: false,
+    refusal: { code: 'access-token-inactive', reason: 'disabled' },
+  });
+  expect(refusalOf(token({ expiresAt: noon }))).toEqual({
+    ok: false,
+    refusal: { code: 'access-token-inactive', reason: 'expired' },
+  });
+});
+
+test('deleting takes the value of the grace along', () => {
+  const rotated = rotatedToken(token(), previous, owner);
+  if (!rotated.ok) throw new Error('it must rotate');
+  const deleted = deletedToken(rotated.value, owner);
+  if (!deleted.ok) throw new Error('it must go');
+  expect([current, previous].map((value) => fault(deleted.value, value))).toEqual(['deleted', 'deleted']);
+  expect(deleted.value).toMatchObject({ enabled: false, previous: null, deletedAtMs: NOON_MS });
+});

@@ -1,0 +1,179 @@
+import { expect, test } from 'vitest';
+import { countedApprovers } from '#domain/transaction/approvals.ts';
+import type { Device, DeviceSignature } from '#domain/access/device.ts';
+import {
+  APPROVAL_MODES,
+  DEVICE_ALGORITHMS,
+  enrolmentBytes,
+  sortedByKeyId,
+  MAX_DEVICES,
+} from '#domain/access/device.ts';
+import type { DeviceKeyId } from '#domain/id.ts';
+import { parseDeviceKeyId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, vote } from '../cast.ts';
+
+/** Which voices count where devices sign. That a signature is right is test/devices' to say. */
+
+function keyOf(number: number): DeviceKeyId {
+  const id = parseDeviceKeyId(`dev_${number.toString(16).padStart(32, '0')}`);
+  if (id === null) throw new Error('the id must parse');
+  return id;
+}
+
+const deviceOf = ({ userId }: Actor, number: number): Device => {
+  return { keyId: keyOf(number), userId, algorithm: 'ed25519', publicKey: String(number).padStart(64, '0') };
+};
+const devices = [deviceOf(alice, 1), deviceOf(alice, 2), deviceOf(bob, 3), deviceOf(carol, 4)];
+const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
+const signedBy = (number: number): DeviceSignature => ({ keyId: keyOf(number), signature: 'AA', assertion: null });
+const voiceOf = (actor: Actor, number: number) => ({ ...vote(actor), device: signedBy(number) });
+
+test.each<[string, Partial<Policy>, string]>([
+  [
+    'more than anybody has',
+    { devices: Array.from({ length: MAX_DEVICES + 1 }, (_, i) => deviceOf(alice, i)) },
+    'too-many-devices',
+  ],
+  ['one device twice', { devices: [deviceOf(alice, 1), deviceOf(bob, 1), deviceOf(carol, 2)] }, 'devices-not-sorted'],
+  ['out of order', { devices: [deviceOf(alice, 2), deviceOf(bob, 1), deviceOf(carol, 3)] }, 'devices-not-sorted'],
+  ['of somebody who does not sign', { devices: [...devices, deviceOf(mallory, 5)] }, 'device-of-nobody'],
+  ['none of a signer', { devices: devices.slice(0, 3) }, 'signer-without-device'],
+  ['none at all', { devices: [] }, 'signer-without-device'],
+])('a policy of devices with %s is none', (_name, differences, fault) => {
+  expect(policyFault({ ...byDevice, ...differences })).toBe(fault);
+});
+
+test('a hundred devices are the most, in the order of their keys', () => {
+  const many = (count: number) => Array.from({ length: count }, (_, i) => deviceOf(alice, i + 1));
+  expect(MAX_DEVICES).toBe(100);
+  const waiting = (list: readonly Device[]) => policyFault({ ...policy, devices: list });
+  expect([waiting(many(100)), waiting(many(101))]).toEqual([null, 'too-many-devices']);
+  const [one, two, three] = many(3);
+  if (one === undefined || two === undefined || three === undefined) throw new Error('there are three');
+  for (const list of [
+    [one, two, three],
+    [three, two, one],
+    [two, three, one],
+    [three, one, two],
+  ]) {
+    expect(sortedByKeyId(list)).toEqual([one, two, three]);
+  }
+});
+
+test('these are the ways to sign, and to count, that everybody knows', () => {
+  expect([DEVICE_ALGORITHMS, APPROVAL_MODES]).toEqual([
+    ['ed25519', 'webauthn-p256'],
+    ['token', 'device'],
+  ]);
+});
+
+test('what is hashed of a device names each of its values', () => {
+  const script = deviceOf(alice, 1);
+  const passkey: Device = {
+    ...script,
+    algorithm: 'webauthn-p256',
+    credentialId: 'A'.repeat(22),
+    rpId: 'example.com',
+    origin: 'https://example.com',
+  };
+  const common = [
+    ['userId', alice.userId],
+    ['algorithm', 'ed25519'],
+    ['publicKey', script.publicKey],
+  ];
+  const none = ['credentialId', 'rpId', 'origin'].map((name) => [name, null]);
+  expect(readCanonical(enrolmentBytes(script))).toEqual({ domain: 'conclave/device/v1', fields: [...common, ...none] });
+  expect(readCanonical(enrolmentBytes(passkey)).fields).toEqual([
+    common[0],
+    ['algorithm', 'webauthn-p256'],
+    common[2],
+    ['credentialId', 'A'.repeat(22)],
+    ['rpId', 'example.com'],
+    ['origin', 'https://example.com'],
+  ]);
+});
+
+test('while tokens count, devices may wait for the day on which they do', () => {
+  expect(policyFault(byDevice)).toBeNull();
+  expect(policyFault({ ...byDevice, approvalMode: 'token', devices: devices.slice(0, 1) })).toBeNull();
+});
+
+test('whoever changes anything about a device, or how voices count, has another policy', () => {
+  const [first, ...rest] = devices;
+  if (first === undefined) throw new Error('there are devices');
+  const passkey: Device = {
+    ...first,
+    algorithm: 'webauthn-p256',
+    credentialId: 'A'.repeat(22),
+    rpId: 'example.com',
+    origin: 'https://example.com',
+  };
+  const others: readonly Policy[] = [
+    policy,
+    byDevice,
+    { ...byDevice, approvalMode: 'token' },
+    { ...byDevice, devices: rest },
+    { ...byDevice, devices: [{ ...first, userId: bob.userId }, ...rest] },
+    { ...byDevice, devices: [{ ...first, publicKey: 'f'.repeat(64) }, ...rest] },
+    ...[
+      passkey,
+      { ...passkey, credentialId: 'B'.repeat(22) },
+      { ...passkey, rpId: 'example.org' },
+      { ...passkey, origin: 'https://example.org' },
+    ].map((device): Policy => ({ ...byDevice, devices: [device, ...rest] })),
+  ];
+  const texts = new Set(others.map((one) => Buffer.from(policyBytes(one)).toString('hex')));
+  expect(texts.size).toBe(others.length);
+  expect(Buffer.from(enrolmentBytes(first))).not.toEqual(Buffer.from(enrolmentBytes(passkey)));
+});
+
+test.each<[string, Parameters<typeof countedApprovers>[1], number]>([
+  ['two people with a device each', [voiceOf(alice, 1), voiceOf(bob, 3)], 2],
+  ['one person with two devices', [voiceOf(alice, 1), voiceOf(alice, 2)], 1],
+  ['tokens alone', [vote(alice), vote(bob), vote(carol)], 0],
+  ['a token beside a device', [voiceOf(alice, 1), vote(bob)], 1],
+  ['somebody with another’s device', [voiceOf(alice, 1), voiceOf(bob, 2)], 1],
+  ['a device that nobody has enrolled', [voiceOf(alice, 9)], 0],
+  ['an outsider with the device of a signer', [voiceOf(mallory, 1)], 0],
+  ['a voice for something else', [{ ...voiceOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
+])('%s: so many voices', (_name, votes, count) => {
+  expect(countedApprovers(DIGEST, votes, byDevice).size).toBe(count);
+});
+
+const now = { nowMs: NOON_MS, policy: byDevice, spentOf: UNSPENT };
+const approves = (actor: Actor, device: DeviceSignature | null): TransactionEvent => {
+  return { type: 'approve', actor, digest: DIGEST, device };
+};
+
+test('a voice without a device is refused, and the voice of the second device decides nothing more', () => {
+  const pending = transactionIn('SUBMITTED');
+  expect(decide(pending, approves(alice, null), now)).toEqual({
+    ok: false,
+    refusal: { code: 'device-signature-required' },
+  });
+  const first = decide(pending, approves(alice, signedBy(1)), now);
+  if (!first.ok) throw new Error(first.refusal.code);
+  expect(first.value.transaction.approvals).toEqual([{ ...voiceOf(alice, 1), atMs: NOON_MS }]);
+  expect(decide(first.value.transaction, approves(alice, signedBy(2)), now)).toMatchObject({
+    value: { changed: false },
+  });
+  expect(decide(first.value.transaction, approves(bob, signedBy(3)), now)).toMatchObject({
+    value: { transaction: { state: 'SIGNING' } },
+  });
+});
+
+test('when devices begin to count, the voices of tokens are gone, and when a device goes, its voice goes with it', () => {
+  const mixed = transactionIn('SUBMITTED', { approvals: [vote(alice), voiceOf(bob, 3)] });
+  const dropped = decide(mixed, { type: 'dropVotes', policy: byDevice }, now);
+  expect(dropped).toMatchObject({ value: { transaction: { approvals: [{ actor: bob }] } } });
+  const without: Policy = { ...byDevice, devices: devices.filter(({ userId }) => userId !== bob.userId) };
+  expect(decide(mixed, { type: 'dropVotes', policy: without }, now)).toMatchObject({
+    value: { transaction: { approvals: [] } },
+  });
+});

@@ -1,0 +1,130 @@
+import { expect, test } from 'vitest';
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import { newActivity, isWatched, updatedActivity } from '#domain/activity/activity.ts';
+import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
+import { newTransactionId } from '#domain/id.ts';
+import type { Price } from '#domain/asset/price.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
+
+/** What a record looks like is found out when it is first seen, and again only while somebody who may know could not be asked. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const BOB = '0x2222222222222222222222222222222222222222';
+const MEME = '0x4444444444444444444444444444444444444444';
+const anvil = findChain(chainsFrom({}), 'anvil') as Chain;
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+const facts = (price: Price, differences: Partial<TokenProfile> = {}): Valuation => ({
+  native: { price: { state: 'unknown' }, decimals: 18 },
+  tokens: [
+    {
+      address: MEME,
+      symbol: 'MEME',
+      decimals: 6,
+      price,
+      isListed: false,
+      imitates: null,
+      hasPhishingText: false,
+      ...differences,
+    },
+  ],
+});
+const away = facts({ state: 'unavailable' });
+const unknown = facts({ state: 'unknown' });
+const priced = (usdE12: string) => facts({ state: 'known', usdE12, atMs: NOON_MS });
+
+const seen = (isFinal = false, hash = '0xb7'): ChainTransaction => ({
+  hash: '0xaa',
+  signer: BOB,
+  fee: amount('1'),
+  block: { number: '7', hash, confirmations: isFinal ? 70 : 1, isFinal },
+  movements: [
+    {
+      uid: 'log:1',
+      kind: 'erc20',
+      from: BOB,
+      to: WALLET,
+      tokenAddress: MEME,
+      tokenId: null,
+      amount: amount('1000000'),
+    },
+  ],
+});
+const look = { appraisal: null, acquaintance: NOBODY_KNOWN, chain: anvil, nowMs: NOON_MS };
+const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
+
+function recorded(appraisal: Valuation, isFinal = false): Activity {
+  const activity = newActivity(place, { ...look, seen: seen(isFinal), appraisal });
+  if (activity === null) throw new Error('the story begins with tokens');
+  return activity;
+}
+const judged = ({ visible, hiddenReason, usdValue, appraisalPending }: Activity) => [
+  visible,
+  hiddenReason,
+  usdValue?.usd ?? null,
+  appraisalPending,
+];
+
+test('while a source is away it is shown, and judged when the source is back', () => {
+  const fresh = recorded(away);
+  expect(judged(fresh)).toEqual([true, null, null, true]);
+  const still = updatedActivity(fresh, { ...look, seen: seen(), appraisal: away });
+  expect(still).toBe(fresh);
+  const known = updatedActivity(fresh, { ...look, seen: seen(), appraisal: unknown });
+  expect([judged(known), known.version]).toEqual([[false, 'UNKNOWN_TOKEN', null, false], 2]);
+});
+
+test('what is final is waited for as well, and changed in nothing else', () => {
+  const fresh = recorded(away, true);
+  expect(isWatched(fresh)).toBe(true);
+  const known = updatedActivity(fresh, { ...look, seen: seen(false, '0xc7'), appraisal: priced('4999') });
+  expect(judged(known)).toEqual([false, 'LOW_VALUE', '0.00', false]);
+  expect([known.block, isWatched(known)]).toEqual([fresh.block, false]);
+});
+
+test('a source that stays away for a day is waited for no more', () => {
+  const given = updatedActivity(recorded(away, true), {
+    ...look,
+    seen: seen(true),
+    appraisal: away,
+    nowMs: NOON_MS + DAY_MS + 1,
+  });
+  expect([judged(given), isWatched(given)]).toEqual([[true, null, null, false], false]);
+});
+
+test('prices of later change nothing', () => {
+  const first = recorded(priced('1000000000000'));
+  expect(judged(first)).toEqual([true, null, '1.00', false]);
+  const later = updatedActivity(first, { ...look, seen: seen(true), appraisal: priced('1') });
+  expect(judged(later)).toEqual([true, null, '1.00', false]);
+});
+
+test('what was hidden for its looks still is when its block has gone and another one has it', () => {
+  const hidden = recorded(facts({ state: 'unpriced' }, { hasPhishingText: true }));
+  const gone = updatedActivity(hidden, { ...look, seen: null });
+  expect([hidden.hiddenReason, gone.hiddenReason]).toEqual(['BAIT', 'REORGED']);
+  const back = updatedActivity(gone, { ...look, seen: seen(false, '0xc8') });
+  expect([back.state, back.hiddenReason, back.visible]).toEqual(['SUCCEEDED', 'BAIT', false]);
+});
+
+test('what a person has chosen stays, whatever a source says when it is back', () => {
+  const chosen: Activity = { ...recorded(away), visibilityChoice: true };
+  const known = updatedActivity(chosen, { ...look, seen: seen(), appraisal: unknown });
+  expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
+});
+
+test('without any source everything is shown, and nothing is waited for', () => {
+  expect(judged(recorded(UNPRICED))).toEqual([true, null, null, false]);
+  expect(judged(recorded(facts({ state: 'unpriced' })))).toEqual([true, null, null, false]);
+});
+
+test('what the wallet has signed itself is no spam', () => {
+  const own = newActivity(place, { ...look, seen: { ...seen(), signer: WALLET }, appraisal: unknown });
+  expect([own?.visible, own?.hiddenReason]).toEqual([true, null]);
+});
+
+test('the tokens of a record say what they call themselves', () => {
+  expect(recorded(unknown).tokens).toEqual([{ address: MEME, symbol: 'MEME', decimals: 6 }]);
+});

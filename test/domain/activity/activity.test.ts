@@ -1,0 +1,213 @@
+import fc from 'fast-check';
+import { expect, test } from 'vitest';
+import type { Activity, ChainTransaction } from '#domain/activity/activity.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activity/activity.ts';
+import { newTransactionId } from '#domain/id.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
+
+/** What others did to a wallet of the vault, and what its chain says of it. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const anvil = findChain(chainsFrom({}), 'anvil') as Chain;
+const BOB = '0x2222222222222222222222222222222222222222';
+const DOLLAR = '0x3333333333333333333333333333333333333333';
+const NFT = '0x4444444444444444444444444444444444444444';
+
+const movement = (differences: Partial<ChainMovement>): ChainMovement => ({
+  uid: 'top',
+  kind: 'native',
+  from: BOB,
+  to: WALLET,
+  tokenAddress: null,
+  tokenId: null,
+  amount: amount('5'),
+  ...differences,
+});
+const seen = (movements: readonly ChainMovement[], differences: Partial<ChainTransaction> = {}): ChainTransaction => ({
+  hash: '0xaa',
+  signer: BOB,
+  fee: amount('1'),
+  block: { number: '7', hash: '0xb7', confirmations: 1, isFinal: false },
+  movements,
+  ...differences,
+});
+
+const cameNative = movement({});
+const wentNative = movement({ from: WALLET, to: BOB });
+const cameDollar = movement({ uid: 'log:1', kind: 'erc20', tokenAddress: DOLLAR });
+const wentDollar = movement({ uid: 'log:2', kind: 'erc20', tokenAddress: DOLLAR, from: WALLET, to: BOB });
+const cameNft = movement({ uid: 'log:3', kind: 'erc721', tokenAddress: NFT, tokenId: '9', amount: amount('1') });
+const wentNft = movement({ ...cameNft, from: WALLET, to: BOB });
+const mintedNft = movement({ ...cameNft, from: null });
+const mintedDollar = movement({ ...cameDollar, from: null });
+const elsewhere = movement({ uid: 'log:8', from: BOB, to: DOLLAR });
+
+test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 'out']>([
+  ['money that comes', [cameNative], BOB, 'RECEIVED', 'in'],
+  ['tokens that come', [cameDollar, elsewhere], BOB, 'RECEIVED', 'in'],
+  ['money that somebody takes by an allowance', [wentDollar], BOB, 'SENT', 'out'],
+  ['money that the wallet sends by itself', [wentNative], WALLET, 'SENT', 'out'],
+  ['tokens for money', [wentNative, cameDollar], WALLET, 'BOUGHT', 'out'],
+  ['money for tokens', [wentDollar, cameNative], WALLET, 'SOLD', 'out'],
+  ['tokens for tokens', [wentDollar, cameNft], WALLET, 'TRADED', 'out'],
+  [
+    'a token for another of the same collection',
+    [wentNft, movement({ ...cameNft, tokenId: '10' })],
+    WALLET,
+    'TRADED',
+    'out',
+  ],
+  ['a collectible made for the wallet', [mintedNft], BOB, 'MINTED', 'in'],
+  ['a collectible made for money', [mintedNft, wentNative], WALLET, 'MINTED', 'out'],
+  ['tokens made by the wallet itself', [mintedDollar], WALLET, 'MINTED', 'in'],
+  ['tokens that somebody else made and sent', [mintedDollar], BOB, 'RECEIVED', 'in'],
+  ['what comes and goes in the same amount', [cameNative, wentNative], BOB, 'UNKNOWN', 'in'],
+  ['a call that moves nothing', [], WALLET, 'CONTRACT_INTERACTION', 'out'],
+  ['what does not concern the wallet', [elsewhere], BOB, undefined, 'in'],
+])('%s', (_name, movements, signer, displayType, direction) => {
+  const view = viewFor(WALLET, seen(movements, { signer }), anvil);
+  expect(view?.displayType).toBe(displayType);
+  if (view !== null) expect([view.direction, view.movements.includes(elsewhere)]).toEqual([direction, false]);
+});
+
+const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
+const look = { appraisal: UNPRICED, acquaintance: NOBODY_KNOWN, chain: { ...anvil, confirmations: 3 }, nowMs: NOON_MS };
+const block = (confirmations: number, differences: object = {}) => ({
+  block: { number: '7', hash: '0xb7', confirmations, isFinal: false, ...differences },
+});
+
+function recorded(differences: Partial<ChainTransaction> = {}): Activity {
+  const activity = newActivity(place, { ...look, seen: seen([cameNative], differences) });
+  if (activity === null) throw new Error('the story begins with a payment');
+  return activity;
+}
+
+test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watched until it is final', () => {
+  const fresh = recorded();
+  expect([fresh.state, fresh.visible, isWatched(fresh)]).toEqual(['CONFIRMING', true, true]);
+  const deep = updatedActivity(fresh, { ...look, seen: seen([cameNative], block(3)) });
+  expect([deep.state, deep.version, isWatched(deep)]).toEqual(['SUCCEEDED', 2, true]);
+  const final = updatedActivity(deep, { ...look, seen: seen([cameNative], block(70, { isFinal: true })) });
+  expect([final.state, final.version, isWatched(final)]).toEqual(['SUCCEEDED', 3, false]);
+  expect(updatedActivity(final, { ...look, seen: null })).toBe(final);
+});
+
+test('a look that finds nothing new is no change', () => {
+  const fresh = recorded();
+  expect(updatedActivity(fresh, { ...look, seen: seen([cameNative], block(2)) })).toBe(fresh);
+  expect(updatedActivity(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
+});
+
+test('what contracts paid stays, where a later look at the same block can not see it any more', () => {
+  const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
+  const final = block(70, { isFinal: true });
+  for (const others of [[cameDollar], []]) {
+    const full = newActivity(place, { ...look, seen: seen([...others, paidByContract], block(3)) });
+    if (full === null) throw new Error('it concerns the wallet');
+    const last = updatedActivity(full, { ...look, seen: seen(others, final) });
+    expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
+    expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
+    // In another block it may have done something else.
+    const moved = updatedActivity(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
+    expect(moved.movementCount).toBe(1);
+  }
+});
+
+test('what a later look sees more of is news, though nothing else has changed; of a receipt the newest counts', () => {
+  const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
+  const little = newActivity(place, { ...look, seen: seen([cameDollar], block(3)) });
+  if (little === null) throw new Error('it concerns the wallet');
+  const more = updatedActivity(little, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  expect([more.version, more.movementCount]).toEqual([2, 2]);
+  expect(updatedActivity(more, { ...look, seen: seen([cameDollar], block(3)) })).toBe(more);
+  const less = updatedActivity(more, { ...look, seen: seen([wentDollar], block(70, { isFinal: true })) });
+  expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
+});
+
+test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
+  const gone = updatedActivity(recorded(block(3)), { ...look, seen: null });
+  expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
+    'FAILED',
+    'REORGED',
+    false,
+    'REORGED',
+  ]);
+  expect(updatedActivity(gone, { ...look, seen: null })).toBe(gone);
+  const back = updatedActivity(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
+  expect([back.state, back.visible, back.hiddenReason, back.block?.number]).toEqual(['CONFIRMING', true, null, '8']);
+});
+
+const SOON_MS = NOON_MS + 1;
+const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
+
+test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
+  const waiting = recorded({ block: null, fee: null });
+  expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
+  expect(updatedActivity(waiting, { ...look, seen: seen([cameNative], { block: null, fee: null }) })).toBe(waiting);
+  const mined = updatedActivity(waiting, { ...look, seen: seen([cameNative, cameDollar], block(1)) });
+  expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
+});
+
+test('it is appraised again with the block that has it: its bytes did not tell of all that it moves', () => {
+  const waiting = recorded({ block: null });
+  const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
+  const appraisal = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
+  const mined = seen([cameNative, cameDollar], block(1));
+  expect(updatedActivity(waiting, { ...look, seen: mined, appraisal: null })).toBe(waiting);
+  const { tokens } = updatedActivity(waiting, { ...look, seen: mined, appraisal });
+  expect([waiting.tokens, tokens]).toEqual([[], [{ address: DOLLAR, symbol: 'USD', decimals: 6 }]]);
+});
+
+test('what waits and is not found is gone after a while, and nothing but a block brings it back', () => {
+  const waiting = recorded({ block: null });
+  expect(updatedActivity(waiting, { ...look, seen: null, nowMs: SOON_MS })).toBe(waiting);
+  const gone = updatedActivity(waiting, { ...look, seen: null, nowMs: LATER_MS });
+  expect([gone.state, gone.stateReason, gone.hiddenReason, gone.visible, isWatched(gone)]).toEqual([
+    'FAILED',
+    'DROPPED',
+    'DROPPED',
+    false,
+    false,
+  ]);
+  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], { block: null }) })).toBe(gone);
+  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
+});
+
+test('that it waits says nothing about what a block has had', () => {
+  const mined = recorded();
+  expect(updatedActivity(mined, { ...look, seen: seen([cameNative], { block: null }) })).toBe(mined);
+});
+
+test('what a person has chosen stays, whatever the rules find later', () => {
+  const chosen: Activity = { ...recorded(), visibilityChoice: true };
+  expect(updatedActivity(chosen, { ...look, seen: null }).visible).toBe(true);
+});
+
+test('in whatever order looks come: a version per change, and the end is what the chain showed last', () => {
+  const looks = fc.array(
+    fc.option(fc.record({ confirmations: fc.integer({ min: 1, max: 5 }), hash: fc.constantFrom('0xb7', '0xc7') })),
+    { maxLength: 30 },
+  );
+  fc.assert(
+    fc.property(looks, (all) => {
+      let activity = recorded();
+      let changes = 1;
+      for (const one of all) {
+        const next = updatedActivity(activity, {
+          ...look,
+          seen: one === null ? null : seen([cameNative], block(one.confirmations, one)),
+        });
+        if (next !== activity) changes += 1;
+        activity = next;
+      }
+      expect(activity.version).toBe(changes);
+      const last = all.at(-1);
+      if (last === undefined) return;
+      const expected = last === null ? 'FAILED' : last.confirmations >= 3 ? 'SUCCEEDED' : 'CONFIRMING';
+      expect(activity.state).toBe(expected);
+    }),
+  );
+});

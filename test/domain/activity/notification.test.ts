@@ -1,0 +1,122 @@
+import { expect, test } from 'vitest';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Activity } from '#domain/activity/activity.ts';
+import { decimalText, signedAmountOf } from '#domain/asset/amount.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import { notificationOf, notificationOfActivity } from '#domain/activity/notification.ts';
+import type { Vault } from '#domain/vault.ts';
+import { alice, amount, bob, carol, messageIntent, policy, transactionIn, transferIntent, vote } from '../cast.ts';
+
+/** What a person reads on a locked screen. */
+
+const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
+const USDC = ethereum.tokens[1]?.address ?? '';
+const MEME = '0x4444444444444444444444444444444444444444';
+const vault = {
+  configuration: { name: 'Treasury' },
+  members: [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] })),
+  policy: { ...policy, signers: [alice.userId, bob.userId, carol.userId] },
+} as unknown as Vault;
+const everybody = [alice.userId, bob.userId, carol.userId];
+
+test.each([
+  [0n, 18, '0'],
+  [1n, 0, '1'],
+  [1n, 18, '0.000000000000000001'],
+  [1_500_000n, 6, '1.5'],
+  [10n ** 18n, 18, '1'],
+  [12_345_678_900n, 6, '12345.6789'],
+])('%s units of %s digits are %s', (units, decimals, text) => expect(decimalText(units, decimals)).toBe(text));
+
+const transfer = (tokenAddress: string | null, units: string) =>
+  transactionIn('SUBMITTED', {
+    intent: { ...transferIntent(), tokenAddress, amount: amount(units) },
+    createdBy: alice,
+  });
+
+test('who has not approved yet is asked to, and who has made it, or has said so, is not', () => {
+  const fresh = notificationOf(transfer(null, '1500000000000000000'), vault, ethereum);
+  expect(fresh).toEqual({
+    kind: 'approval',
+    userIds: [bob.userId, carol.userId],
+    title: 'Treasury: approval needed',
+    body: '1.5 ETH on ethereum to 0x2222…2222',
+  });
+  const half = { ...transfer(null, '1'), approvals: [vote(bob)] };
+  expect(notificationOf(half, vault, ethereum)?.userIds).toEqual([carol.userId]);
+});
+
+test.each(['SUCCEEDED', 'FAILED'] as const)('everybody hears that it has %s', (state) => {
+  const done = notificationOf(transactionIn(state), vault, ethereum);
+  expect([done?.kind, done?.userIds, done?.title]).toEqual(['outcome', everybody, `Treasury: ${state.toLowerCase()}`]);
+});
+
+test.each(['SIGNING', 'BROADCAST', 'CONFIRMING', 'REJECTED', 'CANCELLED', 'EXPIRED'] as const)(
+  'nobody is woken for %s',
+  (state) => expect(notificationOf(transactionIn(state), vault, ethereum)).toBeNull(),
+);
+
+test('a token is called by its name only where somebody vouches for it', () => {
+  const text = (tokenAddress: string) => notificationOf(transfer(tokenAddress, '2500000'), vault, ethereum)?.body;
+  expect([text(USDC), text(MEME)]).toEqual([
+    '2.5 USDC on ethereum to 0x2222…2222',
+    'A token on ethereum to 0x2222…2222',
+  ]);
+});
+
+test('what is no transfer says what it is', () => {
+  const { tokenAddress: _, amount: value, ...frame } = transferIntent();
+  const call = transactionIn('SUBMITTED', { intent: { ...frame, kind: 'contract-interaction', data: '0x12', value } });
+  const allowance = transactionIn('SUBMITTED', {
+    intent: { ...frame, kind: 'erc20-approve', tokenAddress: USDC, spender: frame.to, amount: value },
+  });
+  const message = transactionIn('SUBMITTED', { intent: messageIntent() });
+  expect([call, allowance, message].map((one) => notificationOf(one, vault, ethereum)?.body)).toEqual([
+    'A call of 0x2222…2222 on ethereum',
+    'An allowance for 0x2222…2222 on ethereum',
+    'A message for ethereum',
+  ]);
+});
+
+const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChange => ({
+  ...NATIVE,
+  isMinted: false,
+  isCash: false,
+  ...differences,
+  units: signedAmountOf(units),
+});
+const activity = (changes: readonly BalanceChange[], differences: Partial<Activity> = {}) =>
+  ({ visible: true, state: 'CONFIRMING', direction: 'in', usdValue: null, changes, ...differences }) as Activity;
+
+test.each<[string, readonly BalanceChange[], string]>([
+  ['coins', [change({}, 10n ** 18n)], '1 ETH on ethereum'],
+  ['a listed token', [change({ tokenAddress: USDC, kind: 'erc20' }, 5_000_000n)], '5 USDC on ethereum'],
+  ['a token of strangers', [change({ tokenAddress: MEME, kind: 'erc20' }, 5n)], 'A token on ethereum'],
+  ['a collectible', [change({ tokenAddress: MEME, kind: 'erc721', tokenId: '9' }, 1n)], 'A collectible on ethereum'],
+  ['what came to nothing', [change({}, 0n)], 'A transaction on ethereum'],
+])('what comes in is told: %s', (_name, changes, body) => {
+  const told = notificationOfActivity(activity(changes), vault, ethereum);
+  expect(told).toEqual({ kind: 'activity', userIds: everybody, title: 'Treasury: received', body });
+});
+
+test('what somebody else takes out is told as that', () => {
+  const taken = activity([change({}, -(10n ** 17n))], { direction: 'out' });
+  expect(notificationOfActivity(taken, vault, ethereum)).toMatchObject({
+    title: 'Treasury: sent by somebody else',
+    body: '0.1 ETH on ethereum',
+  });
+});
+
+test('nobody is woken by dust, although it is in the list', () => {
+  const worth = (usd: string) =>
+    notificationOfActivity(activity([change({}, 1n)], { usdValue: { usd, pricedAtMs: 7 } }), vault, ethereum);
+  expect([worth('0.00'), worth('0.004999'), worth('0.005')?.kind]).toEqual([null, null, 'activity']);
+});
+
+test('nobody is woken by spam, or by what is gone', () => {
+  const coins = [change({}, 1n)];
+  expect(notificationOfActivity(activity(coins, { visible: false }), vault, ethereum)).toBeNull();
+  expect(notificationOfActivity(activity(coins, { state: 'FAILED' }), vault, ethereum)).toBeNull();
+});

@@ -1,0 +1,178 @@
+import { expect, test } from 'vitest';
+import type { Valuation, TokenProfile } from '#domain/asset/valuation.ts';
+import { usdValueOf } from '#domain/asset/valuation.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { movementsOf } from '#domain/activity/movement.ts';
+import type { Price } from '#domain/asset/price.ts';
+import type { KnownCounterparties } from '#domain/activity/spam.ts';
+import { hiddenReasonOf } from '#domain/activity/spam.ts';
+import { amount, NOBODY_KNOWN } from '../cast.ts';
+
+/** What others send to a vault, and why some of it is not in the list. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const BOB = '0x2222222222222222222222222222222222222222';
+const POISONER = '0x2229999999999999999999999999999999992222';
+const DOLLAR = '0x3333333333333333333333333333333333333333';
+const MEME = '0x4444444444444444444444444444444444444444';
+
+const at = (usdE12: string): Price => ({ state: 'known', usdE12, atMs: 7 });
+const ONE = at('1000000000000');
+const UNKNOWN: Price = { state: 'unknown' };
+const AWAY: Price = { state: 'unavailable' };
+const NONE: Price = { state: 'unpriced' };
+
+const facts = (differences: Partial<TokenProfile> = {}): TokenProfile => ({
+  address: MEME,
+  symbol: 'MEME',
+  decimals: 6,
+  price: UNKNOWN,
+  isListed: false,
+  imitates: null,
+  hasPhishingText: false,
+  ...differences,
+});
+const dollar = (price: Price = ONE) => facts({ address: DOLLAR, symbol: 'USDC', price, isListed: true });
+const appraised = (tokens: readonly TokenProfile[], coin: Price = at('2500000000000000')): Valuation => ({
+  native: { price: coin, decimals: 18 },
+  tokens,
+});
+
+let number = 0;
+const moved = (differences: Partial<ChainMovement>): ChainMovement => ({
+  uid: `log:${(number += 1)}`,
+  kind: 'erc20',
+  from: BOB,
+  to: WALLET,
+  tokenAddress: MEME,
+  tokenId: null,
+  amount: amount('1000000'),
+  ...differences,
+});
+const coins = (units: string, from = BOB) => moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
+const dollars = (units: string, from = BOB) => moved({ tokenAddress: DOLLAR, amount: amount(units), from });
+const collectible = moved({ kind: 'erc721', tokenId: '9', amount: amount('1') });
+
+const knowing: KnownCounterparties = {
+  isLookalike: (address) => address === POISONER,
+  hasSent: (token) => token === MEME,
+};
+const sender: KnownCounterparties = { ...NOBODY_KNOWN, hasSent: (token) => token === MEME };
+const wary: KnownCounterparties = { ...NOBODY_KNOWN, isLookalike: (address) => address === POISONER };
+
+type Story = [
+  name: string,
+  movements: readonly ChainMovement[],
+  appraisal: Valuation,
+  acquaintance: KnownCounterparties,
+  expected: string | null,
+];
+const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
+
+test.each<Story>([
+  ['coins', [coins('1')], appraised([]), NOBODY_KNOWN, null],
+  ['a single wei, whatever it is worth', [coins('1')], appraised([], NONE), NOBODY_KNOWN, null],
+  ['a transfer of nothing', [dollars('0', WALLET)], appraised([dollar()]), NOBODY_KNOWN, 'ZERO_VALUE'],
+  ['nothing of this and something of that', [dollars('0'), coins('1')], appraised([dollar()]), NOBODY_KNOWN, null],
+  ['exactly half a cent', [dollars('5000')], appraised([dollar()]), NOBODY_KNOWN, null],
+  ['less than half a cent', [dollars('4999')], appraised([dollar()]), NOBODY_KNOWN, 'LOW_VALUE'],
+  ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], appraised([dollar()]), NOBODY_KNOWN, null],
+  [
+    'half a cent of a token that is not listed',
+    [moved({ amount: amount('5000') })],
+    appraised([facts({ price: ONE })]),
+    NOBODY_KNOWN,
+    null,
+  ],
+  ['less of it', [moved({ amount: amount('4999') })], appraised([facts({ price: ONE })]), NOBODY_KNOWN, 'LOW_VALUE'],
+  ['a token that no source knows', [moved({})], appraised([facts()]), NOBODY_KNOWN, 'UNKNOWN_TOKEN'],
+  ['one that nobody could find out anything about', [moved({})], appraised([]), NOBODY_KNOWN, 'UNKNOWN_TOKEN'],
+  ['one that the vault has sent before', [moved({})], appraised([facts()]), sender, null],
+  ['a listed one without a price', [dollars('1')], appraised([dollar(UNKNOWN)]), NOBODY_KNOWN, null],
+  ['while the source is away', [moved({})], appraised([facts({ price: AWAY })]), NOBODY_KNOWN, null],
+  ['where there is no source', [moved({})], appraised([facts({ price: NONE })]), NOBODY_KNOWN, null],
+  [
+    'a token without decimals',
+    [moved({})],
+    appraised([facts({ price: ONE, decimals: null })]),
+    NOBODY_KNOWN,
+    'UNKNOWN_TOKEN',
+  ],
+  [
+    'a token in a listed one’s name',
+    [moved({})],
+    appraised([facts({ price: NONE, imitates: 'USDC' })]),
+    NOBODY_KNOWN,
+    'FAKE_TOKEN',
+  ],
+  [
+    'the same with a price: a bridged one',
+    [moved({})],
+    appraised([facts({ price: ONE, imitates: 'USDC' })]),
+    NOBODY_KNOWN,
+    null,
+  ],
+  [
+    'a name that wants a visit',
+    [moved({})],
+    appraised([facts({ price: NONE, hasPhishingText: true })]),
+    NOBODY_KNOWN,
+    'BAIT',
+  ],
+  [
+    'a collectible with such a name',
+    [collectible],
+    appraised([facts({ price: NONE, hasPhishingText: true })]),
+    NOBODY_KNOWN,
+    'BAIT',
+  ],
+  ['a collectible', [collectible], appraised([facts()]), NOBODY_KNOWN, null],
+  ['a token for the crowd', [moved({}), ...crowd], appraised([facts({ price: NONE })]), NOBODY_KNOWN, 'MASS_TRANSFER'],
+  ['a token with a price for the crowd', [moved({}), ...crowd], appraised([facts({ price: ONE })]), NOBODY_KNOWN, null],
+  ['a token for a few', [moved({}), ...crowd.slice(0, 10)], appraised([facts({ price: NONE })]), NOBODY_KNOWN, null],
+  [
+    'bait with a crumb of something real',
+    [moved({}), dollars('1')],
+    appraised([facts({ hasPhishingText: true }), dollar()]),
+    NOBODY_KNOWN,
+    'BAIT',
+  ],
+  [
+    'bait with a crumb of a coin',
+    [moved({}), coins('1')],
+    appraised([facts({ hasPhishingText: true })]),
+    NOBODY_KNOWN,
+    null,
+  ],
+  ['dust from one who looks like somebody', [coins('1', POISONER)], appraised([]), wary, 'LOOKALIKE'],
+  [
+    'dust to one, in the vault’s name',
+    [moved({ from: WALLET, to: POISONER })],
+    appraised([facts()]),
+    wary,
+    'LOOKALIKE',
+  ],
+  ['half a cent from one', [dollars('5000', POISONER)], appraised([dollar()]), wary, 'LOOKALIKE'],
+  ['a whole dollar from one', [dollars('1000000', POISONER)], appraised([dollar()]), wary, null],
+  ['a coin from one, where there is no source', [coins('1', POISONER)], appraised([], NONE), wary, 'LOOKALIKE'],
+  ['dust from somebody who is known', [coins('1')], appraised([]), knowing, null],
+])('%s', (_name, movements, appraisal, acquaintance, expected) => {
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, appraisal, acquaintance)).toBe(expected);
+});
+
+test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
+  ['what came', [dollars('1500000'), coins('1000000000000000000')], appraised([dollar()]), '2501.50'],
+  [
+    'of a trade what came',
+    [moved({ from: WALLET, to: BOB }), dollars('2000000')],
+    appraised([dollar(), facts()]),
+    '2.00',
+  ],
+  ['of a payment what went', [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })], appraised([dollar()]), '1.00'],
+  ['nothing where one price is not known', [dollars('1500000'), moved({})], appraised([dollar(), facts()]), null],
+  ['nothing where nothing moved', [dollars('0')], appraised([dollar()]), null],
+])('a record is worth %s', (_name, movements, appraisal, expected) => {
+  const { changes } = movementsOf(WALLET, movements, { tokens: [] });
+  expect(usdValueOf(changes, appraisal)?.usd ?? null).toBe(expected);
+});

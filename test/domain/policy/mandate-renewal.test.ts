@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { neededRenewals, renewalRefusal } from '#domain/policy/mandate-renewal.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../cast.ts';
+
+const id = newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10));
+const first: AdoptedPolicy = { policy, mandate: null };
+const adopted = (version: number, expiresAtMs = EXPIRES_AT_MS): AdoptedPolicy => {
+  const of = { ...policy, version };
+  return {
+    policy: of,
+    mandate: { id, policy: of, note: null, createdAtMs: CREATED_AT_MS, expiresAtMs, approvals: [] },
+  };
+};
+
+test('a mandate is renewed from the moment at which co-signers refuse it, and version 1 has none', () => {
+  const code = (...asked: Parameters<typeof renewalRefusal>) => renewalRefusal(...asked)?.code ?? null;
+  expect(code(null, EXPIRES_AT_MS)).toBe('policy-version-not-found');
+  expect(code(first, EXPIRES_AT_MS)).toBe('policy-version-not-found');
+  expect(code(adopted(2), EXPIRES_AT_MS - 1)).toBe('mandate-in-force');
+  expect(code(adopted(2), EXPIRES_AT_MS)).toBeNull();
+});
+
+test('a co-signer that refused a version waits for it and for every later one that has expired', () => {
+  const policies = [first, adopted(2), adopted(3), adopted(4, EXPIRES_AT_MS + 1)];
+  const refused = [
+    { cosigner: 3, version: 3 },
+    { cosigner: 1, version: 2 },
+    { cosigner: 1, version: 2 },
+  ];
+  expect(neededRenewals(policies, refused, EXPIRES_AT_MS)).toEqual([
+    { version: 2, cosigners: [1] },
+    { version: 3, cosigners: [1, 3] },
+  ]);
+  expect(neededRenewals(policies, [{ cosigner: 3, version: 3 }], EXPIRES_AT_MS)).toEqual([
+    { version: 3, cosigners: [3] },
+  ]);
+  expect(neededRenewals(policies, [], EXPIRES_AT_MS)).toEqual([]);
+  expect(neededRenewals(policies, refused, EXPIRES_AT_MS - 1)).toEqual([]);
+});
+
+test('a vault without a key waits for every mandate that has expired', () => {
+  const policies = [first, adopted(2), adopted(3, EXPIRES_AT_MS + 1)];
+  expect(neededRenewals(policies, null, EXPIRES_AT_MS)).toEqual([{ version: 2, cosigners: [] }]);
+  expect(neededRenewals(policies, null, EXPIRES_AT_MS - 1)).toEqual([]);
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy/policy-change.ts';
+import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import { alice, bob, carol, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, mallory, NOON_MS, policy, vote } from '../cast.ts';
+
+const PENDING: PolicyChange = {
+  id: newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10)),
+  policy: { ...policy, version: 2, threshold: 3 },
+  note: null,
+  createdAtMs: CREATED_AT_MS,
+  expiresAtMs: EXPIRES_AT_MS,
+  digest: DIGEST,
+  requiredApprovals: 2,
+  state: 'PENDING',
+  approvals: [],
+  rejection: null,
+  createdBy: alice,
+  updatedAtMs: CREATED_AT_MS,
+};
+const change = (differences: Partial<PolicyChange> = {}): PolicyChange => ({ ...PENDING, ...differences });
+
+function after(before: PolicyChange, event: PolicyChangeEvent, nowMs = NOON_MS): PolicyChange | string {
+  const decided = decideChange(before, event, { current: policy, nowMs });
+  return decided.ok ? decided.value : decided.refusal.code;
+}
+
+const stateAfter = (...[before, event, nowMs]: Parameters<typeof after>) => {
+  const result = after(before, event, nowMs);
+  return typeof result === 'string' ? result : result.state;
+};
+
+const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
+  approve: { type: 'approve', actor: bob, device: null },
+  reject: { type: 'reject', actor: bob },
+  cancel: { type: 'cancel', actor: alice },
+  expire: { type: 'expire' },
+  supersede: { type: 'supersede' },
+};
+const NO = 'policy-change-not-pending';
+
+/** In the order of POLICY_CHANGE_STATES: PENDING, ADOPTED, REJECTED, CANCELLED, EXPIRED, SUPERSEDED. */
+const MATRIX: Record<PolicyChangeEvent['type'], readonly string[]> = {
+  approve: ['ADOPTED', NO, NO, NO, NO, NO],
+  reject: ['REJECTED', NO, NO, NO, NO, NO],
+  cancel: ['CANCELLED', NO, NO, 'CANCELLED', NO, NO],
+  expire: ['EXPIRED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
+  supersede: ['SUPERSEDED', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'],
+};
+
+for (const [type, cells] of Object.entries(MATRIX)) {
+  for (const [i, expected] of cells.entries()) {
+    const state: PolicyChangeState = POLICY_CHANGE_STATES[i] ?? 'PENDING';
+    test(`${type} on a change that is ${state} gives ${expected}`, () => {
+      const event = EVENTS[type as PolicyChangeEvent['type']];
+      const nowMs = type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
+      expect(stateAfter(change({ state, approvals: [vote(alice)] }), event, nowMs)).toBe(expected);
+    });
+  }
+}
+
+test('what is approved is the change, the policy, the words and the time, in this order', () => {
+  const fields = [
+    ['id', PENDING.id],
+    ['policyHash', 'ab'.repeat(32)],
+    ['note', 'because'],
+    ['createdAtMs', String(CREATED_AT_MS)],
+    ['expiresAtMs', String(EXPIRES_AT_MS)],
+  ];
+  const bytes = mandateBytes({ ...PENDING, note: 'because' }, 'ab'.repeat(32));
+  expect(readCanonical(bytes)).toEqual({ domain: 'conclave/policy-change/v1', fields });
+});
+
+test('voices below the threshold are counted and decide nothing; the same voice twice is one', () => {
+  const once = after(change(), { type: 'approve', actor: alice, device: null });
+  if (typeof once === 'string') throw new Error(once);
+  expect([once.state, once.approvals.length]).toEqual(['PENDING', 1]);
+  expect(after(once, { type: 'approve', actor: alice, device: null })).toBe(once);
+});
+
+test('nobody but a signer of the policy in force is a voice', () => {
+  const withStranger = change({ approvals: [vote(mallory)] });
+  expect(stateAfter(withStranger, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
+});
+
+test('a voice that was given for something else does not count', () => {
+  const strange = change({ approvals: [vote(carol, 'ee'.repeat(32))] });
+  expect(stateAfter(strange, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
+});
+
+test('a voice at the very millisecond of the expiry is too late, one before is taken', () => {
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
+  const almost = change({ approvals: [vote(alice)] });
+  expect(stateAfter(almost, approve, EXPIRES_AT_MS)).toBe(NO);
+  expect(stateAfter(almost, approve, EXPIRES_AT_MS - 1)).toBe('ADOPTED');
+  expect(stateAfter(almost, { type: 'expire' }, EXPIRES_AT_MS - 1)).toBe('PENDING');
+});
+
+test('a signer whose answer was lost asks again and is told the same', () => {
+  const adopted = change({ state: 'ADOPTED', approvals: [vote(alice), vote(bob)] });
+  expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
+  const rejected = change({ state: 'REJECTED', rejection: vote(bob) });
+  expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
+  expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
+});
+
+test('why a voice is not taken is said exactly', () => {
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
+  const refusalOf = (before: PolicyChange, current: Policy, nowMs: number) => {
+    const decided = decideChange(before, approve, { current, nowMs });
+    return decided.ok ? null : decided.refusal;
+  };
+  expect(refusalOf(change(), policy, EXPIRES_AT_MS)).toEqual({ code: NO, state: 'EXPIRED' });
+  expect(refusalOf(change({ state: 'REJECTED' }), policy, NOON_MS)).toEqual({ code: NO, state: 'REJECTED' });
+  const byDevice: Policy = { ...policy, approvalMode: 'device' };
+  expect(refusalOf(change(), byDevice, NOON_MS)).toEqual({ code: 'device-signature-required' });
+});
+
+test('an approval of what others have ended is too late, also for whoever gave it before', () => {
+  const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
+  for (const state of ['REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const) {
+    expect([state, after(change({ state, approvals: [vote(bob)] }), approve)]).toEqual([state, NO]);
+  }
+});

@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest';
+import { parseDeviceKeyId, parseUserId, parseVaultId } from '#domain/id.ts';
+import type { UserId } from '#domain/id.ts';
+import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
+import { policyBytes, policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
+import { readCanonical } from '#domain/canonical/read-text.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import { alice, amount, bob, carol, policy, transferExposure } from '../cast.ts';
+
+/** Which policies can be, and what names one. Devices: test/domain/access/device.test.ts; rules: test/domain/policy/rules.test.ts. */
+
+function people(count: number): readonly UserId[] {
+  return Array.from({ length: count }, (_, i) => {
+    const id = parseUserId(`usr_${String(i).padStart(26, '0')}`);
+    if (id === null) throw new Error('the id must parse');
+    return id;
+  });
+}
+
+const otherVault = parseVaultId(8) ?? policy.vaultId;
+const [a, b, c] = [alice.userId, bob.userId, carol.userId];
+
+test.each<[string, Partial<Policy>, PolicyFault | null]>([
+  ['nobody', { signers: [] }, 'no-signers'],
+  ['one', { signers: [a], threshold: 1 }, null],
+  ['fifty', { signers: people(50) }, null],
+  ['fifty-one', { signers: people(51) }, 'too-many-signers'],
+  ['somebody twice', { signers: [a, a, b] }, 'signers-not-sorted'],
+  ['the last one twice', { signers: [a, b, b] }, 'signers-not-sorted'],
+  ['people in another order', { signers: [b, a, c] }, 'signers-not-sorted'],
+  ['people in another order behind the first', { signers: [a, c, b] }, 'signers-not-sorted'],
+  ['no voice at all', { threshold: 0 }, 'threshold-out-of-range'],
+  ['less than none', { threshold: -1 }, 'threshold-out-of-range'],
+  ['half a voice more', { threshold: 1.5 }, 'threshold-out-of-range'],
+  ['all of them', { threshold: 3 }, null],
+  ['more voices than people', { threshold: 4 }, 'threshold-out-of-range'],
+])('a policy of %s', (_name, differences, fault) => {
+  expect(policyFault({ ...policy, ...differences })).toBe(fault);
+});
+
+const more = (threshold: number) => [{ chain: 'eip155:31337', tokenAddress: null, above: amount('999'), threshold }];
+
+test('an intent takes the most that any rule asks for, and a change as much as anything does', () => {
+  const strict = { ...policy, rules: { ...NO_RULES, higherThresholds: more(3) } };
+  expect([thresholdFor(policy, transferExposure()), thresholdForChange(policy)]).toEqual([2, 2]);
+  expect([thresholdFor(strict, transferExposure()), thresholdForChange(strict)]).toEqual([3, 3]);
+  const lax = { ...strict, rules: { ...NO_RULES, higherThresholds: more(1) } };
+  expect([thresholdFor(lax, transferExposure()), thresholdForChange(lax)]).toEqual([2, 2]);
+  const below = { ...transferExposure(), movements: [{ tokenAddress: null, amount: amount('999') }] };
+  expect(thresholdFor(strict, below)).toBe(2);
+});
+
+test('what is hashed of a policy names each of its values', () => {
+  const { domain, fields } = readCanonical(policyBytes(policy));
+  expect(domain).toBe('conclave/policy/v2');
+  expect(fields.slice(0, 10)).toEqual([
+    ['vaultId', '7'],
+    ['version', '1'],
+    ['threshold', '2'],
+    ['previousHash', '0'.repeat(64)],
+    ['signers', '3'],
+    ['signer', a],
+    ['signer', b],
+    ['signer', c],
+    ['approvalMode', 'token'],
+    ['devices', '0'],
+  ]);
+  const keyId = parseDeviceKeyId(`dev_${'1'.repeat(32)}`);
+  if (keyId === null) throw new Error('the id must parse');
+  const device = { keyId, userId: a, algorithm: 'ed25519', publicKey: 'f'.repeat(64) } as const;
+  const withDevice = readCanonical(policyBytes({ ...policy, devices: [device] })).fields;
+  expect(withDevice.slice(9, 14)).toEqual([
+    ['devices', '1'],
+    ['device', keyId],
+    ['userId', a],
+    ['algorithm', 'ed25519'],
+    ['publicKey', 'f'.repeat(64)],
+  ]);
+});
+
+test.each<[string, Partial<Policy>]>([
+  ['vault', { vaultId: otherVault }],
+  ['version', { version: 2 }],
+  ['threshold', { threshold: 3 }],
+  ['policy before', { previousHash: '1'.repeat(64) }],
+  ['signer less', { signers: [a, b] }],
+  ['mode', { approvalMode: 'device' }],
+  ['rule', { rules: { ...NO_RULES, higherThresholds: more(3) } }],
+])('another %s is another policy', (_name, differences) => {
+  expect(policyBytes({ ...policy, ...differences })).not.toEqual(policyBytes(policy));
+});

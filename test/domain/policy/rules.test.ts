@@ -1,0 +1,301 @@
+import { expect, test } from 'vitest';
+import type { Exposure } from '#domain/transaction/exposure.ts';
+import { totalOf } from '#domain/transaction/exposure.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyFault, thresholdFor, thresholdForChange } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import {
+  DAY_MS,
+  dailyLimitViolation,
+  inCanonicalOrder,
+  highestThreshold,
+  nameOf,
+  NO_RULES,
+  ruleViolation,
+  ruleFields,
+  rulesFault,
+  triggeredThresholds,
+} from '#domain/policy/rules.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from '../cast.ts';
+
+/** What a policy says beyond the threshold. The transfer of the stories pays 1000 of the native asset to 0x22…22. */
+
+const CHAIN = 'eip155:31337';
+const TOKEN = '0x3333333333333333333333333333333333333333';
+const RECIPIENT = '0x2222222222222222222222222222222222222222';
+const native = { chain: CHAIN, tokenAddress: null };
+const transfer = transferExposure();
+const unreadable: Exposure = { ...transfer, isUnreadable: true };
+
+const rules = (differences: Partial<Rules>): Rules => ({ ...NO_RULES, ...differences });
+const limit = (perTransaction: string | null, perDay: string | null, asset = native) => ({
+  ...asset,
+  perTransaction: perTransaction === null ? null : amount(perTransaction),
+  perDay: perDay === null ? null : amount(perDay),
+});
+const under = (differences: Partial<Rules>): Policy => ({ ...policy, rules: rules(differences) });
+
+test('without rules nothing is forbidden, not even what nobody understands', () => {
+  expect([ruleViolation(NO_RULES, transfer), ruleViolation(NO_RULES, unreadable)]).toEqual([null, null]);
+  expect(dailyLimitViolation(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
+});
+
+test('an address book is an allow-list when the policy says so, and only then', () => {
+  const addressBook = [{ chain: CHAIN, address: TOKEN, name: 'Dollar' }];
+  expect(ruleViolation(rules({ addressBook }), transfer)).toBeNull();
+  const closed = rules({ addressBook, recipients: 'address-book' });
+  expect(ruleViolation(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
+  const known = { ...closed, addressBook: [...addressBook, { chain: CHAIN, address: RECIPIENT, name: 'Bob' }] };
+  expect([ruleViolation(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
+  // The same address on another chain is somebody else's.
+  expect(ruleViolation(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
+  expect(ruleViolation(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
+});
+
+test('an allow-list knows the partner of what can not be read, and has nothing against what pays nobody', () => {
+  const closed = rules({
+    addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
+    recipients: 'address-book',
+  });
+  expect(ruleViolation(closed, unreadable)).toBeNull();
+  expect(ruleViolation(closed, { ...transfer, beneficiaries: [] })).toBeNull();
+});
+
+test('a limit per transaction is the most that it may be, to the last unit', () => {
+  expect(ruleViolation(rules({ limits: [limit('1000', null)] }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ limits: [limit('999', null)] }), transfer)).toEqual({
+    rule: 'per-transaction',
+    asset: native,
+    limit: '999',
+    amount: '1000',
+  });
+  const ofToken = limit('1', null, { chain: CHAIN, tokenAddress: TOKEN as never });
+  expect(ruleViolation(rules({ limits: [ofToken] }), transfer)).toBeNull();
+  expect(ruleViolation(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
+});
+
+test('what goes in several parts is counted together', () => {
+  const twice = { ...transfer, movements: [...transfer.movements, ...transfer.movements] };
+  expect(totalOf(twice, native)).toBe(2000n);
+  expect(ruleViolation(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
+});
+
+test('the limit of a day counts what was decided before', () => {
+  const daily = rules({ limits: [limit(null, '2500')] });
+  expect(dailyLimitViolation(daily, transfer, () => 1500n)).toBeNull();
+  expect(dailyLimitViolation(daily, transfer, () => 1501n)).toEqual({
+    rule: 'per-day',
+    asset: native,
+    limit: '2500',
+    amount: '1000',
+    spent: '1501',
+  });
+  expect(dailyLimitViolation(rules({ limits: [limit('1', null)] }), transfer, () => 9999n)).toBeNull();
+  // What moves nothing of it is never in its way, however much was spent.
+  expect(dailyLimitViolation(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
+});
+
+test('more voices are needed above an amount, and not at it', () => {
+  const steps = (above: string) => ({ higherThresholds: [{ ...native, above: amount(above), threshold: 3 }] });
+  expect(thresholdFor(under(steps('1000')), transfer)).toBe(2);
+  expect(thresholdFor(under(steps('999')), transfer)).toBe(3);
+  expect(thresholdFor(under({ higherThresholds: [{ ...native, above: amount('0'), threshold: 1 }] }), transfer)).toBe(
+    2,
+  );
+});
+
+test('what nobody can weigh takes the voices that the policy names for it, or is refused', () => {
+  expect(thresholdFor(under({ unreadableThreshold: 3 }), unreadable)).toBe(3);
+  expect(thresholdFor(under({ unreadableThreshold: 3 }), transfer)).toBe(2);
+  expect(ruleViolation(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
+  expect(ruleViolation(rules({ unreadableThreshold: null }), transfer)).toBeNull();
+});
+
+test('each rule says by its name how many voices it asks for', () => {
+  const above = amount('999');
+  const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
+  expect(triggeredThresholds(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
+    { rule: 'unreadable', voices: 2, above: null },
+    { rule: 'amount', voices: 3, above },
+  ]);
+  expect(triggeredThresholds(rules({ unreadableThreshold: null }), unreadable)).toEqual([]);
+  expect(triggeredThresholds(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
+});
+
+test('rules that ask for nobody ask for one voice at the most', () => {
+  expect([highestThreshold(NO_RULES), highestThreshold(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
+  expect(highestThreshold(rules({ unreadableThreshold: 2 }))).toBe(2);
+});
+
+test('what can be read of something unreadable is weighed all the same', () => {
+  expect(ruleViolation(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
+  expect(dailyLimitViolation(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({
+    rule: 'per-day',
+  });
+  const steps = { higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] };
+  expect(thresholdFor(under(steps), unreadable)).toBe(3);
+});
+
+test('a policy is changed with as many voices as it ever asks for', () => {
+  expect(thresholdForChange(policy)).toBe(2);
+  expect(thresholdForChange(under({ unreadableThreshold: 3 }))).toBe(3);
+  expect(thresholdForChange(under({ higherThresholds: [{ ...native, above: amount('1'), threshold: 3 }] }))).toBe(3);
+});
+
+const ofToken = (token: string, chain = CHAIN) => limit('1', null, { chain, tokenAddress: token as never });
+/** The native asset of a chain stands before its tokens. */
+const LIMITS = [
+  limit('1', null, { chain: 'eip155:1', tokenAddress: null }),
+  ofToken(TOKEN, 'eip155:1'),
+  limit('1', null),
+  ofToken(RECIPIENT),
+  ofToken(TOKEN),
+];
+const entry = (address: string) => ({ chain: CHAIN, address, name: 'x' });
+const step = (above: string, threshold = 2) => ({ ...native, above: amount(above), threshold });
+
+test.each<[string, Partial<Rules>, string | null]>([
+  ['with nothing', {}, null],
+  ['with an address twice', { addressBook: [entry('a'), entry('a')] }, 'rules-not-in-order'],
+  ['with addresses out of order', { addressBook: [entry('b'), entry('a')] }, 'rules-not-in-order'],
+  [
+    'with more than anybody reads',
+    { addressBook: Array.from({ length: 201 }, (_, i) => entry(`${1000 + i}`)) },
+    'too-many-rules',
+  ],
+  ['with as much as anybody reads', { addressBook: Array.from({ length: 200 }, (_, i) => entry(`${1000 + i}`)) }, null],
+  [
+    'with more limits than anybody reads',
+    { limits: Array.from({ length: 201 }, (_, i) => limit('1', null, { ...native, chain: `eip155:${1000 + i}` })) },
+    'too-many-rules',
+  ],
+  [
+    'with more steps than anybody reads',
+    { higherThresholds: Array.from({ length: 201 }, (_, i) => step(`${1000 + i}`)) },
+    'too-many-rules',
+  ],
+  ['with a limit of a transaction alone', { limits: [limit('1', null)] }, null],
+  ['with a limit of a day alone', { limits: [limit(null, '1')] }, null],
+  ['with limits of assets in order', { limits: LIMITS }, null],
+  ['with limits of assets in another order', { limits: LIMITS.toReversed() }, 'rules-not-in-order'],
+  ['with a limit that is none', { limits: [limit(null, null)] }, 'limit-without-a-bound'],
+  ['with two limits of one asset', { limits: [limit('1', null), limit('2', null)] }, 'rules-not-in-order'],
+  ['with steps by amount', { higherThresholds: [step('9'), step('10')] }, null],
+  ['with steps by the text of the amount', { higherThresholds: [step('10'), step('9')] }, 'rules-not-in-order'],
+  ['with a step that nobody can take', { higherThresholds: [step('1', 4)] }, 'step-out-of-range'],
+  ['with a step of nobody', { higherThresholds: [step('1', 0)] }, 'step-out-of-range'],
+  ['with half a voice', { unreadableThreshold: 1.5 }, 'step-out-of-range'],
+  ['that refuses what is unreadable', { unreadableThreshold: null }, null],
+])('rules %s', (_name, differences, fault) => {
+  expect(rulesFault(rules(differences), 3)).toBe(fault);
+  expect(policyFault(under(differences))).toBe(fault);
+});
+
+test('rules in any order are put into the one that is hashed', () => {
+  const right = rules({
+    addressBook: [entry('a'), entry('b')],
+    limits: LIMITS,
+    higherThresholds: [step('9'), step('10')],
+  });
+  const { addressBook, limits, higherThresholds } = right;
+  const mixed = {
+    ...right,
+    addressBook: addressBook.toReversed(),
+    limits: [...limits.slice(2), ...limits.slice(0, 2)],
+    higherThresholds: higherThresholds.toReversed(),
+  };
+  expect(rulesFault(mixed, 3)).toBe('rules-not-in-order');
+  expect(inCanonicalOrder(mixed)).toEqual(right);
+  expect(rulesFault(right, 3)).toBeNull();
+});
+
+test('a rule that came after the creation binds too: the approval is refused and not counted', () => {
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const closed = under({ recipients: 'address-book' });
+  const decided = decide(
+    pending,
+    { type: 'approve', actor: bob, device: null, digest: DIGEST },
+    { nowMs: NOON_MS, policy: closed, spentOf: () => 0n },
+  );
+  const breach = { rule: 'address-book', address: RECIPIENT };
+  expect(decided).toEqual({ ok: false, refusal: { code: 'policy-forbids', breach } });
+});
+
+test('the limit of a day binds the voice that decides, and none before it', () => {
+  const circumstances = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
+  const first = decide(
+    transactionIn('SUBMITTED'),
+    { type: 'approve', actor: alice, device: null, digest: DIGEST },
+    circumstances,
+  );
+  expect(first).toMatchObject({ ok: true, value: { changed: true } });
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const approves = { type: 'approve', actor: bob, device: null, digest: DIGEST } as const;
+  const second = decide(pending, approves, circumstances);
+  expect(second).toMatchObject({ ok: false, refusal: { code: 'policy-forbids', breach: { rule: 'per-day' } } });
+  const later = decide(pending, approves, { ...circumstances, spentOf: () => 500n });
+  expect(later).toMatchObject({ ok: true, value: { transaction: { state: 'SIGNING' } } });
+});
+
+test('the voices that the policy asked for at creation stay the least, and those of now count as well', () => {
+  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)], requiredApprovals: 3 });
+  const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
+  const second = decide(pending, { type: 'approve', actor: bob, device: null, digest: DIGEST }, now);
+  expect(second).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
+  const stricter = under({ higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] });
+  const cheap = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const both = decide(
+    cheap,
+    { type: 'approve', actor: bob, device: null, digest: DIGEST },
+    { ...now, policy: stricter },
+  );
+  expect(both).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
+  const third = decide(
+    transactionIn('SUBMITTED', { approvals: [vote(alice), vote(bob)] }),
+    { type: 'approve', actor: carol, device: null, digest: DIGEST },
+    { ...now, policy: stricter },
+  );
+  expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });
+});
+
+test('what signers agree on is every field of the rules with its name, in the one order', () => {
+  const asked = rules({
+    recipients: 'address-book',
+    unreadableThreshold: 3,
+    addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
+    limits: [limit('1', null), limit(null, '2', { chain: CHAIN, tokenAddress: TOKEN as never })],
+    higherThresholds: [{ ...native, above: amount('5'), threshold: 2 }],
+  });
+  expect(ruleFields(asked)).toEqual([
+    ['recipients', 'address-book'],
+    ['unreadableThreshold', '3'],
+    ['addressBook', '1'],
+    ['chain', CHAIN],
+    ['address', RECIPIENT],
+    ['name', 'Bob'],
+    ['limits', '2'],
+    ['chain', CHAIN],
+    ['tokenAddress', null],
+    ['perTransaction', '1'],
+    ['perDay', null],
+    ['chain', CHAIN],
+    ['tokenAddress', TOKEN],
+    ['perTransaction', null],
+    ['perDay', '2'],
+    ['higherThresholds', '1'],
+    ['chain', CHAIN],
+    ['tokenAddress', null],
+    ['above', '5'],
+    ['threshold', '2'],
+  ]);
+  expect(ruleFields(rules({ unreadableThreshold: null }))).toEqual([
+    ['recipients', 'anyone'],
+    ['unreadableThreshold', null],
+    ['addressBook', '0'],
+    ['limits', '0'],
+    ['higherThresholds', '0'],
+  ]);
+});
+
+test('a day has 86,400 seconds', () => expect(DAY_MS).toBe(86_400_000));

@@ -1,0 +1,78 @@
+import { expect, test } from 'vitest';
+import { signedAmountOf } from '#domain/asset/amount.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { amount, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
+
+/** What a call of the vault's own was, once its chain shows what came of it. */
+
+const WALLET = '0x1111111111111111111111111111111111111111';
+const BOB = '0x2222222222222222222222222222222222222222';
+const DOLLAR = '0x3333333333333333333333333333333333333333';
+
+const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChange => ({
+  ...NATIVE,
+  isMinted: false,
+  isCash: differences.tokenAddress === undefined,
+  ...differences,
+  units: signedAmountOf(units),
+});
+const coin = (units: bigint) => change({}, units);
+const token = (units: bigint) => change({ kind: 'erc20', tokenAddress: DOLLAR }, units);
+/** A token that is listed as money. */
+const dollars = (units: bigint) => change({ kind: 'erc20', tokenAddress: BOB, isCash: true }, units);
+const collectible = change({ kind: 'erc721', tokenAddress: DOLLAR, tokenId: '1', isMinted: true }, 1n);
+
+const { tokenAddress: _, amount: value, ...frame } = transferIntent();
+const called = transactionIn('BROADCAST', {
+  intent: { ...frame, kind: 'contract-interaction', data: '0xd0e30db0', value },
+  displayType: 'CONTRACT_INTERACTION',
+});
+const circumstances = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
+
+function after(transaction: typeof called, event: Parameters<typeof decide>[1]) {
+  const decided = decide(transaction, event, circumstances);
+  if (!decided.ok) throw new Error(decided.refusal.code);
+  return decided.value.transaction;
+}
+
+test.each<[string, readonly BalanceChange[], string]>([
+  ['coins for tokens', [coin(-5n), token(9n)], 'BOUGHT'],
+  ['tokens for coins', [coin(5n), token(-9n)], 'SOLD'],
+  ['tokens for a collectible of others', [token(-9n), { ...collectible, isMinted: false }], 'TRADED'],
+  ['a collectible that is made', [coin(-5n), collectible], 'MINTED'],
+  ['a payment into a contract', [coin(-5n)], 'CONTRACT_INTERACTION'],
+  ['what a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
+  ['dollars for tokens', [dollars(-5n), token(9n)], 'BOUGHT'],
+  ['tokens for dollars', [dollars(5n), token(-9n)], 'SOLD'],
+  ['coins wrapped, or dollars for coins', [dollars(5n), coin(-5n)], 'TRADED'],
+  ['nothing', [], 'CONTRACT_INTERACTION'],
+])('%s', (_name, changes, displayType) => {
+  const mined = after(called, { type: 'include', inclusion: inclusion({ changes }), confirmationsNeeded: 3 });
+  expect([mined.state, mined.displayType]).toEqual(['CONFIRMING', displayType]);
+  const gone = after(mined, { type: 'miss', inMempool: false, nonceTaken: false });
+  expect([gone.state, gone.displayType]).toEqual(['BROADCAST', 'CONTRACT_INTERACTION']);
+});
+
+test('a transfer stays what it was made as', () => {
+  const moved = inclusion({ changes: [coin(-5n), token(9n)] });
+  const mined = after(transactionIn('BROADCAST'), { type: 'include', inclusion: moved, confirmationsNeeded: 1 });
+  expect(mined.displayType).toBe('SENT');
+});
+
+test('of ten thousand log lines a record keeps a hundred, and the net of what is money', () => {
+  const spam = Array.from({ length: 10_000 }, (_line, i) => ({
+    uid: `log:0:${i}`,
+    kind: 'erc1155' as const,
+    from: BOB,
+    to: WALLET,
+    tokenAddress: BOB,
+    tokenId: String(i),
+    amount: amount('1'),
+  }));
+  const paid = { uid: 'log:9', kind: 'erc20', from: BOB, to: WALLET, tokenAddress: DOLLAR, tokenId: null } as const;
+  const moved = movementsOf(WALLET, [...spam, { ...paid, amount: amount('7') }], { tokens: [] });
+  expect([moved.movements.length, moved.movementCount, moved.changes.length]).toEqual([100, 10_001, 100]);
+  expect(moved.changes[0]).toMatchObject({ kind: 'erc20', units: '7' });
+});

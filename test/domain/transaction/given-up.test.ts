@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { HASH, inclusion, NOON_MS, OTHER_HASH, policy, preparedAttempt, sentAttempt } from '../cast.ts';
+import { transactionIn, UNSPENT } from '../cast.ts';
+import { sentWith } from './step.ts';
+
+/** A nonce that is used by what nobody shows, and what was given up and is found after all. */
+
+function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
+  const decided = decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
+  if (!decided.ok) throw new Error(decided.refusal.code);
+  return decided.value.transaction;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const miss = (differences: object = {}): TransactionEvent => ({
+  type: 'miss',
+  inMempool: false,
+  nonceTaken: false,
+  ...differences,
+});
+const unexplained = miss({ isUnexplained: true });
+const taken = miss({ nonceTaken: true });
+const found = (differences: object = {}): TransactionEvent => ({
+  type: 'include',
+  inclusion: inclusion({ confirmations: 3, ...differences }),
+  confirmationsNeeded: 3,
+});
+const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
+const settled = (transaction: Transaction) => after(transaction, { type: 'settle' });
+
+test('a nonce that is used by what no node shows leaves the transaction where it is, with a reason', () => {
+  const sent = transactionIn('BROADCAST');
+  const waiting = after(sent, unexplained);
+  expect([...stand(waiting), outstandingJob(waiting)]).toEqual(['BROADCAST', 'NONCE_USED_UNEXPLAINED', 'confirm']);
+  expect([waiting.attempts, after(waiting, unexplained)]).toEqual([sent.attempts, waiting]);
+  expect(stand(after(waiting, found()))).toEqual(['SUCCEEDED', null]);
+  expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED']);
+  // Another attempt was signed since the nodes were asked.
+  expect(after(sent, miss({ isUnexplained: true, lookedFor: 0 }))).toBe(sent);
+});
+
+test('a node that takes it back takes the reason back as well', () => {
+  const waiting = after(transactionIn('BROADCAST'), unexplained);
+  expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null]);
+  expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING']);
+  const cancelling = after(transactionIn('BROADCAST', { cancelling: true }), unexplained);
+  expect(stand(after(cancelling, miss({ inMempool: true })))).toEqual(['BROADCAST', 'CANCELLING']);
+  const unsure = after(transactionIn('BROADCAST', { attempts: [sentWith('underpriced')] }), unexplained);
+  expect([...stand(after(unsure, miss())), outstandingJob(unsure)]).toEqual(['BROADCAST', null, 'sign']);
+});
+
+test('what ended because of a transaction of somebody else is looked for on, for two weeks', () => {
+  const failed = after(transactionIn('BROADCAST'), taken);
+  expect([...stand(failed), outstandingJob(failed)]).toEqual(['FAILED', 'CONFLICTED', 'settle']);
+  const watched = settled(failed);
+  expect([outstandingJob(watched), isWatchedAfterFailure(watched)]).toEqual(['confirm', true]);
+  for (const event of [taken, unexplained, miss()]) {
+    expect(after(watched, event, NOON_MS + 14 * DAY_MS - 1)).toBe(watched);
+  }
+  const over = after(watched, taken, NOON_MS + 14 * DAY_MS);
+  expect([...stand(over), outstandingJob(over)]).toEqual(['FAILED', 'CONFLICTED', null]);
+});
+
+test('it comes back when one of its hashes is in a block', () => {
+  const watched = settled(after(transactionIn('BROADCAST'), taken));
+  const confirming = after(watched, found({ confirmations: 1 }));
+  expect([...stand(confirming), outstandingJob(confirming)]).toEqual(['CONFIRMING', null, 'confirm']);
+  const done = after(confirming, found());
+  expect([...stand(done), outstandingJob(done)]).toEqual(['SUCCEEDED', null, 'confirm']);
+  const final = after(done, found({ finalized: true }));
+  expect([...stand(final), outstandingJob(final)]).toEqual(['SUCCEEDED', null, null]);
+  expect(stand(after(watched, found({ succeeded: false })))).toEqual(['FAILED', 'REVERTED']);
+  // Somebody else's transaction brings nothing back.
+  expect(after(watched, found({ hash: OTHER_HASH }))).toBe(watched);
+});
+
+test('a delivery has it looked for again when the two weeks are over, or when it failed for another reason', () => {
+  const watch: TransactionEvent = { type: 'watch' };
+  for (const stateReason of ['CONFLICTED', 'REJECTED_BY_NODE', 'SIGNING_TIMEOUT']) {
+    const failed = transactionIn('FAILED', { stateReason, inclusion: null, nonceHeld: false });
+    expect(outstandingJob(failed)).toBeNull();
+    const watched = after(failed, watch);
+    expect([watched.state, outstandingJob(watched), after(watched, watch)]).toEqual(['FAILED', 'confirm', watched]);
+    expect(stand(after(watched, found({ hash: HASH })))).toEqual(['SUCCEEDED', null]);
+  }
+  // Nobody has bytes of it; or it is in its block.
+  for (const differences of [{ inclusion: null, attempts: [preparedAttempt()] }, { attempts: [sentAttempt()] }]) {
+    const failed = transactionIn('FAILED', differences);
+    expect(after(failed, watch)).toBe(failed);
+  }
+});

@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { isPastNotAfter } from '#domain/transaction/not-after.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { HASH, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
+import { broadcast, cancellation, second, sentWith, step } from './step.ts';
+
+/** A payment with an end: nothing that pays is signed or sent from then on, and what still waits is cancelled. */
+
+const HOUR_MS = 60 * 60 * 1000;
+const DAY_MS = 24 * HOUR_MS;
+const intent = { ...transferIntent(), notAfterMs: NOON_MS };
+const END = { type: 'endByTime' } as const;
+const GONE = { type: 'miss', inMempool: false, nonceTaken: false } as const;
+
+function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
+  const decided = decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
+  if (!decided.ok) throw new Error(decided.refusal.code);
+  return decided.value.transaction;
+}
+
+test('is cancelled at its end, and not a millisecond before, and without an end never', () => {
+  const waiting = broadcast([sentWith('accepted')], { intent });
+  expect(step(waiting, END, NOON_MS - 1)).toBe(null);
+  expect(step(broadcast([sentWith('accepted')]), END)).toBe(null);
+  const ended = after(waiting, END);
+  expect([ended.state, ended.stateReason, ended.cancelling, ended.givenUp]).toEqual([
+    'BROADCAST',
+    'NOT_AFTER_PASSED',
+    true,
+    'NOT_AFTER_PASSED',
+  ]);
+  expect(outstandingJob(ended)).toBe('sign');
+  expect(step(ended, END, NOON_MS + DAY_MS)).toBe(null);
+});
+
+test('bytes that were signed and never sent may be out: they are cancelled like the others, and never given up', () => {
+  const unsent = { ...sentWith('accepted'), sent: null };
+  const ended = after(broadcast([unsent], { intent }), END);
+  expect(ended.attempts.map(({ sent }) => [sent?.outcome, sent?.times])).toEqual([['refused', 0]]);
+  expect(outstandingJob(ended)).toBe('sign');
+  // Co-signers sign no cancellation: it does not end as if nothing were out.
+  const failed = { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null } as const;
+  expect(step(ended, failed)).toBe(null);
+});
+
+test('a payment that every node refused at first is watched all the same, once its time is over', () => {
+  const ended = after(broadcast([sentWith('refused')], { intent }), END);
+  expect(step(ended, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(null);
+  expect(step(ended, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' })).toMatchObject({ cancelling: false });
+});
+
+test('a cancellation that cannot be had is tried again each hour, for as long as co-signers sign it', () => {
+  const ended = after(broadcast([sentWith('accepted')], { intent }), END);
+  const open = after(ended, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
+  expect([open.cancelling, open.givenUp, outstandingJob(open)]).toEqual([false, null, 'confirm']);
+  expect(isPastNotAfter(open, NOON_MS + HOUR_MS - 1)).toBe(false);
+  expect(isPastNotAfter(open, NOON_MS + HOUR_MS)).toBe(true);
+  const lastMs = intent.expiresAtMs + 31 * DAY_MS;
+  expect([isPastNotAfter(open, lastMs - 1), isPastNotAfter(open, lastMs)]).toEqual([true, false]);
+  expect(step(open, END, NOON_MS + 2 * HOUR_MS)).toMatchObject({ cancelling: true });
+});
+
+test('what a mempool has dropped is sent again before its end, and not after it', () => {
+  const waiting = broadcast([sentWith('accepted')], { intent });
+  expect(step(waiting, GONE, NOON_MS - 1)).toMatchObject({ stateReason: 'REBROADCASTING' });
+  expect(step(waiting, GONE)).toBe(null);
+  // A cancellation is no payment.
+  const undone = broadcast([sentWith('accepted'), sentWith('accepted', { ...second, ...cancellation })], {
+    intent,
+    cancelling: true,
+  });
+  expect(step(undone, GONE)).toMatchObject({ stateReason: 'REBROADCASTING' });
+});
+
+test('the chain decides which attempt is mined, and the record says which end that was', () => {
+  const ended = after(broadcast([sentWith('accepted')], { intent }), END);
+  const both = { ...ended, attempts: [sentWith('accepted'), sentWith('accepted', { ...second, ...cancellation })] };
+  const mined = (hash: string) =>
+    after(both, { type: 'include', inclusion: inclusion({ hash, confirmations: 3 }), confirmationsNeeded: 3 });
+  const [paid, undone] = [mined(HASH), mined(second.signed.hash)];
+  expect([paid.state, paid.stateReason]).toEqual(['SUCCEEDED', null]);
+  expect([undone.state, undone.stateReason]).toEqual(['FAILED', 'NOT_AFTER_PASSED']);
+});
+
+test('what is in a block, or not decided yet, has nothing to cancel', () => {
+  for (const state of ['SUBMITTED', 'SIGNING', 'CONFIRMING', 'SUCCEEDED', 'FAILED'] as const) {
+    expect(step(transactionIn(state, { intent }), END)).toBe(null);
+  }
+});

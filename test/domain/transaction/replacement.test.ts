@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import type { Decision } from '#domain/transaction/transition.ts';
+import {
+  alice,
+  bob,
+  HASH,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  signedAttempt,
+  transactionIn,
+  UNSPENT,
+} from '../cast.ts';
+
+/** Further attempts at one nonce, and when none can be had. */
+
+function after(transaction: Transaction, event: TransactionEvent): Decision {
+  const decided = decide(transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+  if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
+  return decided.value;
+}
+
+const cheap = () =>
+  transactionIn('BROADCAST', {
+    attempts: [{ ...signedAttempt(), sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1 } }],
+  });
+
+test('a faster attempt that can not be had leaves the ones that are out to the chain', () => {
+  const repricing = cheap();
+  expect(outstandingJob(repricing)).toBe('sign');
+  const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
+  const given = after(repricing, abandon).transaction;
+  expect([given.state, given.stateReason, outstandingJob(given)]).toEqual(['BROADCAST', 'FEE_CAP_EXCEEDED', 'confirm']);
+  expect(after(given, abandon).changed).toBe(false);
+  const mined = after(given, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 }).transaction;
+  expect(mined.state).toBe('SUCCEEDED');
+});
+
+test('bytes that no block can hold any more are followed by others, and end it where there are none to be had', () => {
+  const sent = transactionIn('BROADCAST');
+  const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
+  const lapsed = after(sent, lapse).transaction;
+  expect([lapsed.state, lapsed.stateReason, outstandingJob(lapsed)]).toEqual(['BROADCAST', 'SIGNING_AGAIN', 'sign']);
+  expect(after(lapsed, lapse).changed).toBe(false);
+  expect(after(sent, { type: 'lapse', attempt: 2 }).changed).toBe(false);
+  const again = after(lapsed, { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
+  expect(again.attempts.map(({ number, nonce }) => [number, nonce])).toEqual([
+    [1, '4'],
+    [2, '4'],
+  ]);
+  // Nobody signs it any more, and nothing of it can arrive: so it has failed, and its nonce is told to be free.
+  const over = after(lapsed, { type: 'abandonReplacement', reason: 'SIGNING_TIMEOUT' }).transaction;
+  expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'SIGNING_TIMEOUT', 'settle']);
+  const unsigned = after(again, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
+  expect([unsigned.state, unsigned.attempts.length]).toEqual(['FAILED', 1]);
+});
+
+test('bytes that were prepared for a replacement and never signed go, those before them stay', () => {
+  const prepared = after(cheap(), { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
+  expect([prepared.attempts.length, outstandingJob(prepared)]).toEqual([2, 'sign']);
+  const given = after(prepared, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
+  expect([given.attempts.length, given.attempts[0]?.signed?.hash, outstandingJob(given)]).toEqual([1, HASH, 'confirm']);
+  // A late run of the signing job finds nothing to give up a second time.
+  expect(after(given, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null }).changed).toBe(false);
+});
+
+test('what was refused and is nowhere is sent again: the network may want it by now', () => {
+  const given = after(cheap(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
+  const missed = after(given, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
+  expect([missed.stateReason, outstandingJob(missed)]).toEqual(['REBROADCASTING', 'broadcast']);
+});
+
+test('a faster attempt is asked for once, and only of what is on its way', () => {
+  const asked = after(transactionIn('BROADCAST'), { type: 'speedUp', actor: alice }).transaction;
+  expect([asked.stateReason, asked.attempts[0]?.sent?.outcome, outstandingJob(asked)]).toEqual([
+    'REPRICING',
+    'underpriced',
+    'sign',
+  ]);
+  expect(after(asked, { type: 'speedUp', actor: bob }).changed).toBe(false);
+  const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
+  expect(after(unsent, { type: 'speedUp', actor: alice }).changed).toBe(false);
+});
+
+describe('who looked before another attempt was signed', () => {
+  const second = { ...signedAttempt(), number: 2, signed: { raw: '0x0299ff', hash: OTHER_HASH, atMs: NOON_MS } };
+  const two = () => transactionIn('BROADCAST', { attempts: [signedAttempt(), second] });
+  const miss = { type: 'miss', inMempool: false, nonceTaken: true } as const;
+  const failed = { type: 'include', inclusion: inclusion({ succeeded: false }), confirmationsNeeded: 1 } as const;
+
+  test('can not say that the nonce is taken by another: it may be that attempt', () => {
+    expect(after(two(), { ...miss, lookedFor: 1 }).changed).toBe(false);
+    for (const known of [{ lookedFor: 2 }, {}]) {
+      const { state, stateReason } = after(two(), { ...miss, ...known }).transaction;
+      expect([state, stateReason]).toEqual(['FAILED', 'CONFLICTED']);
+    }
+  });
+
+  test('can not say that it has failed: that attempt may still succeed', () => {
+    expect(after(two(), { ...failed, lookedFor: 1 }).changed).toBe(false);
+    for (const known of [{ lookedFor: 2 }, {}]) {
+      const { state, stateReason } = after(two(), { ...failed, ...known }).transaction;
+      expect([state, stateReason]).toEqual(['FAILED', 'REVERTED']);
+    }
+  });
+
+  test('has seen what has succeeded all the same', () => {
+    const found = { ...failed, inclusion: inclusion(), lookedFor: 1 };
+    expect(after(two(), found).transaction.state).toBe('SUCCEEDED');
+  });
+
+  test('has not overlooked what is prepared and not signed', () => {
+    const unsigned = transactionIn('BROADCAST', { attempts: [signedAttempt(), { ...second, signed: null }] });
+    expect(after(unsigned, { ...miss, lookedFor: 1 }).transaction.state).toBe('FAILED');
+  });
+});
+
+describe('a cancellation on the chain', () => {
+  const cancel: TransactionEvent = { type: 'cancel', actor: alice };
+  const cancelling = () => after(transactionIn('BROADCAST'), cancel).transaction;
+  const undone = { ...PREPARED, purpose: 'cancellation' as const, payload: '0x0299' };
+
+  /** The cancellation is signed and sent. */
+  function out(): Transaction {
+    const prepared = after(cancelling(), { type: 'prepare', attempt: undone }).transaction;
+    const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x0299ff', hash: OTHER_HASH }).transaction;
+    return after(signed, { type: 'send', attempt: 2, outcome: 'accepted', answer: null }).transaction;
+  }
+  const mined = (transaction: Transaction, hash: string, confirmations = 3) =>
+    after(transaction, { type: 'include', inclusion: inclusion({ hash, confirmations }), confirmationsNeeded: 3 })
+      .transaction;
+
+  test('asks for another attempt at the same nonce, once', () => {
+    const asked = cancelling();
+    expect([asked.state, asked.stateReason, outstandingJob(asked)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
+    expect(after(asked, cancel).changed).toBe(false);
+    expect(after(asked, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
+    expect(after(asked, { type: 'prepare', attempt: { ...undone, nonce: '5' } }).changed).toBe(false);
+    const sent = out();
+    expect([sent.stateReason, outstandingJob(sent)]).toEqual(['CANCELLING', 'confirm']);
+  });
+
+  test('waits for bytes that are on their way out, and follows them', () => {
+    const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
+    const asked = after(unsent, cancel).transaction;
+    expect(outstandingJob(asked)).toBe('broadcast');
+    const sent = after(asked, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' }).transaction;
+    expect(outstandingJob(sent)).toBe('sign');
+  });
+
+  test('is CANCELLED when it is mined at depth, and then gives its nonce back', () => {
+    const shallow = mined(out(), OTHER_HASH, 1);
+    expect([shallow.state, shallow.stateReason]).toEqual(['CONFIRMING', 'CANCELLING']);
+    const done = mined(shallow, OTHER_HASH);
+    expect([done.state, done.stateReason, outstandingJob(done)]).toEqual([
+      'CANCELLED',
+      'CANCELLED_ON_CHAIN',
+      'confirm',
+    ]);
+    const final = inclusion({ hash: OTHER_HASH, confirmations: 9, finalized: true });
+    const finalised = after(done, { type: 'include', inclusion: final, confirmationsNeeded: 3 }).transaction;
+    expect([finalised.state, outstandingJob(finalised)]).toEqual(['CANCELLED', 'settle']);
+    expect(outstandingJob(after(finalised, { type: 'settle' }).transaction)).toBeNull();
+  });
+
+  test('comes too late when what it was to undo is mined first: that is said as it is', () => {
+    const done = mined(out(), HASH);
+    expect([done.state, done.stateReason]).toEqual(['SUCCEEDED', null]);
+  });
+
+  test('is undone with its block, and both attempts are open again', () => {
+    const done = mined(out(), OTHER_HASH);
+    const gone = after(done, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
+    expect([gone.state, gone.stateReason, gone.nonceHeld, outstandingJob(gone)]).toEqual([
+      'BROADCAST',
+      'REORGED',
+      true,
+      'broadcast',
+    ]);
+    expect(mined(gone, HASH).state).toBe('SUCCEEDED');
+  });
+
+  test('that is too dear is given up, and what is out is watched as before', () => {
+    const given = after(cancelling(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
+    expect([given.stateReason, given.cancelling, outstandingJob(given)]).toEqual([
+      'FEE_CAP_EXCEEDED',
+      false,
+      'confirm',
+    ]);
+    expect(after(given, cancel).transaction.cancelling).toBe(true);
+  });
+
+  test('may be made faster itself, and stays a cancellation', () => {
+    const faster = after(out(), { type: 'speedUp', actor: alice }).transaction;
+    expect(outstandingJob(faster)).toBe('sign');
+    expect(after(faster, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
+    expect(after(faster, { type: 'prepare', attempt: undone }).transaction.attempts).toHaveLength(3);
+    const given = after(faster, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
+    expect([given.cancelling, given.attempts.length, outstandingJob(given)]).toEqual([true, 2, 'confirm']);
+  });
+});
+
+test('a block that is undone while a further attempt is not sent yet, or not even signed, leaves that one to go its way', () => {
+  const mined = { state: 'CONFIRMING', inclusion: inclusion() } as const;
+  const first = { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: NOON_MS, times: 1 } } as const;
+  const second = { ...signedAttempt(), number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: NOON_MS } };
+  const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+  const unsent = after(transactionIn('CONFIRMING', { ...mined, attempts: [first, second] }), miss).transaction;
+  expect([unsent.state, unsent.stateReason, outstandingJob(unsent)]).toEqual(['BROADCAST', 'REORGED', 'broadcast']);
+  const bare = { ...second, signed: null };
+  const unsigned = after(transactionIn('CONFIRMING', { ...mined, attempts: [first, bare] }), miss).transaction;
+  expect([unsigned.state, outstandingJob(unsigned)]).toEqual(['BROADCAST', 'sign']);
+});

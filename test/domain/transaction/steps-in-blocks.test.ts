@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { signedAmountOf } from '#domain/asset/amount.ts';
+import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
+import type { BalanceChange } from '#domain/activity/movement.ts';
+import {
+  amount,
+  CREATED_AT_MS,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+} from '../cast.ts';
+import { broadcast, cancellation, second, sentWith, step } from './step.ts';
+
+/** Exactly what a block, or that there is none, writes into a record. */
+
+describe('a block', () => {
+  const found = (differences: Parameters<typeof inclusion>[0] = {}, needed = 3): TransactionEvent => {
+    return { type: 'include', inclusion: inclusion(differences), confirmationsNeeded: needed };
+  };
+  const told = { stateReason: 'REBROADCASTING' };
+  const cancelled = [sentAttempt(), sentWith('accepted', { ...second, ...cancellation })];
+
+  test('is not deep enough until it is', () => {
+    const shallow = inclusion({ confirmations: 2 });
+    const waiting = { state: 'CONFIRMING', stateReason: null, inclusion: shallow };
+    expect(step(broadcast([sentAttempt()], told), found({ confirmations: 2 }))).toEqual(waiting);
+    const done = { state: 'SUCCEEDED', stateReason: null, inclusion: inclusion({ confirmations: 3 }) };
+    expect(step(broadcast([sentAttempt()], told), found({ confirmations: 3 }))).toEqual(done);
+    const of = { hash: OTHER_HASH, confirmations: 2 };
+    expect(step(broadcast(cancelled, told), found(of))).toEqual({
+      state: 'CONFIRMING',
+      stateReason: 'CANCELLING',
+      inclusion: inclusion(of),
+    });
+  });
+
+  test('says what became of it', () => {
+    const deep = { confirmations: 3 };
+    const reverted = { ...deep, succeeded: false };
+    expect(step(broadcast([sentAttempt()]), found(reverted))).toEqual({
+      state: 'FAILED',
+      stateReason: 'REVERTED',
+      inclusion: inclusion(reverted),
+    });
+    const other = { ...deep, hash: OTHER_HASH };
+    const ended = (state: string, stateReason: string) => ({ state, stateReason, inclusion: inclusion(other) });
+    expect(step(broadcast(cancelled), found(other))).toEqual(ended('CANCELLED', 'CANCELLED_ON_CHAIN'));
+    const gaveUp = { givenUp: 'INSUFFICIENT_FUNDS' as FailureReason };
+    expect(step(broadcast(cancelled, gaveUp), found(other))).toEqual(ended('FAILED', 'INSUFFICIENT_FUNDS'));
+    // The payment itself was mined after all.
+    expect(step(broadcast(cancelled, gaveUp), found(deep))?.state).toBe('SUCCEEDED');
+    expect(step(broadcast([sentAttempt()]), found(other))).toBeNull();
+  });
+
+  test('is news when anything of it is', () => {
+    const before = transactionIn('CONFIRMING', { inclusion: inclusion({ confirmations: 1 }) });
+    expect(step(before, found({ confirmations: 1 }))).toBeNull();
+    for (const news of [{ confirmations: 2 }, { blockHash: `0x${'b2'.repeat(32)}` }, { finalized: true }]) {
+      expect(step(before, found({ confirmations: 1, ...news }))?.inclusion).toMatchObject(news);
+    }
+    const replaced = { ...before, attempts: [sentAttempt(), sentWith('accepted', second)] };
+    expect(step(replaced, found({ hash: OTHER_HASH }))?.inclusion).toMatchObject({ hash: OTHER_HASH });
+  });
+
+  test('that holds what is done already is news when it is final, or another one', () => {
+    const done = transactionIn('SUCCEEDED');
+    expect(step(done, found({ confirmations: 9 }))).toBeNull();
+    const final = inclusion({ confirmations: 9, finalized: true });
+    expect(step(done, found({ confirmations: 9, finalized: true }))).toEqual({ inclusion: final });
+    const elsewhere = { confirmations: 3, blockHash: `0x${'b2'.repeat(32)}` };
+    expect(step(done, found(elsewhere))).toEqual({ inclusion: inclusion(elsewhere) });
+    expect(step(transactionIn('SUCCEEDED', { inclusion: null }), found({ confirmations: 3 }))).toBeNull();
+  });
+
+  test('says what a call was, and of a payment nothing that was not known', () => {
+    const asset = { kind: 'erc721', tokenAddress: OTHER_HASH.slice(0, 42), tokenId: '1' } as const;
+    const minted: BalanceChange = { ...asset, units: signedAmountOf(1n), isMinted: true, isCash: false };
+    const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } =
+      transactionIn('SUBMITTED').intent;
+    const frame = { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs };
+    const terms = {
+      to: OTHER_HASH.slice(0, 42),
+      data: '0x',
+      value: amount('0'),
+      maxFee: amount('1'),
+      lookalikeOf: null,
+    };
+    const call = {
+      intent: { ...frame, ...terms, kind: 'contract-interaction' },
+      displayType: 'CONTRACT_INTERACTION',
+    } as const;
+    const changes = [minted];
+    expect(step(broadcast([sentAttempt()], call), found({ changes }))?.displayType).toBe('MINTED');
+    expect(step(broadcast([sentAttempt()]), found({ changes }))?.displayType).toBeUndefined();
+    const mined = transactionIn('CONFIRMING', { ...call, displayType: 'MINTED' });
+    const gone: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+    expect(step(mined, gone)?.displayType).toBe('CONTRACT_INTERACTION');
+  });
+});
+
+describe('no block', () => {
+  const miss = (inMempool: boolean, nonceTaken: boolean): TransactionEvent => ({ type: 'miss', inMempool, nonceTaken });
+
+  test('has it: where the mempool has dropped it the same bytes go out again', () => {
+    const sent = { outcome: 'unknown', answer: 'not in the mempool', atMs: CREATED_AT_MS, times: 1 };
+    for (const outcome of ['accepted', 'refused'] as const) {
+      expect(step(broadcast([sentWith(outcome)]), miss(false, false))).toEqual({
+        stateReason: 'REBROADCASTING',
+        attempts: [{ ...sentAttempt(), sent }],
+      });
+    }
+    for (const attempts of [
+      [],
+      [signedAttempt()],
+      [sentWith('unknown')],
+      [sentWith('underpriced')],
+      [sentWith('lapsed')],
+    ]) {
+      expect(step(broadcast(attempts), miss(false, false))).toBeNull();
+    }
+    expect(step(broadcast([sentAttempt()]), miss(true, false))).toBeNull();
+    const taken = { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: NOON_MS };
+    for (const inMempool of [true, false]) expect(step(broadcast([]), miss(inMempool, true))).toEqual(taken);
+  });
+
+  test('has it any more: it is on its way again, and so is its nonce', () => {
+    const sent = { outcome: 'unknown', answer: 'its block was reorganised away', atMs: CREATED_AT_MS, times: 1 };
+    const back = { state: 'BROADCAST', stateReason: 'REORGED', inclusion: null };
+    const attempts = [{ ...sentAttempt(), sent }];
+    expect(step(transactionIn('CONFIRMING'), miss(false, false))).toEqual({ ...back, attempts });
+    expect(step(transactionIn('SUCCEEDED', { nonceHeld: false }), miss(false, true))).toEqual({
+      ...back,
+      attempts,
+      nonceHeld: true,
+    });
+    for (const nothing of [null, inclusion({ finalized: true })]) {
+      expect(step(transactionIn('SUCCEEDED', { inclusion: nothing }), miss(false, false))).toBeNull();
+    }
+    expect(step(transactionIn('CONFIRMING', { attempts: [] }), miss(false, false))).toEqual(back);
+    // An earlier one was mined, and the newest has not left yet.
+    const waiting = [sentAttempt(), { ...signedAttempt(), ...second }];
+    expect(step(transactionIn('CONFIRMING', { attempts: waiting }), miss(false, false))).toEqual(back);
+  });
+});
+
+test('a nonce is settled when the chain calls the block final, or there never is one', () => {
+  const settle: TransactionEvent = { type: 'settle' };
+  const final = { inclusion: inclusion({ finalized: true }) };
+  expect(step(transactionIn('SUCCEEDED', final), settle)).toEqual({ nonceHeld: false });
+  expect(step(transactionIn('FAILED', { inclusion: null }), settle)).toEqual({ nonceHeld: false });
+  expect(step(transactionIn('SUCCEEDED', { ...final, nonceHeld: false }), settle)).toBeNull();
+  expect(step(transactionIn('SUCCEEDED'), settle)).toBeNull();
+});

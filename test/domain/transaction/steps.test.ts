@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import {
+  alice,
+  bob,
+  CREATED_AT_MS,
+  DIGEST,
+  EXPIRES_AT_MS,
+  HASH,
+  NOON_MS,
+  PREPARED,
+  preparedAttempt,
+  sentAttempt,
+  signedAttempt,
+  transactionIn,
+} from '../cast.ts';
+import { broadcast, cancellation, now, second, sentWith, step } from './step.ts';
+
+/** Exactly what each step of the table writes into a record, and when it writes nothing. Where it leads to is in `transition-matrix.test.ts`. */
+
+describe('before the decision', () => {
+  const pending = transactionIn('SUBMITTED');
+
+  test('a rejection names who, and what of', () => {
+    expect(step(pending, { type: 'reject', actor: bob })).toEqual({
+      state: 'REJECTED',
+      stateReason: 'REJECTED_BY_SIGNER',
+      rejection: { actor: bob, digest: DIGEST, device: null, atMs: NOON_MS },
+    });
+  });
+
+  test('a cancellation, and an expiry that is not early', () => {
+    const cancelled = { state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' };
+    expect(step(pending, { type: 'cancel', actor: alice })).toEqual(cancelled);
+    expect(step(pending, { type: 'expire' }, EXPIRES_AT_MS - 1)).toBeNull();
+    expect(step(pending, { type: 'expire' }, EXPIRES_AT_MS)).toEqual({
+      state: 'EXPIRED',
+      stateReason: 'EXPIRED_UNDECIDED',
+    });
+  });
+
+  test('what was hidden on purpose stays a choice', () => {
+    const hide: TransactionEvent = { type: 'setVisibility', actor: alice, visible: false };
+    expect(step(pending, hide)).toEqual({ visible: false, visibilityChoice: false });
+    expect(step({ ...pending, visible: false, visibilityChoice: false }, hide)).toBeNull();
+    const hidden = { ...pending, visible: false, visibilityChoice: null };
+    expect(step(hidden, hide)).toEqual({ visibilityChoice: false });
+  });
+});
+
+describe('signing', () => {
+  const prepare: TransactionEvent = { type: 'prepare', attempt: PREPARED };
+  const signs = (number: number): TransactionEvent => ({ type: 'sign', attempt: number, raw: '0x02ff', hash: HASH });
+  const signing = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
+    transactionIn('SIGNING', { attempts, ...differences });
+
+  test('bytes are chosen for the purpose of now', () => {
+    const chosen = { ...preparedAttempt(), preparedAtMs: NOON_MS };
+    expect(step(signing([]), prepare)).toEqual({ attempts: [chosen] });
+    expect(step(signing([preparedAttempt()]), prepare)).toBeNull();
+    expect(step(signing([], { cancelling: true }), prepare)).toBeNull();
+    const cancels: TransactionEvent = { type: 'prepare', attempt: { ...PREPARED, ...cancellation } };
+    expect(step(signing([]), cancels)).toBeNull();
+    const instead = { ...chosen, ...cancellation, number: 2 };
+    expect(step(signing([preparedAttempt()], { cancelling: true }), cancels)).toEqual({
+      attempts: [preparedAttempt(), instead],
+    });
+  });
+
+  test('what is out and is to be cancelled is followed by a cancellation, once it was sent', () => {
+    const cancels: TransactionEvent = { type: 'prepare', attempt: { ...PREPARED, ...cancellation } };
+    expect(step(broadcast([signedAttempt()], { cancelling: true }), cancels)).toBeNull();
+    const changed = step(broadcast([sentAttempt()], { cancelling: true }), cancels);
+    expect(changed?.attempts?.map(({ number, purpose }) => [number, purpose])).toEqual([
+      [1, 'intent'],
+      [2, 'cancellation'],
+    ]);
+  });
+
+  test('a delay is written down once for each reason', () => {
+    const delay: TransactionEvent = { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' };
+    expect(step(signing([]), delay)).toEqual({ stateReason: 'SIGNER_UNAVAILABLE' });
+    expect(step(signing([], { stateReason: 'SIGNER_UNAVAILABLE' }), delay)).toBeNull();
+  });
+
+  test('a failure says why, and of what was given up why that was', () => {
+    const fail: TransactionEvent = { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null };
+    expect(step(signing([]), fail)).toEqual({ state: 'FAILED', stateReason: 'SIGNING_TIMEOUT' });
+    const givenUp = signing([preparedAttempt()], { givenUp: 'INSUFFICIENT_FUNDS', cancelling: true });
+    expect(step(givenUp, fail)).toEqual({ state: 'FAILED', stateReason: 'INSUFFICIENT_FUNDS' });
+    expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fail)).toBeNull();
+  });
+
+  test('a nonce is filled only where nothing is signed, and once', () => {
+    const fill: TransactionEvent = { type: 'fillNonce', reason: 'TOKEN_REFUSED', detail: null };
+    const gaveUp = { cancelling: true, givenUp: 'TOKEN_REFUSED', stateReason: 'TOKEN_REFUSED' };
+    expect(step(signing([preparedAttempt()]), fill)).toEqual(gaveUp);
+    expect(step(signing([], { cancelling: true }), fill)).toBeNull();
+    expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fill)).toBeNull();
+  });
+
+  test('a signature is that of the newest attempt, which has none', () => {
+    const waited = { stateReason: 'SIGNER_UNAVAILABLE' };
+    const signed = { ...preparedAttempt(), signed: { raw: '0x02ff', hash: HASH, atMs: NOON_MS } };
+    const out = { state: 'BROADCAST', stateReason: null, attempts: [signed] };
+    expect(step(signing([preparedAttempt()], waited), signs(1))).toEqual(out);
+    expect(step(signing([preparedAttempt()], { ...waited, cancelling: true }), signs(1))).toEqual({
+      ...out,
+      stateReason: 'CANCELLING',
+    });
+    for (const attempts of [[], [signedAttempt()]]) expect(step(signing(attempts), signs(1))).toBeNull();
+    expect(step(signing([preparedAttempt()]), signs(2))).toBeNull();
+  });
+});
+
+describe('sending', () => {
+  const sends = (outcome: SendOutcome, number = 1): TransactionEvent => {
+    return { type: 'send', attempt: number, outcome, answer: 'so it said' };
+  };
+
+  test.each<[SendOutcome, string | null]>([
+    ['accepted', null],
+    ['unknown', 'REBROADCASTING'],
+    ['underpriced', 'REPRICING'],
+    ['lapsed', 'SIGNING_AGAIN'],
+    ['refused', 'REFUSED_BY_NODE'],
+  ])('%s is written down with the answer, and people read %s', (outcome, stateReason) => {
+    const sent = { outcome, answer: 'so it said', atMs: NOON_MS };
+    // Counted over all nodes: people read the words after three identical refusals.
+    const refused = (times: number) => (outcome === 'accepted' ? {} : { refusal: { answer: 'so it said', times } });
+    expect(step(broadcast([signedAttempt()], { stateReason: 'before' }), sends(outcome))).toEqual({
+      stateReason,
+      attempts: [{ ...signedAttempt(), sent: { ...sent, times: 1 }, ...refused(1) }],
+    });
+    const again = step(broadcast([sentAttempt()]), sends(outcome));
+    expect(again?.attempts).toEqual([{ ...signedAttempt(), sent: { ...sent, times: 2 }, ...refused(1) }]);
+  });
+
+  test('what is cancelled says so while it is out', () => {
+    const changed = step(broadcast([signedAttempt()], { cancelling: true }), sends('accepted'));
+    expect(changed?.stateReason).toBe('CANCELLING');
+  });
+
+  test('nothing is sent but the newest attempt, and that signed', () => {
+    for (const attempts of [[], [preparedAttempt()], [sentAttempt(), { ...preparedAttempt(), number: 2 }]]) {
+      expect(step(broadcast(attempts), sends('accepted', attempts.length))).toBeNull();
+    }
+    expect(step(broadcast([signedAttempt()]), sends('accepted', 2))).toBeNull();
+    expect(step(broadcast([sentAttempt(), { ...signedAttempt(), ...second }]), sends('accepted', 1))).toBeNull();
+  });
+
+  test('a refusal for good ends what no node ever took, and nothing else', () => {
+    const refuses = (number: number): TransactionEvent => ({ type: 'refuseBroadcast', attempt: number, answer: 'no' });
+    const refusal = { answer: 'no', times: 1 };
+    const failed = { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: [{ ...signedAttempt(), refusal }] };
+    expect(step(broadcast([signedAttempt()]), refuses(1))).toEqual(failed);
+    expect(step(broadcast([signedAttempt()]), refuses(2))).toBeNull();
+    const two = [sentWith('underpriced'), { ...signedAttempt(), ...second }];
+    const refused = { outcome: 'refused', answer: 'no', atMs: NOON_MS, times: 1 };
+    expect(step(broadcast(two), refuses(2))).toEqual({
+      stateReason: 'REFUSED_BY_NODE',
+      attempts: [two[0], { ...two[1], sent: refused, refusal }],
+    });
+  });
+});
+
+describe('another attempt', () => {
+  const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
+  const speedUp: TransactionEvent = { type: 'speedUp', actor: alice };
+  const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
+
+  test('is called for where no block can hold the newest any more', () => {
+    const sent = { outcome: 'lapsed', answer: 'no block can hold it any more', atMs: CREATED_AT_MS, times: 1 };
+    expect(step(broadcast([sentAttempt()]), lapse)).toEqual({
+      stateReason: 'SIGNING_AGAIN',
+      attempts: [{ ...sentAttempt(), sent }],
+    });
+    const others = [
+      [],
+      [signedAttempt()],
+      [sentWith('lapsed')],
+      [sentWith('underpriced')],
+      [sentWith('accepted', second)],
+    ];
+    for (const attempts of others) expect(step(broadcast(attempts), lapse)).toBeNull();
+  });
+
+  test('is called for where somebody wants to pay more', () => {
+    const answer = 'a faster one was asked for';
+    const sent = { outcome: 'underpriced', answer, atMs: CREATED_AT_MS, times: 1, isAsked: true };
+    expect(step(broadcast([sentAttempt()]), speedUp)).toEqual({
+      stateReason: 'REPRICING',
+      attempts: [{ ...sentAttempt(), sent }],
+    });
+    for (const attempts of [[], [signedAttempt()], [sentWith('lapsed')], [sentWith('underpriced')]]) {
+      expect(step(broadcast(attempts), speedUp)).toBeNull();
+    }
+    for (const state of ['SIGNING', 'SUCCEEDED'] as const) {
+      const refusal = { code: 'transaction-not-broadcast', state };
+      expect(decide(transactionIn(state), speedUp, now)).toEqual({ ok: false, refusal });
+    }
+  });
+
+  test('that can not be had leaves the newest that is out, which is watched on', () => {
+    const unsigned = { ...preparedAttempt(), number: 2 };
+    const refused = sentWith('refused');
+    expect(step(broadcast([sentWith('underpriced'), unsigned]), abandon)).toEqual({
+      stateReason: 'FEE_CAP_EXCEEDED',
+      attempts: [refused],
+    });
+    for (const attempts of [[], [unsigned], [signedAttempt()], [sentAttempt()], [sentWith('unknown'), unsigned]]) {
+      expect(step(broadcast(attempts), abandon)).toBeNull();
+    }
+  });
+
+  test('that can not be had fails what no block can hold any more', () => {
+    const attempts = [sentWith('lapsed')];
+    expect(step(broadcast([...attempts, { ...preparedAttempt(), number: 2 }]), abandon)).toEqual({
+      state: 'FAILED',
+      stateReason: 'FEE_CAP_EXCEEDED',
+      attempts,
+      watchedSinceMs: NOON_MS,
+    });
+  });
+
+  test('a cancellation that can not be had is not wanted any more, and one that is out stays', () => {
+    const cancelling = { cancelling: true };
+    const unsigned = { ...preparedAttempt(), ...cancellation, number: 2 };
+    expect(step(broadcast([sentAttempt(), unsigned], cancelling), abandon)).toEqual({
+      stateReason: 'FEE_CAP_EXCEEDED',
+      cancelling: false,
+      attempts: [sentAttempt()],
+    });
+    const out = [sentAttempt(), sentWith('underpriced', { ...second, ...cancellation })];
+    expect(step(broadcast(out, cancelling), abandon)).toEqual({
+      stateReason: 'FEE_CAP_EXCEEDED',
+      attempts: [sentAttempt(), sentWith('refused', { ...second, ...cancellation })],
+    });
+    // What is asked for by nobody keeps none.
+    const alone = broadcast([sentWith('underpriced', cancellation)]);
+    expect(step(alone, abandon)?.cancelling).toBeUndefined();
+  });
+});

@@ -1,0 +1,97 @@
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { isStale } from '#domain/transaction/unsigned-attempt.ts';
+import { HASH, NOON_MS, policy, PREPARED, preparedAttempt, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
+
+/** Unsigned bytes whose price is too old: they are dropped only where it is certain that no co-signer has begun with them. */
+
+function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
+  return events.reduce((before, event) => {
+    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+    if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
+    return decided.value.transaction;
+  }, transaction);
+}
+
+const FRESH_DIGEST = `0x${'dd'.repeat(32)}`;
+const mine = { ...PREPARED, preparedBy: 'first' };
+const prepare: TransactionEvent = { type: 'prepare', attempt: mine };
+const { signingDigest } = PREPARED;
+const inVain: TransactionEvent = { type: 'askInVain', signingDigest, run: 'first' };
+const asks: TransactionEvent = { type: 'ask', signingDigest };
+const instead: TransactionEvent = {
+  type: 'prepare',
+  attempt: { ...mine, payload: '0x0203', signingDigest: FRESH_DIGEST, preparedBy: 'second' },
+  instead: signingDigest,
+};
+const signing = () => transactionIn('SIGNING', { attempts: [] });
+const newest = ({ attempts }: Transaction) => attempts.at(-1);
+
+test('bytes that no co-signer has begun with are replaced under their number, at their nonce', () => {
+  const unasked = after(signing(), prepare, inVain);
+  expect(newest(unasked)?.isAsked).toBe(false);
+  const fresh = after(unasked, instead);
+  expect(fresh.attempts.map(({ number, nonce, signingDigest: digest }) => [number, nonce, digest])).toEqual([
+    [1, PREPARED.nonce, FRESH_DIGEST],
+  ]);
+  // Nothing is known of the new ones, and what is known of the old ones comes too late.
+  expect(newest(fresh)?.isAsked).toBeUndefined();
+  expect(after(fresh, asks)).toBe(fresh);
+  expect(after(fresh, inVain)).toBe(fresh);
+  expect(after(fresh, instead)).toBe(fresh);
+});
+
+test('bytes that a co-signer may have begun with stay', () => {
+  const unknown = after(signing(), prepare);
+  expect(after(unknown, instead)).toBe(unknown);
+  const asked = after(unknown, inVain, asks);
+  expect(newest(asked)?.isAsked).toBe(true);
+  expect(after(asked, instead)).toBe(asked);
+  // Whoever says late that nobody was reached has not seen that.
+  expect(after(asked, inVain)).toBe(asked);
+  const early = after(unknown, asks);
+  expect(after(early, inVain)).toBe(early);
+});
+
+test('only the run that prepared the bytes knows that nobody was reached', () => {
+  const prepared = after(signing(), prepare);
+  expect(after(prepared, { ...inVain, run: 'second' })).toBe(prepared);
+  const old = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
+  expect(after(old, inVain)).toBe(old);
+});
+
+test('neither another nonce, nor another purpose, nor signed bytes are replaced in place', () => {
+  const unasked = after(signing(), prepare, inVain);
+  const other = { ...mine, signingDigest: FRESH_DIGEST };
+  expect(after(unasked, { ...instead, attempt: { ...other, nonce: '5' } })).toBe(unasked);
+  expect(after(unasked, { ...instead, attempt: { ...other, purpose: 'cancellation' } })).toBe(unasked);
+  const given = after(unasked, { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null });
+  expect(after(given, instead)).toBe(given);
+  const signed = after(unasked, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
+  expect(after(signed, instead)).toBe(signed);
+});
+
+test('an unsigned replacement of what is out is replaced in place too, and what is out stays', () => {
+  const hurried = after(
+    transactionIn('BROADCAST', { attempts: [sentAttempt()] }),
+    { type: 'reprice', attempt: 1, obstacle: null },
+    prepare,
+    inVain,
+    instead,
+  );
+  expect(hurried.attempts.map(({ number, signingDigest: digest }) => [number, digest])).toEqual([
+    [1, signingDigest],
+    [2, FRESH_DIGEST],
+  ]);
+});
+
+test('bytes are stale five minutes after they were prepared, where nobody has begun with them', () => {
+  const attempt: Attempt = { ...preparedAttempt(), isAsked: false };
+  const atMs = attempt.preparedAtMs + 5 * 60_000;
+  expect([isStale(attempt, atMs - 1), isStale(attempt, atMs)]).toEqual([false, true]);
+  expect(isStale({ ...attempt, isAsked: true }, atMs)).toBe(false);
+  expect(isStale(preparedAttempt(), atMs)).toBe(false);
+  expect(isStale({ ...sentAttempt(), isAsked: false }, atMs)).toBe(false);
+});

@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
+
+/** A coin that no RPC node shows: it ends nothing by itself, and a person may end the transaction. */
+
+function decided(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS) {
+  return decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
+}
+
+function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
+  const result = decided(transaction, event, nowMs);
+  if (!result.ok) throw new Error(result.refusal.code);
+  return result.value.transaction;
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+const miss = (differences: object = {}): TransactionEvent => ({
+  type: 'miss',
+  inMempool: false,
+  nonceTaken: false,
+  ...differences,
+});
+const unknown = miss({ isCoinUnknown: true });
+const taken = miss({ nonceTaken: true });
+const end: TransactionEvent = { type: 'endUnknown', actor: alice };
+const found = (differences: object = {}): TransactionEvent => ({
+  type: 'include',
+  inclusion: inclusion({ confirmations: 3, ...differences }),
+  confirmationsNeeded: 3,
+});
+const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(one), one.nonceHeld];
+const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
+const waiting = after(transactionIn('BROADCAST'), unknown);
+
+test('a coin that no node shows leaves the transaction where it is, and nothing is sent again', () => {
+  expect(stand(waiting)).toEqual(['BROADCAST', 'COIN_UNKNOWN', 'confirm', true]);
+  expect([waiting.attempts, after(waiting, unknown)]).toEqual([transactionIn('BROADCAST').attempts, waiting]);
+  expect(after(waiting, unknown, NOON_MS + 400 * DAY_MS)).toBe(waiting);
+  // Another attempt was signed since the nodes were asked.
+  expect(after(transactionIn('BROADCAST'), miss({ isCoinUnknown: true, lookedFor: 0 })).stateReason).toBeNull();
+});
+
+test('it goes on when the coin is shown again, and ends when a transaction is named that spends it', () => {
+  expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING', 'broadcast', true]);
+  expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null, 'confirm', true]);
+  expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED', 'settle', true]);
+  expect(stand(after(waiting, found()))).toEqual(['SUCCEEDED', null, 'confirm', true]);
+  const stopping = after(transactionIn('BROADCAST', { cancelling: true }), unknown);
+  expect(after(stopping, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
+});
+
+test('a person ends it, and it is watched with its coins for two weeks', () => {
+  const ended = after(waiting, end);
+  expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
+  const watched = settled(ended);
+  expect([...stand(watched), isWatchedAfterFailure(watched), keepsUtxosReserved(watched)]).toEqual([
+    'FAILED',
+    'COIN_UNKNOWN',
+    'confirm',
+    false,
+    true,
+    true,
+  ]);
+  expect(after(watched, unknown, NOON_MS + 14 * DAY_MS - 1)).toBe(watched);
+  const over = after(watched, unknown, NOON_MS + 14 * DAY_MS);
+  expect([...stand(over), keepsUtxosReserved(over)]).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true, false]);
+  expect(stand(settled(over))).toEqual(['FAILED', 'COIN_UNKNOWN', null, false]);
+});
+
+test('what a person ended and the chain carries out after all is right in the end, and gives its coins back', () => {
+  const watched = settled(after(waiting, end));
+  const confirming = after(watched, found({ confirmations: 1 }));
+  expect(stand(confirming)).toEqual(['CONFIRMING', null, 'confirm', true]);
+  const done = after(after(confirming, found()), found({ finalized: true }));
+  expect(stand(done)).toEqual(['SUCCEEDED', null, 'settle', true]);
+  expect(stand(settled(done))).toEqual(['SUCCEEDED', null, null, false]);
+});
+
+test('what a person ended gives its coins back as soon as a transaction is named that spends one', () => {
+  const watched = settled(after(waiting, end));
+  const dead = after(watched, taken);
+  expect([...stand(dead), keepsUtxosReserved(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
+  // The allocator was told to keep them just before.
+  expect(after(dead, { type: 'settle', keepsCoins: true })).toBe(dead);
+  expect([...stand(settled(dead)), isWatchedAfterFailure(dead)]).toEqual([
+    'FAILED',
+    'CONFLICTED',
+    'confirm',
+    false,
+    true,
+  ]);
+});
+
+test('nothing is ended whose coins are known', () => {
+  for (const one of [
+    transactionIn('BROADCAST'),
+    after(waiting, miss()),
+    after(transactionIn('BROADCAST'), miss({ isUnexplained: true })),
+  ]) {
+    expect(decided(one, end)).toEqual({ ok: false, refusal: { code: 'coin-not-unknown', state: 'BROADCAST' } });
+  }
+  for (const state of ['DRAFT', 'SIGNING', 'CONFIRMING', 'SUCCEEDED', 'FAILED'] as const) {
+    expect(decided(transactionIn(state), end)).toEqual({
+      ok: false,
+      refusal: { code: 'transaction-not-pending', state },
+    });
+  }
+});

@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { automaticBumpLimit } from '#domain/wallet/fee-bump-limit.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { Attempt } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { alice, NOON_MS, policy, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
+
+/** How far RPC nodes alone can raise the fee of a replacement. */
+
+type Sent = Partial<NonNullable<Attempt['sent']>>;
+
+const attempt = (fee: bigint, sent: Sent, purpose: Attempt['purpose'] = 'intent'): Attempt => ({
+  ...signedAttempt(),
+  purpose,
+  maxFee: amountOf(fee),
+  sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1, ...sent },
+});
+const limit = (attempts: readonly Attempt[], cancelling = false) => automaticBumpLimit({ attempts, cancelling });
+const ASKED: Sent = { isAsked: true };
+
+test('what a person asked for has no limit but that of the intent', () => {
+  expect(limit([attempt(100n, ASKED)])).toBeNull();
+  expect(limit([attempt(100n, ASKED), attempt(150n, ASKED)])).toBeNull();
+});
+
+test('before anything was replaced the price follows the market', () => {
+  expect(limit([])).toBeNull();
+  expect(limit([attempt(100n, {})])).toBeNull();
+  expect(limit([attempt(100n, {}), attempt(900n, {})])).toBeNull();
+});
+
+test('RPC nodes raise a replacement to twice what a person asked for, however many attempts they take for it', () => {
+  expect(limit([attempt(100n, ASKED), attempt(150n, {})])).toBe(300n);
+  expect(limit([attempt(100n, ASKED), attempt(150n, {}), attempt(250n, {}), attempt(290n, {})])).toBe(300n);
+  expect(limit([attempt(100n, ASKED), attempt(150n, ASKED), attempt(1_000n, {})])).toBe(2_000n);
+});
+
+test('a cancellation is what a person asked for, and is raised as any other', () => {
+  const paid = attempt(100n, { outcome: 'accepted' });
+  expect(limit([paid], true)).toBeNull();
+  expect(limit([attempt(100n, ASKED), attempt(150n, {})], true)).toBeNull();
+  const cancelled = attempt(150n, {}, 'cancellation');
+  expect(limit([paid, cancelled], true)).toBe(300n);
+  expect(limit([attempt(100n, {}), cancelled, attempt(290n, {}, 'cancellation')], true)).toBe(300n);
+});
+
+test('a speed-up of what RPC nodes refused is marked as asked for, and keeps what they want', () => {
+  const words = 'less fees than conflicting txs; 0.00000231 < 0.00040154';
+  const refused = attempt(150n, { outcome: 'refused', answer: words });
+  const waiting = transactionIn('BROADCAST', {
+    attempts: [attempt(100n, ASKED), refused],
+    stateReason: 'SPEED_UP_NEEDED',
+  });
+  const asked = decide(waiting, { type: 'speedUp', actor: alice }, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+  if (!asked.ok) throw new Error(asked.refusal.code);
+  const { attempts } = asked.value.transaction;
+  expect(attempts[1]?.sent).toMatchObject({ outcome: 'underpriced', answer: words, isAsked: true });
+  expect(limit(attempts)).toBeNull();
+});

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { AssetAmount } from '#domain/transaction/exposure.ts';
+import { newTransactionId } from '#domain/id.ts';
+import type { Spending } from '#domain/wallet/reservation.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import type { NonceFault } from '#jobs/signing/nonce-allocation.ts';
+import { allocateNonce, reserveFor, fundsFault } from '#jobs/signing/nonce-allocation.ts';
+import { releaseNonce } from '#jobs/signing/release-nonce.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type {
+  AllocationResult,
+  AllocationRequest,
+  ReservationRequest,
+  ReservationFault,
+} from '#objects/wallet-nonce/object.ts';
+import { anvilChain } from '../../chains/evm/local-chain.ts';
+import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts';
+
+/** How the jobs reserve what a transaction takes, with an allocator and a vault of the test. */
+
+const id = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
+const TOKEN = '0x00000000000000000000000000000000000000AA';
+const coins = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
+const tokens = (units: bigint) => ({ tokenAddress: TOKEN, amount: amountOf(units) });
+
+const SPENDING: Spending = {
+  takes: [coins(7n)],
+  funds: { blockNumber: '9', nonceCount: '0', holds: [coins(100n)], least: amountOf(0n) },
+};
+
+const OTHER = { transactionId: 'other', nonce: '0', takes: [coins(60n)], includedIn: '8' };
+const WAITING = { transactionId: 'waiting', nonce: null, takes: [], includedIn: null };
+
+interface Held {
+  readonly transactionId: string;
+  readonly nonce: string | null;
+  readonly takes: readonly AssetAmount[];
+  readonly includedIn: string | null;
+}
+
+/** What the jobs have asked of the allocator. */
+class Scene {
+  readonly asked: (AllocationRequest | ReservationRequest)[] = [];
+  readonly ended: object[] = [];
+  readonly released: string[] = [];
+  readonly recorded: TransactionEvent[] = [];
+  held: readonly Held[] = [OTHER, WAITING];
+  readonly transaction: Transaction;
+  readonly #answer: AllocationResult;
+
+  constructor(answer: AllocationResult, differences: Partial<Transaction> = {}) {
+    this.#answer = answer;
+    this.transaction = transactionIn('SIGNING', { id, ...differences });
+  }
+
+  get env(): CoordinatorEnv {
+    const answered = async (request: AllocationRequest | ReservationRequest) => {
+      this.asked.push(request);
+      return this.#answer;
+    };
+    const allocator = {
+      allocate: answered,
+      reserve: async (request: ReservationRequest) => {
+        const answer = await answered(request);
+        return answer.nonce === null ? answer : null;
+      },
+      end: async (ending: object) => void this.ended.push(ending),
+      release: async ({ transactionId }: { transactionId: string }) => void this.released.push(transactionId),
+    };
+    return { WALLET_NONCE: { getByName: () => allocator } } as unknown as CoordinatorEnv;
+  }
+
+  get vault() {
+    return {
+      heldNonces: async () => this.held,
+      work: async () => ({ transaction: this.transaction, chain: anvilChain() }),
+      record: async (_: string, event: TransactionEvent) => void this.recorded.push(event),
+    } as never;
+  }
+
+  get allocation() {
+    const adapter = {
+      ...adapterFor(anvilChain(), []),
+      accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
+    };
+    return { env: this.env, vault: this.vault, adapter, transaction: this.transaction, spending: SPENDING };
+  }
+}
+
+test('the nonce is asked for with what the transaction takes and what the vault knows the others to take', async () => {
+  const scene = new Scene({ nonce: '3', reserved: [coins(7n)] });
+  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [coins(7n)] }));
+  expect(scene.asked).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
+  expect(await reserveFor(scene.allocation)).toBeNull();
+  expect(scene.asked.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
+});
+
+const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind']])[] = [
+  ['beside others', { nonce: null, why: 'in-flight', others: ['other'] }, 'in-flight'],
+  ['by itself', { nonce: null, why: 'in-flight', others: [] }, 'permanent'],
+  ['with balances that are old', { nonce: null, why: 'stale' }, 'transient'],
+];
+
+test.each(UNRESERVED)(
+  'what does not fit %s is refused accordingly, in a first and a further attempt',
+  async (...row) => {
+    const [, answer, kind] = row;
+    const scene = new Scene(answer);
+    expect(await allocateNonce(scene.allocation)).toMatchObject(refused({ kind }));
+    expect(await reserveFor(scene.allocation)).toMatchObject({ kind });
+    expect(scene.released).toEqual([]);
+  },
+);
+
+test('what the vault does not have gives back what it reserved, and what only waits there does not', async () => {
+  const scene = new Scene({ nonce: null, why: 'in-flight', others: ['gone', 'other', 'waiting'] });
+  expect(await allocateNonce(scene.allocation)).toEqual(refused({ kind: 'in-flight' }));
+  expect(scene.released).toEqual(['gone']);
+});
+
+test('a payment is not failed for want of what others of its wallet took and have not settled', async () => {
+  const scene = new Scene({ nonce: null, why: 'unproven' });
+  const want = (refusal: NonceFault) => fundsFault(scene.allocation, refusal);
+  const short = (units: bigint) => shortOf(null, units, 'poor');
+  expect(await want(short(60n))).toEqual({ kind: 'in-flight' });
+  expect(await want(permanent('INSUFFICIENT_FUNDS'))).toEqual({ kind: 'in-flight' });
+  for (const other of [short(61n), shortOf(TOKEN, 1n, 'poor'), permanent('SIMULATION_REVERTED')]) {
+    expect(await want(other)).toBe(other);
+  }
+  expect(await want({ kind: 'busy' })).toEqual({ kind: 'busy' });
+  // Its own earlier attempt is no other payment.
+  scene.held = [{ ...OTHER, transactionId: id }];
+  expect(await want(short(1n))).toEqual(short(1n));
+});
+
+test('a transfer of tokens that reverts waits for others of the same token, and only for those', async () => {
+  const { intent } = transactionIn('SIGNING');
+  if (intent.kind !== 'transfer') throw new Error('the cast pays');
+  const scene = new Scene({ nonce: null, why: 'unproven' }, { intent: { ...intent, tokenAddress: TOKEN } });
+  const reverted = permanent('SIMULATION_REVERTED', 'transfer amount exceeds balance');
+  expect(await fundsFault(scene.allocation, reverted)).toBe(reverted);
+  scene.held = [{ ...OTHER, takes: [coins(3n), tokens(60n)] }];
+  expect(await fundsFault(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
+});
+
+test('the allocator learns in which block a settled transaction is, or that it is in none', async () => {
+  const mined = new Scene({ nonce: '0' }, { state: 'SUCCEEDED', inclusion: inclusion({ blockNumber: '77' }) });
+  await releaseNonce(mined.env, mined.vault, id);
+  expect(mined.ended).toEqual([{ transactionId: id, isSpent: true, includedIn: '77', keepsCoins: false }]);
+  const failed = new Scene({ nonce: '0' }, { state: 'FAILED', inclusion: null });
+  await releaseNonce(failed.env, failed.vault, id);
+  expect(failed.ended).toEqual([{ transactionId: id, isSpent: false, includedIn: null, keepsCoins: false }]);
+  expect(failed.recorded).toEqual([{ type: 'settle', keepsCoins: false }]);
+});

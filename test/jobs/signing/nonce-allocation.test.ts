@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import type { ChainAdapter } from '#chains/chain-adapter.ts';
+import { adapterFor } from '#chains/adapters.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { newTransactionId } from '#domain/id.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
+import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
+import { allocateNonce, recordBlocker } from '#jobs/signing/nonce-allocation.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
+import { anvilChain } from '../../chains/evm/local-chain.ts';
+import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
+
+/** How the jobs ask for a nonce and for what is in its way, with an allocator, a vault and a node of the test. */
+
+const a = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
+const b = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(2));
+
+class Scene {
+  book: NonceAllocations = NO_ALLOCATIONS;
+  held: readonly { readonly transactionId: string; readonly nonce: string | null }[] = [];
+  readonly recorded: TransactionEvent[] = [];
+  readonly requiresProof: boolean[] = [];
+  truth: ChainCounts = { latest: 0n, pending: 0n };
+  /** What two nodes say when they are asked; null while none can be. */
+  proven: ChainCounts | null = null;
+
+  #allocate({ transactionId, latest, pending, proven, held = [] }: AllocationRequest) {
+    const known = held.map((one) => ({ transactionId: one.transactionId, nonce: BigInt(one.nonce) }));
+    const counts = { latest: BigInt(latest), pending: BigInt(pending) };
+    const full =
+      proven === undefined
+        ? counts
+        : { ...counts, proven: { latest: BigInt(proven.latest), pending: BigInt(proven.pending) } };
+    const given = allocate(restoreHeld(this.book, known), transactionId, full);
+    this.book = given.book;
+    if (given.nonce !== null) return { nonce: given.nonce.toString() };
+    const { waitsFor } = given;
+    return waitsFor === null ? { nonce: null, why: 'unproven' } : { nonce: null, why: 'behind', waitsFor };
+  }
+
+  allocation(transaction: Transaction) {
+    const allocator = {
+      allocate: async (request: AllocationRequest) => this.#allocate(request),
+      blocker: async ({ transactionId, latest }: { transactionId: string; latest: string }) =>
+        blockerOf(this.book, transactionId, BigInt(latest)),
+      release: async ({ transactionId }: { transactionId: string }) => {
+        this.book = release(this.book, transactionId);
+      },
+    };
+    const env = { WALLET_NONCE: { getByName: () => allocator } } as unknown as CoordinatorEnv;
+    const adapter: ChainAdapter = {
+      ...adapterFor(anvilChain({ pollIntervalMs: 0 }), []),
+      accountNonce: async (_, requiresProof = false) => {
+        this.requiresProof.push(requiresProof);
+        if (!requiresProof) return accepted(this.truth);
+        return this.proven === null ? refused({ detail: 'no node' }) : accepted(this.proven);
+      },
+    };
+    const vault = {
+      heldNonces: async () => this.held,
+      record: async (_: string, event: TransactionEvent) => void this.recorded.push(event),
+    };
+    return { env, vault: vault as never, adapter, transaction };
+  }
+}
+
+const signing = (id: typeof a) => transactionIn('SIGNING', { id });
+const waiting = transactionIn('BROADCAST', { id: b, attempts: [sentAttempt()] });
+
+function bookOf(...ids: readonly string[]): NonceAllocations {
+  return { ...NO_ALLOCATIONS, owned: new Map(ids.map((id, i) => [id, BigInt(i)])) };
+}
+
+test('a nonce that the book explains takes one question, and one that it does not takes proof', async () => {
+  const scene = new Scene();
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
+  expect(scene.requiresProof).toEqual([false]);
+  scene.truth = { latest: 4n, pending: 6n };
+  expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
+  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n } };
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
+  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n } };
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '6' }));
+});
+
+test('a nonce that the vault knows is not given again, and a transaction without one decides nothing', async () => {
+  const scene = new Scene();
+  scene.held = [
+    { transactionId: a, nonce: '0' },
+    { transactionId: b, nonce: null },
+  ];
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '1' }));
+});
+
+test('behind a transaction that is about to end its id is given', async () => {
+  const scene = new Scene();
+  scene.book = { ...bookOf(a), leaving: new Set([a]) };
+  expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'behind', waitsFor: a }));
+});
+
+test('the blocker of a transaction is recorded, and that there is none any more', async () => {
+  const scene = new Scene();
+  scene.book = bookOf(a, b);
+  scene.held = [{ transactionId: a, nonce: null }];
+  await recordBlocker(scene.allocation(waiting));
+  scene.truth = { latest: 1n, pending: 2n };
+  await recordBlocker(scene.allocation(waiting));
+  expect(scene.recorded).toEqual([
+    { type: 'waitForNonce', blocker: { transactionId: a } },
+    { type: 'waitForNonce', blocker: null },
+  ]);
+  expect(scene.book.owned.size).toBe(2);
+});
+
+test('an owner that the vault does not have gives its nonce back, and the next transaction gets it', async () => {
+  const scene = new Scene();
+  scene.book = bookOf('gone', b);
+  scene.held = [{ transactionId: b, nonce: '1' }];
+  await recordBlocker(scene.allocation(waiting));
+  expect(scene.recorded).toEqual([{ type: 'waitForNonce', blocker: { transactionId: null } }]);
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
+});

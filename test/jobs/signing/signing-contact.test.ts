@@ -1,0 +1,75 @@
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import { trackContact } from '#jobs/signing/signing-contact.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../../domain/cast.ts';
+
+/** What a run of the signing job says of the co-signers that it has asked, and when it stops. */
+
+const HOUR_MS = 60 * 60_000;
+
+/** A vault with one transaction; `said` has what changed it. */
+function vaultOf(attempt: Attempt) {
+  const scene: { transaction: Transaction; said: string[] } = {
+    transaction: transactionIn('SIGNING', { attempts: [attempt] }),
+    said: [],
+  };
+  const record = async (_id: string, event: TransactionEvent) => {
+    const decided = decide(scene.transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+    if (!decided.ok) throw new Error(decided.refusal.code);
+    if (decided.value.changed) scene.said.push(event.type);
+    scene.transaction = decided.value.transaction;
+    return scene.transaction;
+  };
+  return { scene, stub: { record } as unknown as DurableObjectStub<VaultObject> };
+}
+
+const prepared = (differences: Partial<Attempt> = {}): Attempt => ({
+  ...preparedAttempt(),
+  preparedBy: 'first',
+  preparedAtMs: Date.now(),
+  ...differences,
+});
+const askOf = (attempt: Attempt, run: string) => {
+  const { scene, stub } = vaultOf(attempt);
+  return { scene, asking: trackContact(stub, scene.transaction, { attempt, run }) };
+};
+
+test('the run that prepares and signs stores nothing more', async () => {
+  const { scene, asking } = askOf(prepared(), 'first');
+  expect(await asking.mayStart()).toBe(true);
+  await asking.end();
+  expect([scene.said, asking.isStale()]).toEqual([[], false]);
+});
+
+test('the run that prepared, and reached nobody, says so', async () => {
+  const { scene, asking } = askOf(prepared(), 'first');
+  await asking.end();
+  expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['askInVain'], false]);
+});
+
+test('another run says before it begins that it does, once, and never that nobody was reached', async () => {
+  const { scene, asking } = askOf(prepared({ isAsked: false }), 'second');
+  await asking.end();
+  expect([await asking.mayStart(), await asking.mayStart()]).toEqual([true, true]);
+  await asking.end();
+  expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['ask'], true]);
+});
+
+test('bytes that are too old, and that nobody has begun with, are not begun with', async () => {
+  const old = { preparedAtMs: Date.now() - HOUR_MS };
+  const { scene, asking } = askOf(prepared({ ...old, isAsked: false }), 'second');
+  expect([await asking.mayStart(), asking.isStale(), scene.said]).toEqual([false, true, []]);
+  for (const isAsked of [{}, { isAsked: true }]) {
+    const begun = askOf(prepared({ ...old, ...isAsked }), 'second').asking;
+    expect([await begun.mayStart(), begun.isStale()]).toEqual([true, false]);
+  }
+});
+
+test('bytes in whose place others are stored by now are not begun with', async () => {
+  const { scene, stub } = vaultOf(prepared({ signingDigest: `0x${'dd'.repeat(32)}` }));
+  const asking = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
+  expect([await asking.mayStart(), asking.isStale()]).toEqual([false, false]);
+});

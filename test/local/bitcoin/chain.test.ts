@@ -1,0 +1,156 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { RawTx, Transaction } from '@scure/btc-signer';
+import { afterAll, expect, test } from 'vitest';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import { taprootSighash } from '#local/bitcoin/taproot-sighash.ts';
+import { BTC, regtest, stranger } from '../../chains/bitcoin/cast.ts';
+import { present } from '../../chains/evm/cast.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { dealt, signedNow } from '../../mpc/frost/signing-room.ts';
+
+const folder = await mkdtemp(join(tmpdir(), 'conclave-regtest-'));
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const room = dealt('frost-secp256k1-tr', 3, 2);
+const own = addressOfPublicKey(regtest, room.key.publicKey);
+
+function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
+  return signedNow(key, { message, signers: [party(1), party(2)] });
+}
+const script = (address: string) => present(scriptOf(regtest, address));
+
+interface Wish {
+  /** What the coin holds. */
+  readonly of?: bigint;
+  readonly to?: string;
+  readonly amount?: bigint;
+  readonly sequence?: number;
+  readonly by?: (sighash: Uint8Array) => Uint8Array;
+}
+
+/** Spends one coin of this test's own key, as a wallet with one key does it. */
+function spend(
+  txid: string,
+  { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Wish = {},
+): string {
+  const coins = [{ script: script(own), amount: of }];
+  const transaction = new Transaction({ version: 2 });
+  transaction.addInput({ txid: hexToBytes(txid), index: 0, sequence, witnessUtxo: present(coins[0]) });
+  transaction.addOutput({ script: script(to), amount });
+  const sighash = taprootSighash(RawTx.decode(Uint8Array.from(transaction.unsignedTx)), 0, coins);
+  const signature = by === undefined ? signedBy(room, sighash) : by(sighash);
+  transaction.updateInput(0, { finalScriptWitness: [signature] }, true);
+  return bytesToHex(Uint8Array.from(transaction.extract()));
+}
+
+const words = (act: () => unknown) => {
+  try {
+    act();
+    return 'taken';
+  } catch (error) {
+    return error instanceof Error ? error.message : 'thrown';
+  }
+};
+
+test('what is signed by its key is taken once, and mined', () => {
+  const ledger = new LocalBitcoinChain();
+  const raw = spend(ledger.fund(own, BTC));
+  const hash = ledger.send(raw);
+  expect(words(() => ledger.send(raw))).toBe('txn-already-in-mempool');
+  ledger.mine();
+  expect(words(() => ledger.send(raw))).toBe('Transaction already in block chain');
+  expect([ledger.heightOf(hash), ledger.balance(own)]).toEqual([2, 0n]);
+});
+
+test.each<[string, Wish, string]>([
+  ['no right signature', { by: () => randomBytes(64) }, 'mandatory-script-verify-flag-failed'],
+  ['a signature of 65 bytes', { by: (hash) => Uint8Array.of(...signedBy(room, hash), 1) }, 'mandatory-script'],
+  [
+    'a signature by somebody else',
+    { by: (hash) => signedBy(dealt('frost-secp256k1-tr', 3, 2), hash) },
+    'mandatory-script',
+  ],
+  ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
+  ['dust', { amount: 329n }, 'dust'],
+])('a transaction with %s is refused as Bitcoin Core does', (_name, wish, refusal) => {
+  const ledger = new LocalBitcoinChain();
+  const txid = ledger.fund(own, BTC);
+  expect(words(() => ledger.send(spend(txid, wish)))).toContain(refusal);
+  expect(ledger.waiting()).toEqual([]);
+});
+
+test('a coin is spent once: by whoever pays more while it waits, by nobody else afterwards', () => {
+  const ledger = new LocalBitcoinChain();
+  const txid = ledger.fund(own, BTC);
+  const first = ledger.send(spend(txid));
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 1_050n })))).toContain('insufficient fee');
+  const second = ledger.send(spend(txid, { amount: BTC - 1_200n, sequence: 0xffffffff }));
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([second]);
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('txn-mempool-conflict');
+  ledger.mine();
+  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('bad-txns-inputs-missingorspent');
+  expect(ledger.find(first)).toBeNull();
+});
+
+test('it goes on where it was, and a reorganisation takes back what was in its blocks', () => {
+  const ledger = new LocalBitcoinChain();
+  const txid = ledger.fund(own, BTC);
+  const raw = spend(txid);
+  const hash = ledger.send(raw);
+  ledger.mine(2);
+  ledger.save(folder);
+  const after = new LocalBitcoinChain(folder);
+  expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([3, 2, 0n]);
+  after.reorganise(2);
+  expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([4, null, BTC]);
+  expect(after.send(raw)).toBe(hash);
+});
+
+test('a block takes what its miner wants of what waits, and no child before its parent', () => {
+  const ledger = new LocalBitcoinChain();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.mine(1, ({ hash }) => hash === child || hash === other);
+  expect(ledger.since(2)).toEqual([other]);
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([parent, child]);
+  ledger.mine(2);
+  expect(ledger.since(3)).toEqual([parent, child]);
+});
+
+test('what a lost block held waits again where it is kept, and what spends what is not there is dropped with it', () => {
+  const ledger = new LocalBitcoinChain();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  ledger.mine();
+  ledger.undo(1, () => true);
+  expect([ledger.height, ledger.waiting().map(({ hash }) => hash)]).toEqual([1, [parent, child]]);
+  ledger.mine();
+  ledger.undo(1, ({ hash }) => hash === child);
+  expect([ledger.find(parent), ledger.find(child)]).toEqual([null, null]);
+});
+
+test('who forgets a transaction forgets what spends it', () => {
+  const ledger = new LocalBitcoinChain();
+  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.forget(parent);
+  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([other]);
+});
+
+test('for a node that is behind, what the newest blocks hold still waits', () => {
+  const ledger = new LocalBitcoinChain();
+  const hash = ledger.send(spend(ledger.fund(own, BTC)));
+  ledger.mine();
+  const then = ledger.before(1);
+  expect([then.height, then.heightOf(hash), then.balance(own)]).toEqual([1, null, BTC]);
+  expect(then.waiting().map((one) => one.hash)).toEqual([hash]);
+  then.mine();
+  expect([ledger.height, then.height]).toEqual([2, 2]);
+  expect(ledger.blockHash(2)).not.toBe(then.blockHash(2));
+});

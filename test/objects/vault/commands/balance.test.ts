@@ -1,0 +1,318 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { ChainTransaction } from '#domain/activity/activity.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { NATIVE } from '#domain/activity/movement.ts';
+import { ActivityCommands } from '#objects/vault/commands/activity.ts';
+import { BalanceCommands } from '#objects/vault/commands/balance.ts';
+import type { BalanceView } from '#objects/vault/commands/balance.ts';
+import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domain/cast.ts';
+import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
+
+/** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
+
+const DOLLAR = '0x4444444444444444444444444444444444444444';
+const coin = { chain: 'anvil', ...NATIVE };
+const dollar = { chain: 'anvil', kind: 'erc20', tokenAddress: DOLLAR, tokenId: null } as const;
+/** Twenty polls of anvil, and more. */
+const LOOKED_INTO_MS = 6_000;
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+function newScene() {
+  const { sql, storage, host } = newVaultScene();
+  storage.ledger.open(coin, true);
+  const desk = new BalanceCommands(host);
+  const activities = new ActivityCommands(host, async () => null);
+  let made = 0;
+  return {
+    desk,
+    storage,
+    activities,
+    /** A transaction of bob's in a block; the same hash again is another look at it. */
+    happens: (
+      block: number,
+      movements: readonly Partial<ChainMovement>[],
+      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, appraisal = UNPRICED } = {},
+    ) => {
+      const seen: ChainTransaction = {
+        hash,
+        signer,
+        fee: amountOf(1n),
+        block: { number: String(block), hash: `0xb${block}`, confirmations: isFinal ? 70 : 1, isFinal },
+        movements: movements.map((one, i) => ({
+          uid: `log:${i}`,
+          kind: 'native',
+          from: BOB,
+          to: WALLET,
+          tokenAddress: null,
+          tokenId: null,
+          amount: amountOf(5n),
+          ...one,
+        })),
+      };
+      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal });
+    },
+    compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
+      const held = {
+        blockNumber: String(block),
+        amounts: [units === null ? null : amountOf(units)],
+        isDisputed: false,
+      };
+      return desk.record({ chain: 'anvil', assets: [asset], held, hasOpenScan: false });
+    },
+    shown: (): readonly BalanceView[] => {
+      const page = desk.balances(alice, null, { limit: 100, hiddenToo: false });
+      if (!page.ok) throw new Error(page.refusal.code);
+      return page.value;
+    },
+    told: () =>
+      sql
+        .exec<{ document: string }>('SELECT document FROM history')
+        .toArray()
+        .map(({ document }) => JSON.parse(document) as { action: string; reason: string; detail: string })
+        .filter(({ action }) => action === 'adjust-balance'),
+  };
+}
+
+const figures = ({ balance, incoming, outgoing }: BalanceView) => [balance.final, incoming, outgoing];
+const tokens = { kind: 'erc20', tokenAddress: DOLLAR } as const;
+
+test('what is in a block that may still go is coming in or going out; what is final is there', async () => {
+  const { happens, shown } = newScene();
+  expect(shown().map(figures)).toEqual([['0', 0n, 0n]]);
+  await happens(7, [{}], { hash: '0xa', isFinal: false });
+  await happens(7, [{ from: WALLET, to: CAROL, amount: amountOf(2n) }], { hash: '0xb', isFinal: false });
+  expect(shown().map(figures)).toEqual([['0', 5n, 2n]]);
+  expect(shown()[0]?.current).toBe(3n);
+  await happens(7, [{}], { hash: '0xa' });
+  expect(shown().map(figures)).toEqual([['5', 0n, 2n]]);
+  await happens(7, [], { hash: '0xb', isGone: true });
+  expect(shown().map(figures)).toEqual([['5', 0n, 0n]]);
+  expect(await happens(7, [{}], { hash: '0xa' })).toBe('unchanged');
+  expect(shown().map(figures)).toEqual([['5', 0n, 0n]]);
+});
+
+test('the wallet pays the fee of what it signed, and of nothing else', async () => {
+  const { happens, shown } = newScene();
+  await happens(7, [{ amount: amountOf(9n) }]);
+  await happens(8, [{ from: WALLET, to: BOB, amount: amountOf(2n) }], { signer: WALLET });
+  await happens(9, [{ ...tokens, from: WALLET, to: BOB, amount: amountOf(2n) }]);
+  expect(shown().map(figures)).toEqual([
+    ['6', 0n, 0n],
+    ['-2', 0n, 0n],
+  ]);
+});
+
+test('a token that the wallet has no more of is not listed, its coin always is', async () => {
+  const { happens, shown } = newScene();
+  await happens(7, [tokens, { kind: 'erc721', tokenAddress: CAROL, tokenId: '9', amount: amountOf(1n) }]);
+  expect(shown().map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
+    ['native', null],
+    ['erc721', '9'],
+    ['erc20', null],
+  ]);
+  await happens(8, [{ ...tokens, from: WALLET, to: BOB }]);
+  expect(shown().map(({ kind }) => kind)).toEqual(['native', 'erc721']);
+});
+
+test('a page goes on after the last asset of the page before', async () => {
+  const { desk, happens } = newScene();
+  const ids = Array.from({ length: 9 }, (_, i) => String(i));
+  await happens(
+    7,
+    ids.map((tokenId) => ({ kind: 'erc721', tokenAddress: DOLLAR, tokenId, amount: amountOf(1n) })),
+  );
+  const seen: (string | null)[] = [];
+  let after: Parameters<BalanceCommands['balances']>[1] = null;
+  for (;;) {
+    const page = desk.balances(alice, after, { limit: 4, hiddenToo: false });
+    if (!page.ok || page.value.length === 0) break;
+    seen.push(...page.value.map(({ tokenId }) => tokenId));
+    after = page.value.at(-1) ?? null;
+  }
+  expect(seen).toEqual([null, ...ids]);
+});
+
+test('only members see it', () => {
+  expect(newScene().desk.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
+    ok: false,
+    refusal: { code: 'forbidden' },
+  });
+});
+
+test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
+  const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { desk, happens, compared, shown, told } = newScene();
+  await happens(7, [{}]);
+  expect(await compared(10, 5n)).toBeNull();
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.hasDiscrepancy).toBe(false);
+  expect(await compared(20, 8n)).toEqual({ since: '10' });
+  // A second message about the same is no second look.
+  expect(await compared(20, 8n)).toBeNull();
+  expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.hasDiscrepancy).toBe(true);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  expect(await compared(30, 8n)).toBeNull();
+  expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
+  const detail = {
+    chain: 'anvil',
+    kind: 'native',
+    tokenAddress: null,
+    tokenId: null,
+    units: '3',
+    fromBlock: '10',
+    toBlock: '30',
+  };
+  expect(told()).toMatchObject([{ reason: 'UNSEEN_PAYMENT', detail: JSON.stringify(detail) }]);
+  expect(alarm).toHaveBeenCalledOnce();
+});
+
+test('when the record of it comes after all it is not counted twice', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { happens, compared, shown, told } = newScene();
+  await compared(10, 0n);
+  await compared(20, 3n);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  await compared(30, 3n);
+  await happens(15, [{ amount: amountOf(3n) }]);
+  expect(shown()[0]?.balance.final).toBe('6');
+  await compared(40, 3n);
+  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  await compared(41, 3n);
+  expect([shown()[0]?.balance.final, told().map(({ reason }) => reason)]).toEqual([
+    '3',
+    ['UNSEEN_PAYMENT', 'LATE_RECORD'],
+  ]);
+});
+
+test('while a payment of its own is on its way, the chain may be ahead: that is looked into once, and not believed', async () => {
+  const { compared, shown, storage } = newScene();
+  await compared(10, 9n);
+  const sent = transactionIn('BROADCAST');
+  storage.insertTransaction(sent);
+  storage.enqueueJob({ transactionId: sent.id, job: 'confirm', version: sent.version, dueAtMs: NOON_MS, tries: 0 });
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  expect(await compared(20, 9n)).toBeNull();
+  expect(await compared(30, 8n)).toBeNull();
+  expect(shown()[0]?.balance).toMatchObject({ final: '0', adjustment: null, difference: { units: '8' } });
+});
+
+test('a second difference on top of the first is looked into as well', async () => {
+  const { compared } = newScene();
+  await compared(10, 0n);
+  expect(await compared(20, 3n)).toEqual({ since: '10' });
+  expect(await compared(30, 4n)).toEqual({ since: '10' });
+  expect(await compared(31, 4n)).toBeNull();
+});
+
+test('what is found in time is no difference: nothing is made up', async () => {
+  const { happens, compared, shown, told } = newScene();
+  await compared(10, 0n);
+  expect(await compared(20, 3n)).toEqual({ since: '10' });
+  await happens(15, [{ amount: amountOf(3n) }], { isFinal: false });
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  expect(await compared(21, 3n)).toBeNull();
+  expect([shown()[0]?.balance.difference, shown()[0]?.incoming, told()]).toEqual([null, 3n, []]);
+});
+
+test('a payment to it whose block is gone is not taken for less on the chain before anybody has looked at it again', async () => {
+  const { happens, compared, shown, told } = newScene();
+  await happens(7, [{}], { hash: '0xa', isFinal: false });
+  expect(await compared(8, 0n)).toEqual({ since: null });
+  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  await compared(9, 0n);
+  expect([shown()[0]?.balance, told()]).toMatchObject([{ adjustment: null, difference: { units: '-5' } }, []]);
+  await happens(7, [{}], { hash: '0xa', isGone: true });
+  await compared(10, 0n);
+  expect([shown()[0]?.balance, told()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
+});
+
+test('once the block is final it is believed, and what came after the block of the comparison never stood in the way', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { happens, compared, shown } = newScene();
+  await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa', isFinal: false });
+  await happens(11, [{}], { isFinal: false });
+  await compared(8, 6n);
+  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  await compared(9, 6n);
+  expect(shown()[0]?.balance.adjustment).toBeNull();
+  await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa' });
+  await compared(10, 6n);
+  expect(shown()[0]?.balance).toMatchObject({ final: '6', adjustment: { units: '-3', reason: 'OPENING' } });
+});
+
+test('blocks after the one of the comparison do not count in it', async () => {
+  const { happens, compared, shown } = newScene();
+  await happens(7, [{}]);
+  await happens(12, [{}]);
+  await happens(13, [{}], { isFinal: false });
+  expect(await compared(10, 5n)).toBeNull();
+  expect(shown().map(figures)).toEqual([['10', 5n, 0n]]);
+});
+
+test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
+  const { desk, happens, compared, storage } = newScene();
+  await happens(7, [tokens]);
+  expect(desk.work()).toEqual([]);
+  await desk.requestRescan(alice);
+  expect(desk.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
+    ['anvil', WALLET, 2],
+  ]);
+  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null, hasOpenScan: false })).toBeNull();
+  expect(await compared(10, null, dollar)).toBeNull();
+  expect([desk.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
+  vi.setSystemTime(NOON_MS + 60_000);
+  expect(desk.work()).toHaveLength(1);
+});
+
+test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
+  const { desk, happens } = newScene();
+  await happens(
+    7,
+    Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
+  );
+  vi.setSystemTime(NOON_MS + 3_600_000);
+  const [first] = desk.work();
+  if (first === undefined) throw new Error('something is due');
+  expect(first.assets).toHaveLength(50);
+  vi.setSystemTime(NOON_MS + 3_600_001);
+  await desk.record({ chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
+  expect(desk.work()[0]?.assets).toHaveLength(21);
+});
+
+test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
+  const { desk, activities, happens, shown, storage } = newScene();
+  const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
+  await happens(7, [tokens], { hash: '0xaa', appraisal: unknown });
+  const all = () => desk.balances(alice, null, { limit: 10, hiddenToo: true });
+  expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
+    ['native'],
+    {
+      value: [
+        { kind: 'native', visible: true },
+        { kind: 'erc20', visible: false, balance: { final: '5' } },
+      ],
+    },
+  ]);
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
+  const id = storage.activities.ofHash('anvil', '0xaa')?.id;
+  if (id === undefined) throw new Error('it is recorded');
+  await activities.setVisibility(alice, id, true);
+  expect(shown().map(({ kind, visible }) => [kind, visible])).toEqual([
+    ['native', true],
+    ['erc20', true],
+  ]);
+  await desk.requestRescan(alice);
+  expect(desk.work()[0]?.assets).toHaveLength(2);
+  // Hidden again it stays: it has been seen, and nothing is to vanish from the balances.
+  await activities.setVisibility(alice, id, false);
+  expect(shown()).toHaveLength(2);
+});

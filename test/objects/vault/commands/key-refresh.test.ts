@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest';
+import { parseKeyId } from '#domain/id.ts';
+import type { KeyRefresh, Vault } from '#domain/vault.ts';
+import type { RefreshReport } from '#objects/vault/commands/key-refresh.ts';
+import { KeyRefreshCommands } from '#objects/vault/commands/key-refresh.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { newVaultScene } from '../vault-scene.ts';
+
+/** What the steps to new shares leave in a vault, in whatever order and however often they are reported. */
+
+const KEY = present(parseKeyId('a'.repeat(26)));
+const OTHER = present(parseKeyId('b'.repeat(26)));
+
+/** The vault of the scene, with a second key. */
+function newScene() {
+  const { storage, host } = newVaultScene();
+  const before = host.vault();
+  if (before === null) throw new Error('the scene has a vault');
+  const [first] = before.keys;
+  let vault: Vault = {
+    ...before,
+    keys: [present(first), { ...present(first), keyId: OTHER, scheme: 'frost-ed25519' }],
+  };
+  const lines: string[] = [];
+  const desk = new KeyRefreshCommands(
+    { ...host, vault: () => vault },
+    async (after, { action, detail }, also = () => {}) => {
+      vault = after;
+      lines.push(`${action} ${detail}`);
+      also();
+    },
+  );
+  return { desk, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
+}
+
+const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
+  keyId: KEY,
+  scheme: 'ecdsa-secp256k1',
+  begun: { epoch: 1, setups: ['x'] },
+  provenBy: [],
+  ...change,
+});
+const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: 'progress', refresh: refresh(change) });
+const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
+
+test('a key that the vault has is taken up once, and another one waits for it', async () => {
+  const { desk, storage } = newScene();
+  expect(desk.work()).toBeNull();
+  expect([await desk.request(KEY), await desk.request(KEY), await desk.request(OTHER)]).toEqual([true, true, true]);
+  expect(await desk.request('c'.repeat(26))).toBe(false);
+  expect(desk.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
+  expect(storage.queuedJob('', 'refresh-key')).toMatchObject({ tries: 0 });
+  await desk.report(KEY, progress());
+  await desk.report(KEY, DONE);
+  expect(desk.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
+  expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
+  await desk.report(OTHER, DONE);
+  expect([desk.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
+});
+
+test('of two runs at once what began first stays, and the proofs of both count', async () => {
+  const { desk } = newScene();
+  await desk.request(KEY);
+  await desk.report(KEY, progress());
+  await desk.report(KEY, progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
+  await desk.report(KEY, progress({ begun: null, provenBy: ['2:1+3'] }));
+  expect(desk.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
+});
+
+test('shares that are no good are passed over, and the next step is not due at once', async () => {
+  const { desk, storage } = newScene();
+  await desk.request(KEY);
+  await desk.report(KEY, progress());
+  storage.completeJob('', 'refresh-key');
+  await desk.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
+  expect(desk.work()?.refresh.begun?.epoch).toBe(2);
+  // Whoever comes late does not take it back.
+  await desk.report(KEY, { type: 'set-aside', refresh: refresh() });
+  expect([desk.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
+});
+
+test('the public shares change with the last step alone, of this key alone, once', async () => {
+  const { desk, lines, sharesOf } = newScene();
+  await desk.report(KEY, DONE);
+  expect([sharesOf(0), lines]).toEqual([{}, []]);
+  await desk.request(KEY);
+  await desk.report(KEY, progress({ provenBy: ['2:1+2'] }));
+  expect(sharesOf(0)).toEqual({});
+  await desk.report(KEY, DONE);
+  await desk.report(KEY, DONE);
+  expect([sharesOf(0), sharesOf(1), lines]).toEqual([{ '1': '03' }, {}, [`key-refreshed ${KEY} 2`]]);
+});

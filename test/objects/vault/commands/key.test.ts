@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest';
+import { parseKeyId } from '#domain/id.ts';
+import type { KeyCandidate } from '#domain/vault.ts';
+import { KeyCommands } from '#objects/vault/commands/key.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { newVaultScene } from '../vault-scene.ts';
+
+/** What the steps to a key leave in a vault, in whatever order and however often they are reported. */
+
+const SCHEME = 'frost-ed25519';
+
+/** The vault of the scene, which has come to use Solana and lacks the key for it. */
+function newScene() {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  const { configuration } = vault;
+  const chains = [...configuration.chains, 'solana-local'];
+  const desk = new KeyCommands(
+    { ...host, vault: () => ({ ...vault, configuration: { ...configuration, chains } }) },
+    async () => {},
+  );
+  return { desk, storage, owed: () => storage.queuedJob('', 'generate-key')?.tries };
+}
+
+function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
+  const keyId = present(parseKeyId(letter.repeat(26)));
+  return { keyId, scheme: SCHEME, publicKey: 'ab', publicShares: {}, provenBy };
+}
+
+test('a candidate is kept with the proofs of all runs, and each brings the next one', async () => {
+  const { desk, storage, owed } = newScene();
+  expect(desk.work()).toMatchObject({ scheme: SCHEME, candidate: null });
+  await desk.progress(SCHEME, { type: 'paired' });
+  expect([owed(), desk.work()?.candidate]).toEqual([0, null]);
+  for (const proven of [[], ['1+2'], ['1+3'], []]) {
+    await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
+  }
+  expect(desk.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
+  expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
+});
+
+test('of two runs at once the first candidate stays, and only itself can be discarded', async () => {
+  const { desk } = newScene();
+  await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
+  await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
+  await desk.progress(SCHEME, { type: 'discarded', candidate: candidate('b') });
+  expect(desk.work()?.candidate).toEqual(candidate('a'));
+  await desk.progress(SCHEME, { type: 'discarded', candidate: candidate('a') });
+  expect(desk.work()?.candidate).toBeNull();
+});
+
+test('what is reported of a key that the vault has, or does not want, changes nothing', async () => {
+  const { desk, storage } = newScene();
+  await desk.progress('ecdsa-secp256k1', {
+    type: 'candidate',
+    candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
+  });
+  await desk.progress('frost-secp256k1-tr', { type: 'paired' });
+  expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
+});

@@ -1,0 +1,64 @@
+import { expect, test } from 'vitest';
+import { ADOPTION_PERIOD_MS, decisionEndOf } from '#domain/policy/policy-change.ts';
+import type { Vault } from '#domain/vault.ts';
+import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { alice, bob } from '../../../domain/cast.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { newVaultScene } from '../vault-scene.ts';
+
+/** A policy that was adopted is shown to the co-signers by a job of its own, until each of them has it. */
+
+function newScene(keys: 'with a key' | 'without a key') {
+  const scene = newVaultScene();
+  const founded = present(scene.host.vault());
+  let vault: Vault = keys === 'with a key' ? founded : { ...founded, keys: [] };
+  scene.storage.putVault(vault);
+  scene.storage.policies.adopt({ policy: vault.policy, mandate: null }, 'ab'.repeat(32));
+  const host: VaultContext = { ...scene.host, vault: () => vault };
+  const desk = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const change = async (threshold: 1 | 2) => {
+    const signers = threshold === 1 ? [alice.userId] : [alice.userId, bob.userId];
+    const proposed = await desk.propose({ wish: { rules: {}, signers, threshold }, note: null, actor: alice });
+    if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
+    return proposed.value.change;
+  };
+  return { desk, storage: scene.storage, change, version: () => vault.policy.version };
+}
+
+/** Every co-signer has adopted this version. */
+const shown = (version: number) => ({ version, isComplete: true, expired: [] });
+
+test('the adoption is outstanding from the last approval on, and until the newest version is with all co-signers', async () => {
+  const { desk, storage, change, version } = newScene('with a key');
+  expect(desk.adoptionWork()).toBeNull();
+  const { id } = await change(2);
+  expect(desk.adoptionWork()).toBeNull();
+  await desk.decide(alice, id, { type: 'approve', device: null });
+  expect([version(), storage.queuedJob('', 'adopt-policy')]).toMatchObject([2, { tries: 0 }]);
+  expect(desk.adoptionWork()?.policies.map(({ policy }) => policy.version)).toEqual([1, 2]);
+  // A report of before the newest version changes nothing; twice is once.
+  await desk.reportAdoption(shown(1));
+  expect(desk.adoptionWork()).not.toBeNull();
+  await desk.reportAdoption(shown(2));
+  await desk.reportAdoption(shown(2));
+  expect([desk.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
+});
+
+test('a vault without a key has no co-signer to show it to: the key is made under the newest policy', async () => {
+  const { desk, storage, change } = newScene('without a key');
+  const { id } = await change(2);
+  await desk.decide(alice, id, { type: 'approve', device: null });
+  expect([desk.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
+});
+
+test('signers decide as long as the vault says, and co-signers have a week more to adopt', async () => {
+  const { storage, change } = newScene('with a key');
+  const made = await change(2);
+  expect(decisionEndOf(made) - made.createdAtMs).toBe(3_600_000);
+  expect(made.expiresAtMs - decisionEndOf(made)).toBe(ADOPTION_PERIOD_MS);
+  expect(storage.queuedJob(made.id, 'expire-policy')).toMatchObject({ dueAtMs: decisionEndOf(made) });
+  // A change of before this rule is decided until its mandate ends.
+  const { decisionEndsAtMs, ...old } = made;
+  expect([decisionEndsAtMs, decisionEndOf(old)]).toEqual([decisionEndOf(made), made.expiresAtMs]);
+});

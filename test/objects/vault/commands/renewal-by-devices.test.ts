@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { isSuccessor, isExpired } from '#cosigner/policy/policy-chain.ts';
+import { mandateOf } from '#cosigner/sent-policy.ts';
+import { hasPermission } from '#domain/access/member.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Vault } from '#domain/vault.ts';
+import { encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import type { Signs } from '../../../attacks/policy-scene.ts';
+import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../../../attacks/policy-scene.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { byDevice } from '../../../cosigner/device-scene.ts';
+import { alice, bob, carol } from '../../../domain/cast.ts';
+import { newVaultScene } from '../vault-scene.ts';
+
+/** Version 2 revokes the devices of version 1. Its mandate has expired, and co-signers count the devices of version 1. */
+
+function newScene() {
+  const { host: bare, storage } = newVaultScene();
+  const members = [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] as const }));
+  let vault: Vault = { ...present(bare.vault()), policy: revoked, members };
+  storage.putVault(vault);
+  storage.policies.adopt(first, policyHash(byDevice));
+  storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHash(revoked));
+  const host: VaultContext = {
+    ...bare,
+    vault: () => vault,
+    authorize: ({ userId }, permission) => {
+      const viewer = vault.members.find((one) => one.userId === userId) ?? null;
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
+    },
+  };
+  const desk = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  return { desk, storage };
+}
+
+test('devices of the version before renew a mandate, those of now do not, and a co-signer accepts what is stored', async () => {
+  const { desk, storage } = newScene();
+  const asked = await desk.renew({ version: 2, note: null, actor: carol });
+  if (!asked.ok) throw new Error(asked.refusal.code);
+  const { id, digest } = asked.value.change;
+  const approve = async ({ actor, device }: Signs) => {
+    const decided = await desk.decide(actor, id, { type: 'approve', device: device.signed(digest) });
+    return decided.ok ? decided.value.change.state : decided.refusal.code;
+  };
+  for (const signs of [NEW_LAPTOP, NEW_PHONE]) expect(await approve(signs)).toBe('device-signature-refused');
+  expect(await desk.decide(alice, id, { type: 'approve', device: null })).toMatchObject({
+    refusal: { code: 'device-signature-required' },
+  });
+  /** What a co-signer under version 1 says to the stored mandate. */
+  const isAccepted = async () => {
+    const mandate = mandateOf(structuredClone(encodePolicy(present(storage.policies.adoptedAs(2))).mandate));
+    return (await isSuccessor(byDevice, revoked, mandate)) && !isExpired(mandate, Date.now());
+  };
+  expect(await approve(LAPTOP)).toBe('PENDING');
+  expect(await isAccepted()).toBe(false);
+  expect(await approve(PHONE)).toBe('ADOPTED');
+  expect(await isAccepted()).toBe(true);
+});

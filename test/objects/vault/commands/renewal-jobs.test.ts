@@ -1,0 +1,90 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import { generateVaultKey } from '#jobs/keys/generate-vault-key.ts';
+import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { AdoptionReport } from '#objects/vault/commands/policy.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../../../domain/cast.ts';
+
+/** What the jobs that show policies to co-signers say of a mandate that has expired. The co-signers are played. */
+
+let log: Record<string, unknown>[];
+beforeEach(() => {
+  log = [];
+  vi.useFakeTimers({ toFake: ['Date'], now: EXPIRES_AT_MS });
+  vi.spyOn(console, 'error').mockImplementation((line: string) => void log.push(JSON.parse(line)));
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+const id = newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10));
+const second = { ...policy, version: 2 };
+const terms = { id, note: null, createdAtMs: CREATED_AT_MS, expiresAtMs: EXPIRES_AT_MS };
+const policies: readonly AdoptedPolicy[] = [
+  { policy, mandate: null },
+  { policy: second, mandate: { ...terms, policy: second, approvals: [] } },
+];
+
+type Refuses = { readonly code: string; readonly detail: string | null } | null;
+
+/** Co-signers 1 and 2 adopt everything; what co-signer 3 answers to a policy is the story's. */
+function settings(third: Refuses): CoordinatorEnv {
+  const binding = (refuses: Refuses) => ({
+    fetch: async (asked: RequestInfo | URL) => {
+      const isPolicy = String(asked instanceof Request ? asked.url : asked).endsWith('/policy');
+      const refusal = refuses === null ? null : { ...refuses, culprit: null };
+      const answer = isPolicy && refusal !== null ? { ok: false, refusal } : { ok: true, value: null };
+      return new Response(JSON.stringify(answer));
+    },
+  });
+  const env = { COSIGNER_1: binding(null), COSIGNER_2: binding(null), COSIGNER_3: binding(third) };
+  return env as unknown as CoordinatorEnv;
+}
+
+/** The report that the vault gets about two keys. */
+async function spread(third: Refuses): Promise<AdoptionReport | undefined> {
+  const reports: AdoptionReport[] = [];
+  const vault = {
+    adoptionWork: async () => ({ vaultId: 7, keys: [{ keyId: 'a' }, { keyId: 'b' }], policies }),
+    reportAdoption: async (report: AdoptionReport) => void reports.push(report),
+  };
+  await adoptPolicy(settings(third), vault as unknown as DurableObjectStub<VaultObject>);
+  return reports[0];
+}
+
+test('a co-signer that refuses an expired mandate is recorded once, and the log names the route that renews it', async () => {
+  const report = await spread({ code: 'mandate-expired', detail: '2' });
+  expect(report).toEqual({ version: 2, isComplete: false, expired: [{ cosigner: 3, version: 2 }] });
+  expect(log).toMatchObject([{ renewal: 'POST /vault/7/policy/2/renewal' }, { keyId: 'b' }]);
+});
+
+test('a co-signer that is away, or adopts the policy, waits for no renewal', async () => {
+  expect(await spread({ code: 'unknown-key', detail: null })).toEqual({ version: 2, isComplete: false, expired: [] });
+  expect(log.some((line) => 'renewal' in line)).toBe(false);
+  expect(await spread(null)).toEqual({ version: 2, isComplete: true, expired: [] });
+});
+
+test('a co-signer cannot name a version that the vault does not have', async () => {
+  for (const detail of ['3', '0', '-1', '2.0', '2; drop', '', null]) {
+    expect(await spread({ code: 'mandate-expired', detail })).toMatchObject({ isComplete: false, expired: [] });
+  }
+});
+
+test('the log of a key that cannot be made names each mandate that has to be renewed', async () => {
+  const work = {
+    vault: { id: 7, keys: [], configuration: { signingThreshold: 3 } },
+    scheme: 'ecdsa-secp256k1',
+    policies,
+    candidate: null,
+  };
+  const vault = { keyWork: async () => work } as unknown as DurableObjectStub<VaultObject>;
+  await generateVaultKey(settings(null), vault);
+  expect(log.at(-1)).toMatchObject({ event: 'key-generation-failed', renewals: ['POST /vault/7/policy/2/renewal'] });
+  vi.setSystemTime(EXPIRES_AT_MS - 1);
+  await generateVaultKey(settings(null), vault);
+  expect('renewals' in (log.at(-1) ?? {})).toBe(false);
+});

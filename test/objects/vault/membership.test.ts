@@ -1,0 +1,83 @@
+import { expect, test } from 'vitest';
+import type { Role } from '#domain/access/member.ts';
+import type { Result } from '#domain/result.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { Vault } from '#domain/vault.ts';
+import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/vault/membership.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../../domain/cast.ts';
+
+const configuration = {
+  name: 'Treasury',
+  initialState: 'SUBMITTED',
+  decisionPeriodSeconds: 60,
+  mostPending: 10,
+  chains: ['anvil'],
+  signingThreshold: 2,
+} as const;
+
+const signer: readonly Role[] = ['signer'];
+const members = [carol, alice, bob].map(({ userId }) => ({ userId, roles: signer }));
+
+function value(result: Result<Vault, string>): Vault {
+  if (!result.ok) throw new Error(result.refusal);
+  return result.value;
+}
+
+const founding = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
+const vault = value(vaultFromSpec({ ...founding, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
+
+test('a new vault has policy version 1 with its signers in order', () => {
+  expect(vault.policy).toMatchObject({
+    version: 1,
+    threshold: 2,
+    ...BY_TOKEN,
+    signers: [alice, bob, carol].map((one) => one.userId),
+  });
+});
+
+test('a viewer comes and goes without a new policy', () => {
+  const withViewer = value(withMember(vault, mallory.userId, ['viewer']));
+  expect(withViewer.members).toHaveLength(4);
+  expect(withViewer.policy).toEqual(vault.policy);
+  expect(value(withMember(withViewer, mallory.userId, [])).members).toHaveLength(3);
+});
+
+test('who signs is not changed by way of the members', () => {
+  const refusal = { ok: false, refusal: 'needs-quorum' };
+  expect(withMember(vault, mallory.userId, ['signer'])).toEqual(refusal);
+  expect(withMember(vault, carol.userId, ['viewer'])).toEqual(refusal);
+  expect(withMember(vault, carol.userId, [])).toEqual(refusal);
+  expect(value(withMember(vault, carol.userId, ['signer', 'admin'])).policy).toEqual(vault.policy);
+});
+
+function next(from: Vault, wish: Parameters<typeof nextPolicy>[1]) {
+  const policy = nextPolicy(from, wish);
+  if (!policy.ok) throw new Error(policy.refusal);
+  return withPolicy(from, policy.value);
+}
+
+test('another signer or threshold is a new version that names the one before', () => {
+  const everyone = [alice, bob, carol, mallory].map(({ userId }) => userId);
+  const four = next(vault, { signers: everyone.toReversed(), rules: {} });
+  expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHash(vault.policy) });
+  expect(four.members.at(-1)).toEqual({ userId: mallory.userId, roles: ['signer'] });
+  const three = next(four, { threshold: 3, rules: {} });
+  expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHash(four.policy) });
+});
+
+test('who signs no longer keeps the other roles, and without any is out', () => {
+  const admin = value(withMember(vault, carol.userId, ['signer', 'admin']));
+  const two = next(admin, { signers: [alice.userId], threshold: 1, rules: {} });
+  expect(two.members).toEqual([
+    { userId: alice.userId, roles: ['signer'] },
+    { userId: carol.userId, roles: ['admin'] },
+  ]);
+});
+
+test('a vault can not lose so many signers that nobody can meet its threshold', () => {
+  const one = { signers: [alice.userId], rules: {} };
+  expect(nextPolicy(vault, one)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  expect(nextPolicy(vault, { threshold: 4, rules: {} })).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }).ok).toBe(false);
+});

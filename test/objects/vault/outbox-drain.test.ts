@@ -1,0 +1,128 @@
+import { expect, test, vi } from 'vitest';
+import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { OutboxJob } from '#objects/vault/outbox.ts';
+import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
+import { SimulatedD1 } from '../../simulation/d1.ts';
+import type { Schedule } from '../../simulation/schedule.ts';
+import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
+import { newVaultScene } from './vault-scene.ts';
+
+/** Which queue a job goes to, and what becomes of telling people where nobody can be told. */
+
+const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
+
+async function drained(isTelling: boolean) {
+  const { storage, sql } = newVaultScene({ isTelling });
+  for (const job of JOBS) storage.enqueueJob({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
+  storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
+  storage.enqueueJob({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });
+  const sent: Record<string, string[]> = {};
+  const queue = (name: string) => ({
+    sendBatch: async (batch: readonly { readonly body: JobMessage }[]) => {
+      sent[name] = batch.map(({ body }) => body.job);
+    },
+  });
+  const env = {
+    SIGNING_QUEUE: queue('signing'),
+    CONFIRMATION_QUEUE: queue('confirmation'),
+    NOTIFICATION_QUEUE: queue('notification'),
+  } as unknown as CoordinatorEnv;
+  await drainDue({ storage, env, vaultId: 7, nowMs: 10 });
+  const left = sql.exec<{ job: string; due_at_ms: number }>('SELECT job, due_at_ms FROM outbox').toArray();
+  return { sent, left };
+}
+
+test('looking at chains does not wait behind signing, nor anything behind telling people', async () => {
+  const { sent, left } = await drained(true);
+  const sorted = Object.fromEntries(Object.entries(sent).map(([name, jobs]) => [name, jobs.toSorted()]));
+  expect(sorted).toEqual({
+    signing: ['broadcast', 'settle', 'sign'],
+    confirmation: ['confirm', 'follow', 'reconcile'],
+    notification: ['notify'],
+  });
+  // A row stays until its effect is recorded, and is sent again when none comes.
+  expect(left).toHaveLength(JOBS.length + 2);
+  expect(left.filter(({ due_at_ms: due }) => due === 5)).toEqual([]);
+});
+
+test('where nothing is configured to tell people, nothing is owed to them', async () => {
+  const { sent, left } = await drained(false);
+  expect([Object.keys(sent).toSorted(), left.some(({ job }) => job === 'notify')]).toEqual([
+    ['confirmation', 'signing'],
+    false,
+  ]);
+});
+
+/** D1 in which something happens right after a batch was written, and before whoever wrote it is told. */
+function databaseWith(afterBatch: () => void) {
+  const call = async (name: string, work: () => unknown) => {
+    const result = work();
+    if (name === 'd1.batch') afterBatch();
+    return result;
+  };
+  return new SimulatedD1({ call } as unknown as Schedule);
+}
+
+test('what is owed anew while it is told is told again, to the first line', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  for (const action of ['found', 'member', 'chain'])
+    writeVaultChange(storage, vault, { action, detail: null, actor: null });
+  let batches = 0;
+  const d1 = databaseWith(() => {
+    batches += 1;
+    // The entry of the vault, its members, and then the lines: D1 is set back when these have just been written.
+    if (batches !== 3) return;
+    for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
+    storage.requeueProjection(Date.now() + 60_000);
+  });
+  await drainProjection(storage, d1 as unknown as D1Database);
+  const told = (query: string) => d1.db.run(query, []).rows;
+  expect(told('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
+  expect(told('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
+  expect(told('SELECT user_id FROM members')).toEqual([{ user_id: vault.members[0]?.userId }]);
+  expect(storage.unprojected(1)).toEqual([]);
+  expect(storage.unprojectedHistory(1).lines).toEqual([]);
+});
+
+test('who ends between two pages of the history leaves something that the alarm comes back for', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  storage.putVault(vault);
+  const lines = 205;
+  for (let i = 0; i < lines; i++) writeVaultChange(storage, vault, { action: 'member', detail: `${i}`, actor: null });
+  const told = () => d1.db.run('SELECT seq FROM audit', []).rows.length;
+  let [batches, isOver] = [0, false];
+  const d1 = databaseWith(() => {
+    batches += 1;
+    // The second page is written, and whoever wrote it is not told.
+    if (!isOver && told() === lines) throw new Error('the object is gone');
+  });
+  await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
+  // The entry of the vault, its members, and two pages: what was told once is not told with each page.
+  expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([
+    4,
+    5,
+    expect.any(Number),
+  ]);
+  isOver = true;
+  await drainProjection(storage, d1 as unknown as D1Database);
+  expect([told(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
+});
+
+test('two changes of a vault in one millisecond are two things to tell', async () => {
+  const { storage, host } = newVaultScene();
+  const vault = host.vault();
+  if (vault === null) throw new Error('the scene has a vault');
+  const change = () => writeVaultChange(storage, vault, { action: 'member', detail: null, actor: null });
+  vi.useFakeTimers({ toFake: ['Date'] });
+  change();
+  const rows = storage.unprojected(1);
+  change();
+  vi.useRealTimers();
+  storage.recordProjected({ afterSeq: 0, lines: [] }, rows);
+  expect(storage.unprojected(1)).toHaveLength(1);
+});

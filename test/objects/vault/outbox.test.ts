@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import type { OutboxJob } from '#objects/vault/outbox.ts';
+import { pollDelayMs, resendDelayMs, retryDelayMs } from '#objects/vault/outbox.ts';
+import { CREATED_AT_MS, transactionIn } from '../../domain/cast.ts';
+
+test('a message without an effect is sent again, less and less often, for ever', () => {
+  const delays = (job: OutboxJob) => [0, 1, 2, 3, 4, 1000].map((tries) => resendDelayMs({ job, tries }));
+  expect(delays('sign')).toEqual([5_000, 10_000, 20_000, 40_000, 80_000, 120_000]);
+  expect(delays('notify')).toEqual([30_000, 60_000, 120_000, 120_000, 120_000, 120_000]);
+});
+
+test('a not-now is tried again after a second, and at least once a minute', () => {
+  expect([0, 1, 5, 6, 1000].map(retryDelayMs)).toEqual([1_000, 2_000, 32_000, 60_000, 60_000]);
+});
+
+test('a young transaction is polled at the pace of its chain, an old one every thirty seconds, a final one each minute', () => {
+  const broadcast = transactionIn('BROADCAST');
+  expect(pollDelayMs(broadcast, 250, CREATED_AT_MS)).toBe(250);
+  expect(pollDelayMs(broadcast, 250, CREATED_AT_MS + 60_000)).toBe(6_000);
+  expect(pollDelayMs(broadcast, 250, CREATED_AT_MS + 3_600_000)).toBe(30_000);
+  expect(pollDelayMs(transactionIn('SUCCEEDED'), 250, CREATED_AT_MS)).toBe(60_000);
+});

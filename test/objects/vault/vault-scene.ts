@@ -1,0 +1,64 @@
+import { chainsFrom } from '#chains/registry.ts';
+import { parseKeyId, parseVaultId } from '#domain/id.ts';
+import { hasPermission } from '#domain/access/member.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import { ChangeSignal } from '#objects/vault/change-signal.ts';
+import { vaultFromSpec } from '#objects/vault/membership.ts';
+import { VaultCommit } from '#objects/vault/commit.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { VaultStorage } from '#objects/vault/storage.ts';
+import { alice, BY_TOKEN } from '../../domain/cast.ts';
+import { memorySql } from '../memory-sql.ts';
+
+export const WALLET = '0x1111111111111111111111111111111111111111';
+export const BOB = '0x2222222222222222222222222222222222222222';
+export const CAROL = '0x3333333333333333333333333333333333333333';
+
+/** A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around it and its chain are not there. */
+export function newVaultScene({ isTelling = true } = {}) {
+  const sql = memorySql();
+  const storage = new VaultStorage(sql, isTelling);
+  storage.createTables();
+  const [id, keyId] = [parseVaultId(7), parseKeyId('a'.repeat(26))];
+  if (id === null || keyId === null) throw new Error('the ids must parse');
+  const terms = { name: 'Treasury', initialState: 'SUBMITTED', decisionPeriodSeconds: 3600, mostPending: 100 } as const;
+  const founded = vaultFromSpec({
+    id,
+    reference: 'treasury',
+    foundedAtMs: Date.now(),
+    configuration: { ...terms, chains: ['anvil'], signingThreshold: 2 },
+    members: [{ userId: alice.userId, roles: ['signer'] }],
+    threshold: 1,
+    ...BY_TOKEN,
+    rules: NO_RULES,
+  });
+  if (!founded.ok) throw new Error(founded.refusal);
+  const key = {
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: { anvil: WALLET },
+  } as const;
+  const vault = { ...founded.value, keys: [key] };
+  const commits = new VaultCommit(
+    { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
+    storage,
+    () => {},
+  );
+  const host: VaultContext = {
+    storage,
+    commits,
+    chains: chainsFrom({}),
+    changes: new ChangeSignal(),
+    vault: () => vault,
+    authorize: ({ userId }, permission) => {
+      const viewer = vault.members.find((member) => member.userId === userId) ?? null;
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
+    },
+  };
+  return { sql, storage, host };
+}

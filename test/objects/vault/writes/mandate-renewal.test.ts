@@ -1,0 +1,265 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import type { Member, Role } from '#domain/access/member.ts';
+import { hasPermission } from '#domain/access/member.ts';
+import { decisionEndOf } from '#domain/policy/policy-change.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Actor } from '#domain/transaction/transaction.ts';
+import type { Vault } from '#domain/vault.ts';
+import type { PolicyPatch } from '#objects/vault/membership.ts';
+import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { PolicyCommands } from '#objects/vault/commands/policy.ts';
+import type { VaultContext } from '#objects/vault/context.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cast.ts';
+import { newVaultScene } from '../vault-scene.ts';
+
+/**
+ * Alice and bob decide under version 1. Under version 2 alice and carol do; bob still looks on. The
+ * mandate of version 2 expires before all co-signers have adopted it.
+ */
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => void vi.useRealTimers());
+
+const member = ({ userId }: Actor, ...roles: readonly Role[]): Member => ({ userId, roles });
+const VERSION_2 = { rules: {}, signers: [alice.userId, carol.userId] };
+
+async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
+  const scene = newVaultScene();
+  const founded = present(scene.host.vault());
+  const policy = { ...founded.policy, signers: [alice.userId, bob.userId], threshold: 2 };
+  const members = [member(alice, 'signer', 'admin'), member(bob, 'signer', 'viewer')];
+  let vault: Vault = { ...founded, policy, members, keys: keys === 'with a key' ? founded.keys : [] };
+  const { storage } = scene;
+  storage.putVault(vault);
+  storage.policies.adopt({ policy, mandate: null }, policyHash(policy));
+  storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
+  const host: VaultContext = {
+    ...scene.host,
+    vault: () => vault,
+    authorize: ({ userId }, permission) => {
+      const viewer = vault.members.find((one) => one.userId === userId) ?? null;
+      return viewer !== null && hasPermission(viewer, permission)
+        ? accepted({ vault, viewer })
+        : refused({ code: 'forbidden' });
+    },
+  };
+  const newDesk = () =>
+    new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const desk = newDesk();
+  const propose = async (wish: PolicyPatch) => {
+    const proposed = await desk.propose({ wish, note: null, actor: alice });
+    if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
+    return proposed.value.change;
+  };
+  const approve = async (actor: Actor, id: string) => {
+    const decided = await desk.decide(actor, idOf(id), { type: 'approve', device: null });
+    return decided.ok ? decided.value.change.state : decided.refusal.code;
+  };
+  const idOf = (id: string) => present(storage.policies.change(id)).id;
+  const adopt = async (wish: PolicyPatch, ...actors: readonly Actor[]) => {
+    const { id } = await propose(wish);
+    for (const actor of actors) await approve(actor, id);
+    return id;
+  };
+  const renew = (version = 2, actor: Actor = alice, note: string | null = null) => desk.renew({ version, note, actor });
+  const renewed = async (...asked: Parameters<typeof renew>) => {
+    const answer = await renew(...asked);
+    if (!answer.ok) throw new Error(answer.refusal.code);
+    return answer.value.change;
+  };
+  const refusal = async (...asked: Parameters<typeof renew>) => {
+    const answer = await renew(...asked);
+    return answer.ok ? null : answer.refusal.code;
+  };
+  const mandateOf = (version: number) => present(storage.policies.adoptedAs(version)?.mandate);
+  const lines = () => storage.historyAfter(0, 100).map(({ action }) => action);
+  const needed = () => {
+    const view = desk.inForce(alice);
+    return view.ok ? view.value.renewalsNeeded : [];
+  };
+  await adopt(VERSION_2, alice, bob);
+  expect(vault.policy.version).toBe(2);
+  const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
+  return {
+    desk,
+    storage,
+    propose,
+    approve,
+    adopt,
+    idOf,
+    renewed,
+    refusal,
+    mandateOf,
+    lines,
+    needed,
+    expire,
+    newDesk,
+    vault: () => vault,
+    keyId: present(founded.keys[0]).keyId,
+  };
+}
+
+test('a mandate in force, a version that no change adopted, and a person who proposes nothing are refused', async () => {
+  const { refusal, mandateOf, expire } = await newScene();
+  vi.setSystemTime(mandateOf(2).expiresAtMs - 1);
+  expect(await refusal()).toBe('mandate-in-force');
+  expire();
+  expect(await refusal(1)).toBe('policy-version-not-found');
+  expect(await refusal(3)).toBe('policy-version-not-found');
+  expect(await refusal(2, bob)).toBe('forbidden');
+  expect(await refusal(2, mallory)).toBe('forbidden');
+  expect(await refusal()).toBeNull();
+});
+
+test('a renewal is a new change to the same policy, and the same request again is the same change', async () => {
+  const { renewed, mandateOf, storage, expire, lines } = await newScene();
+  expire();
+  const first = await renewed(2, alice, 'carol was away');
+  expect(first).toMatchObject({ state: 'PENDING', renewsVersion: 2, requiredApprovals: 2, note: 'carol was away' });
+  expect(first.id).not.toBe(mandateOf(2).id);
+  expect(policyHash(first.policy)).toBe(policyHash(present(storage.policies.adoptedAs(2)).policy));
+  expect(first.expiresAtMs).toBeGreaterThan(Date.now());
+  expect((await renewed(2, carol)).id).toBe(first.id);
+  expect(lines().filter((action) => action === 'propose-renewal')).toHaveLength(1);
+});
+
+test('the quorum of the version before decides: neither a new signer nor half of the old quorum', async () => {
+  const { renewed, approve, mandateOf, expire, desk } = await newScene();
+  expire();
+  const before = mandateOf(2);
+  const { id } = await renewed();
+  // Carol signs under version 2 alone: co-signers would not count her approval.
+  expect(await approve(carol, id)).toBe('forbidden');
+  expect(await approve(alice, id)).toBe('PENDING');
+  expect(await approve(mallory, id)).toBe('forbidden');
+  expect(mandateOf(2)).toEqual(before);
+  const view = desk.read(bob, present(await renewed()).id);
+  expect(view).toMatchObject({ ok: true, value: { policy: { version: 2 }, decider: { version: 1 } } });
+  // Bob no longer signs, and is in the vault.
+  expect(await approve(bob, id)).toBe('ADOPTED');
+  expect(mandateOf(2)).toMatchObject({ id, approvals: [{ actor: alice }, { actor: bob }] });
+});
+
+test('an ordinary change is still decided by the signers of now alone', async () => {
+  const { propose, approve } = await newScene();
+  const { id } = await propose({ rules: {}, threshold: 1 });
+  expect(await approve(bob, id)).toBe('forbidden');
+  expect(await approve(carol, id)).toBe('PENDING');
+});
+
+test('the adoption replaces the mandate and nothing else, and the jobs that wait for it are due', async () => {
+  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desk } = await newScene();
+  await desk.reportAdoption({ version: 2, isComplete: true, expired: [] });
+  expire();
+  const other = await propose({ rules: {}, threshold: 1 });
+  const [before, policy] = [vault(), present(storage.policies.adoptedAs(2)).policy];
+  const { id } = await renewed();
+  for (const actor of [alice, bob]) await approve(actor, id);
+  expect(vault()).toBe(before);
+  expect(storage.policies.adopted().map(({ policy: { version } }) => version)).toEqual([1, 2]);
+  expect(storage.policies.adoptedAs(2)).toMatchObject({ policy, mandate: { id } });
+  expect(storage.policies.change(other.id)?.state).toBe('PENDING');
+  for (const job of ['adopt-policy', 'generate-key'] as const) {
+    expect(storage.queuedJob('', job)).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
+  }
+  expect(storage.queuedJob(id, 'expire-policy')).toBeNull();
+  expect(lines().slice(-3)).toEqual(['approve-renewal', 'approve-renewal', 'renew-mandate']);
+  expect(storage.historyAfter(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHash(policy) });
+  expect(await refusal()).toBe('mandate-in-force');
+});
+
+test('an approval that comes twice renews once, also after a restart', async () => {
+  const { renewed, approve, storage, lines, expire, newDesk, idOf } = await newScene();
+  expire();
+  const { id } = await renewed();
+  for (const actor of [alice, bob]) await approve(actor, id);
+  const [stored, length] = [storage.policies.adopted(), lines().length];
+  expect(await approve(bob, id)).toBe('ADOPTED');
+  const restarted = newDesk();
+  expect(await restarted.decide(bob, idOf(id), { type: 'approve', device: null })).toMatchObject({ ok: true });
+  await restarted.expire(id);
+  expect([storage.policies.adopted(), lines().length]).toEqual([stored, length]);
+  // What was cut off after the commit is found in the outbox.
+  expect(restarted.adoptionWork()?.policies.map(({ mandate }) => mandate?.id ?? null)).toEqual([null, id]);
+});
+
+test('signers of now end a renewal, its author takes it back, and time ends it; then there can be another one', async () => {
+  const { renewed, approve, desk, expire, storage } = await newScene();
+  expire();
+  const first = await renewed();
+  expect(await desk.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
+  await desk.decide(carol, first.id, { type: 'reject' });
+  const second = await renewed();
+  await desk.decide(alice, second.id, { type: 'cancel' });
+  const third = await renewed();
+  vi.setSystemTime(decisionEndOf(third));
+  await desk.expire(third.id);
+  const states = [first, second, third].map(({ id }) => storage.policies.change(id)?.state);
+  expect(states).toEqual(['REJECTED', 'CANCELLED', 'EXPIRED']);
+  expect(await approve(alice, third.id)).toBe('policy-change-not-pending');
+  expect((await renewed()).state).toBe('PENDING');
+});
+
+test('a change that is adopted meanwhile ends no renewal, and the renewal is still of its own version', async () => {
+  const { renewed, approve, adopt, vault, storage, expire, mandateOf } = await newScene();
+  expire();
+  const { id } = await renewed();
+  await approve(alice, id);
+  await adopt({ rules: {}, threshold: 1 }, alice, carol);
+  expect([vault().policy.version, storage.policies.change(id)?.state]).toEqual([3, 'PENDING']);
+  const newest = storage.policies.adoptedAs(3);
+  expect(await approve(bob, id)).toBe('ADOPTED');
+  expect([mandateOf(2).id, storage.policies.adoptedAs(3), vault().policy.version]).toEqual([id, newest, 3]);
+});
+
+test('ten pending changes keep no mandate from being renewed, and a renewal keeps no change from being proposed', async () => {
+  const { propose, renewed, expire } = await newScene();
+  expire();
+  const limits = (n: number) => [
+    { chain: 'anvil', tokenAddress: null, perTransaction: amount(String(n)), perDay: null },
+  ];
+  await renewed();
+  for (let n = 1; n <= 10; n++) await propose({ rules: { limits: limits(n) } });
+  await expect(propose({ rules: { limits: limits(11) } })).rejects.toThrow('too-many-policy-changes');
+  expect((await renewed()).renewsVersion).toBe(2);
+});
+
+test('members see which co-signers wait for a renewal, until it is there', async () => {
+  const { desk, needed, renewed, approve, expire, vault, storage } = await newScene();
+  const expired = [{ cosigner: 3, version: 2 }];
+  expire();
+  expect(needed()).toEqual([]);
+  await desk.reportAdoption({ version: 1, isComplete: false, expired });
+  expect(needed()).toEqual([]);
+  await desk.reportAdoption({ version: 2, isComplete: false, expired });
+  expect(needed()).toEqual([{ version: 2, cosigners: [3] }]);
+  expect([storage.vault()?.expiredAdoptions, desk.adoptionWork()]).toMatchObject([expired, { vaultId: 7 }]);
+  const { id } = await renewed();
+  expect(needed()).toHaveLength(1);
+  for (const actor of [alice, bob]) await approve(actor, id);
+  expect(needed()).toEqual([]);
+  await desk.reportAdoption({ version: 2, isComplete: true, expired: [] });
+  expect(['expiredAdoptions' in vault(), storage.vault()?.expiredAdoptions]).toEqual([false, undefined]);
+});
+
+test('a vault without a key waits for every expired mandate, and for none while all are in force', async () => {
+  const { needed, renewed, approve, expire, adopt, storage, keyId } = await newScene('without a key');
+  await adopt({ rules: {}, threshold: 1 }, alice, carol);
+  expect(needed()).toEqual([]);
+  expire(3);
+  expect(needed()).toEqual([2, 3].map((version) => ({ version, cosigners: [] })));
+  const scheme = 'ecdsa-secp256k1';
+  // A key that co-signers have made, and not proven yet, came with the policies.
+  storage.putKeyCandidate({ keyId, scheme, publicKey: '02', publicShares: {}, provenBy: [] });
+  expect(needed()).toEqual([]);
+  storage.dropKeyCandidate(scheme);
+  const second = await renewed(2);
+  for (const actor of [alice, bob]) await approve(actor, second.id);
+  expect(needed()).toEqual([{ version: 3, cosigners: [] }]);
+  const third = await renewed(3);
+  for (const actor of [alice, carol]) await approve(actor, third.id);
+  expect(needed()).toEqual([]);
+  expect(storage.queuedJob('', 'generate-key')).toMatchObject({ dueAtMs: Date.now(), tries: 0 });
+  expect(storage.queuedJob('', 'adopt-policy')).toBeNull();
+});

@@ -1,0 +1,40 @@
+import { isDeepStrictEqual } from 'node:util';
+import { isSettled, judgeHistory } from './final-checks.ts';
+import type { World } from './world.ts';
+
+/** What D1 repeats of the vaults, and nothing else knows when it is lost there. */
+const REPEATED = {
+  vaults: 'SELECT id, name, reference, created_at_ms FROM vaults ORDER BY id',
+  members: 'SELECT * FROM members ORDER BY vault_id, user_id',
+  wallets: 'SELECT * FROM wallets ORDER BY chain, address',
+  transactions: 'SELECT * FROM transactions ORDER BY id',
+  audit: 'SELECT * FROM audit ORDER BY vault_id, seq',
+};
+
+const RECOVERY_MS = 10 * 60_000;
+
+/** The last act: D1 has lost all that it repeats, the vault is asked to tell it again, and it is there as it was. */
+export async function setBack(world: World): Promise<void> {
+  const { db } = world.d1;
+  const told = () => Object.values(REPEATED).map((query) => db.run(query, []).rows);
+  const before = told();
+  for (const table of Object.keys(REPEATED)) db.run(`DELETE FROM ${table}`, []);
+  let isAsked = false;
+  const ask = async () => {
+    const answer = await world.ask(`POST /internal/vault/${world.vaultId}/projection`);
+    if (answer?.status !== 202) world.oracle.fault(`set back: ${answer?.status ?? 'no answer'}`);
+    isAsked = true;
+  };
+  const asked = ask();
+  await world.schedule.run(() => isAsked && isSettled(world), RECOVERY_MS);
+  await asked;
+  const after = told();
+  for (const [i, [table]] of Object.entries(REPEATED).entries()) {
+    const [was, is] = [before[i] ?? [], after[i] ?? []];
+    // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end. What follows is judged
+    // below.
+    const comparable = table === 'audit' ? is.slice(0, was.length) : is;
+    if (!isDeepStrictEqual(comparable, was)) world.oracle.fault(`set back: ${table} is not as it was`);
+  }
+  judgeHistory(world);
+}
