@@ -38,7 +38,7 @@ export class BareObject extends DurableObject<BareEnv> {
   }
 
   /** The rows that an approval reads and writes in a vault, and nothing that decides about it. */
-  vote(): number {
+  approve(): number {
     const { sql } = this.ctx.storage;
     return this.ctx.storage.transactionSync(() => {
       const before = sql.exec<{ version: number }>("SELECT version, document FROM record WHERE id = 'one'").one();
@@ -78,7 +78,9 @@ app.post('/object-write', zValidator('json', transfer), async (context) => {
   return context.json({ id }, 201);
 });
 
-app.post('/object-vote', async (context) => context.json({ version: await context.env.BARE.getByName('one').vote() }));
+app.post('/object-vote', async (context) =>
+  context.json({ version: await context.env.BARE.getByName('one').approve() }),
+);
 
 app.get('/rows', async (context) => {
   const { results } = await context.env.DB.prepare(

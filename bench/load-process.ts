@@ -60,8 +60,8 @@ async function load(job: LoadJob): Promise<LoadResult> {
       socket.write(requests[n % requests.length] ?? Buffer.alloc(0));
       const { value: status, done } = await answers.next();
       histogram.recordValue(Math.max(1, Math.round((performance.now() - sentAt) * MICROSECONDS)));
-      const told = done === true ? 'closed' : String(status);
-      statuses[told] = (statuses[told] ?? 0) + 1;
+      const outcome = done === true ? 'closed' : String(status);
+      statuses[outcome] = (statuses[outcome] ?? 0) + 1;
       if (done === true) break;
       answered += 1;
     }

@@ -197,9 +197,9 @@ async function prepared({ scene }: Bench, one: Case): Promise<readonly string[]>
 async function drive(
   { load }: Bench,
   { name, port, connections, once }: Case,
-  asked: Pace & { readonly requests: readonly string[] },
+  request: Pace & { readonly requests: readonly string[] },
 ): Promise<LoadResult> {
-  const result = await load.run({ port, connections, once, ...asked });
+  const result = await load.run({ port, connections, once, ...request });
   const bad = Object.keys(result.statuses).filter((status) => !status.startsWith('2'));
   if (bad.length > 0) throw new Error(`${name} answered ${JSON.stringify(result.statuses)}`);
   return result;

@@ -166,8 +166,8 @@ const CROWD_BATCH = 10_000;
 
 /** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
 async function foundCrowd({ operator, signers, alice, database }: CrowdPlace, count: number): Promise<ReadyVault> {
-  const wish = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
-  const vault = await createReadyVault(operator, wish);
+  const options = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
+  const vault = await createReadyVault(operator, options);
   const to = vault.address;
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: UNWATCHED_CHAIN, to, amount: '1000' });
   await alice.client.transactions(vault.id, { limit: '1' });

@@ -125,7 +125,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
     signingThreshold: threshold,
     intent,
     attempt,
-    approvals: await Promise.all(signers.map(async (signer) => voiceOf(signer, transaction.digest, nowMs))),
+    approvals: await Promise.all(signers.map(async (signer) => approvalOf(signer, transaction.digest, nowMs))),
     policies: [{ policy: vault.policy, mandate: null }],
     evidence: [],
   });
@@ -135,7 +135,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
 }
 
 /** As a device of the signer's gives it: the co-signers count no others here. */
-async function voiceOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Approval> {
+async function approvalOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Approval> {
   const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, hexToBytes(digest))).toString('base64url');
   return { actor, digest, device: { keyId: device.keyId, signature, assertion: null }, atMs: nowMs };
 }

@@ -250,7 +250,7 @@ async function main(): Promise<void> {
   const args = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
   const body = command.body?.(args);
   const options = body === undefined ? {} : { body };
-  const answer = await client.ask(command.method, command.path(args), options);
+  const answer = await client.request(command.method, command.path(args), options);
   console.log(JSON.stringify(answer.body, null, 2));
   if (answer.status >= 400) process.exitCode = 1;
 }

@@ -73,7 +73,7 @@ export class Client {
   }
 
   /** Sends anything and gives any answer, good or bad. Throws `NoAnswer` when there is none. */
-  async ask<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
+  async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const { body, headers } = options;
     const response = await answered(`${this.#url}${path}`, {
       method,

@@ -68,12 +68,12 @@ export async function runDrill(say: Say): Promise<void> {
     stack = await startStack(options);
     say('D1 is lost, and the backup is in its place');
 
-    const told = await projectAll(service());
+    const rebuiltCount = await projectAll(service());
     const vaults = [treasury, payroll];
-    if (told < vaults.length) throw new Error(`${told} vaults were there, and not ${vaults.length}`);
+    if (rebuiltCount < vaults.length) throw new Error(`${rebuiltCount} vaults were there, and not ${vaults.length}`);
     const after = await Promise.all(vaults.map(shown));
     if (!isDeepStrictEqual(after, before)) throw new Error('a list or a history is not as it was');
-    say(`${told} vaults have told what they know: lists and histories are as they were, and unbroken`);
+    say(`${rebuiltCount} vaults have told what they know: lists and histories are as they were, and unbroken`);
 
     const third = await found('Third');
     if (vaults.some(({ id }) => id === third.id)) throw new Error('a number was given out twice');
@@ -91,7 +91,7 @@ export async function runDrill(say: Say): Promise<void> {
 /** As `npm run admin -- vault project --vault N`, for each number from 1 on until there is none. */
 async function projectAll(service: Client): Promise<number> {
   for (let id = 1; ; id++) {
-    const { status } = await service.ask('POST', `/internal/vault/${id}/projection`);
+    const { status } = await service.request('POST', `/internal/vault/${id}/projection`);
     if (status === 404) return id - 1;
     if (status !== 202) throw new Error(`vault ${id}: ${status}`);
   }
@@ -103,7 +103,7 @@ async function lookAt(people: readonly Person[], url: string, { id }: ReadyVault
   if (alice === undefined) throw new Error('somebody must look');
   const { transactions } = await alice.client.at(url).transactions(id);
   type Page = { readonly history: Parameters<typeof chainFault>[0] };
-  const { body } = await alice.client.at(url).ask<Page>('GET', `/vault/${id}/history?limit=100`);
+  const { body } = await alice.client.at(url).request<Page>('GET', `/vault/${id}/history?limit=100`);
   const { history } = body;
   const fault = chainFault(history);
   if (fault !== null) throw new Error(`the history of vault ${id}: ${fault}`);

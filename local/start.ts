@@ -50,12 +50,12 @@ const { values } = parseArgs({
     'bitcoin-port': { type: 'string', default: '3002' },
     'login-port': { type: 'string', default: '8790' },
     'approval-port': { type: 'string', default: '8791' },
-    mischief: { type: 'string' },
+    faults: { type: 'string' },
   },
 });
 
 async function main(): Promise<void> {
-  const seed = seedOf(values.mischief);
+  const seed = seedOf(values.faults);
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
@@ -75,9 +75,9 @@ async function main(): Promise<void> {
   dashboards.push(stack.url);
   issuer.serve(stack.url);
   const monitors = [
-    await watchLocalChain(anvil.url, stack.monitor, mischiefOf(seed)),
-    watchLedger(watchableSolana(solana.ledger), stack.monitor, mischiefOf(seed)),
-    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, mischiefOf(seed)),
+    await watchLocalChain(anvil.url, stack.monitor, faultyMonitorOf(seed)),
+    watchLedger(watchableSolana(solana.ledger), stack.monitor, faultyMonitorOf(seed)),
+    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, faultyMonitorOf(seed)),
   ];
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
@@ -151,7 +151,7 @@ function seedOf(text: string | undefined): number | null {
 }
 
 /** One for each monitor: it remembers what it has kept back. */
-function mischiefOf(seed: number | null): FaultyMonitor | null {
+function faultyMonitorOf(seed: number | null): FaultyMonitor | null {
   return seed === null ? null : new FaultyMonitor(seededRandom(seed));
 }
 

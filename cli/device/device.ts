@@ -151,7 +151,7 @@ async function approve(options: Options) {
   for (const { detail } of warnings) console.error(`! ${detail}`);
   await confirm(options, exceptions);
   file.write(vaultId, pinned);
-  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
+  const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
   return unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId }, json }));
 }
 
@@ -185,7 +185,7 @@ async function approvePolicy(options: Options) {
   print(mandate);
   await confirm(options, proven.exceptions);
   file.write(vaultId, proven.pinned);
-  const json = device.voice(bytesToHex(sha256(hexToBytes(canonical))));
+  const json = device.sign(bytesToHex(sha256(hexToBytes(canonical))));
   return unwrap(api.approve.$post({ param, json }));
 }
 
@@ -196,7 +196,7 @@ async function cancelReset(options: Options) {
   if (userId === null || id === null || vaultId === null) throw new UsageError('--user, --reset or --vault is no id');
   const url = process.env['CONCLAVE_URL'];
   if (url === undefined) throw new UsageError('CONCLAVE_URL is not set');
-  const json = keyOf(options).voice(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
+  const json = keyOf(options).sign(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
   const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -42,7 +42,7 @@ function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
       ? null
       : {
           bytes: hexToBytes(mandate.canonical),
-          approvals: mandate.approvals.map(voteOf).filter((one) => one !== null),
+          approvals: mandate.approvals.map(approvalOf).filter((one) => one !== null),
         };
   return { policy: hexToBytes(policy.canonical), mandate: sent };
 }
@@ -51,7 +51,7 @@ function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
 const ANY_TOKEN = parseTokenId('0'.repeat(16));
 
 /** Null for what is no approval: it does not count. */
-function voteOf({ userId, digest, device }: SentApproval): Approval | null {
+function approvalOf({ userId, digest, device }: SentApproval): Approval | null {
   const [user, keyId] = [parseUserId(userId), parseDeviceKeyId(device?.keyId ?? '')];
   if (user === null || ANY_TOKEN === null) return null;
   const { authenticatorData = null, clientDataJSON = null } = device ?? {};

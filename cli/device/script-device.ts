@@ -60,7 +60,7 @@ export class ScriptDevice {
   }
 
   /** What is sent with an approval. @param digest lower-case hex of 32 bytes */
-  voice(digest: string) {
+  sign(digest: string) {
     const { keyId, signature } = this.signed(digest);
     return { keyId: keyId as string, signature };
   }

@@ -104,9 +104,9 @@ async function standingsFor(keyId: string, judged: Judged) {
   const { pins, question, since } = judged;
   const { vaultId, nonce, delivered } = question;
   const head = versionOf(judged.links.at(-1));
-  const asked = { vaultId, keyId, nonce, policy: head };
+  const request = { vaultId, keyId, nonce, policy: head };
   const entries = delivered.statements ?? [];
-  const verdicts = verifyStatements({ pins, asked, nowMs: Date.now(), entries });
+  const verdicts = verifyStatements({ pins, request, nowMs: Date.now(), entries });
   const standings = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
   print(keyId, standings);
   const threshold = judged.threshold ?? pins.length;

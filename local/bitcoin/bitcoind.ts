@@ -49,9 +49,9 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
   const exited = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   const node = new Rpc(`http://127.0.0.1:${port}/`, password);
   await pollUntil('bitcoind', () => answers(node, child), START_DEADLINE_MS);
-  await node.ask('createwallet', ['miner']);
-  const home = await node.ask<string>('getnewaddress', []);
-  await node.ask('generatetoaddress', [FIRST_BLOCKS, home]);
+  await node.request('createwallet', ['miner']);
+  const home = await node.request<string>('getnewaddress', []);
+  await node.request('generatetoaddress', [FIRST_BLOCKS, home]);
   const ledger = new LocalBitcoinChain();
   let looking: Promise<void> = Promise.resolve();
   // One look after the other, whoever asks.
@@ -65,20 +65,20 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
     rates,
     refresh,
     pay: async (address, amount, mined = true) => {
-      const hash = await node.ask<string>('sendtoaddress', [address, decimalText(amount, 8)]);
+      const hash = await node.request<string>('sendtoaddress', [address, decimalText(amount, 8)]);
       // By its bytes: the node's own wallet may hand it to the mempool a little later, and a block that names it would not find it there.
-      if (mined) await node.ask('generateblock', [home, [await bytesOf(node, hash)]]);
+      if (mined) await node.request('generateblock', [home, [await bytesOf(node, hash)]]);
       await refresh();
       return hash;
     },
     mine: async (blocks = 1) => {
-      await node.ask('generatetoaddress', [blocks, home]);
+      await node.request('generatetoaddress', [blocks, home]);
       await refresh();
     },
     reorganise: async (blocks) => {
       const lost = ledger.blockHash(ledger.height - blocks + 1);
-      await node.ask('invalidateblock', [lost]);
-      for (let i = 0; i <= blocks; i++) await node.ask('generateblock', [home, []]);
+      await node.request('invalidateblock', [lost]);
+      for (let i = 0; i <= blocks; i++) await node.request('generateblock', [home, []]);
       await refresh();
     },
     stop: async () => {
@@ -108,7 +108,7 @@ function argumentsOf(folder: string, port: number, password: string): readonly s
 }
 
 async function bytesOf(node: Rpc, hash: string): Promise<string> {
-  const { hex } = await node.ask<{ readonly hex: string }>('gettransaction', [hash]);
+  const { hex } = await node.request<{ readonly hex: string }>('gettransaction', [hash]);
   return hex;
 }
 
@@ -126,7 +126,7 @@ async function freePort(): Promise<number> {
 async function answers(node: Rpc, child: ChildProcess): Promise<true | null> {
   if (child.exitCode !== null) throw new Error(`bitcoind has ended with ${child.exitCode}`);
   try {
-    await node.ask('getblockcount', []);
+    await node.request('getblockcount', []);
     return true;
   } catch {
     return null;
@@ -144,16 +144,16 @@ class Rpc {
   }
 
   /** Amounts in answers are decimal numbers, and none of them is used. Throws the node's own words, `Rejected`. */
-  async ask<T>(method: string, params: readonly unknown[]): Promise<T> {
+  async request<T>(method: string, params: readonly unknown[]): Promise<T> {
     const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
     const answer = await fetch(this.#url, { method: 'POST', headers: this.#headers, body });
-    const told = (await answer.json()) as { readonly result: T; readonly error: RpcError | null };
-    if (told.error !== null) throw new Rejected(told.error.message, told.error.code);
-    return told.result;
+    const response = (await answer.json()) as { readonly result: T; readonly error: RpcError | null };
+    if (response.error !== null) throw new Rejected(response.error.message, response.error.code);
+    return response.result;
   }
 
   send(raw: string): Promise<string> {
-    return this.ask('sendrawtransaction', [raw]);
+    return this.request('sendrawtransaction', [raw]);
   }
 }
 
@@ -162,25 +162,25 @@ interface RpcError {
   readonly message: string;
 }
 
-interface ToldBlock {
+interface BlockAnswer {
   readonly tx: readonly { readonly hex: string }[];
 }
 
 /** Brings the ledger up to what the node says: blocks from the first that differs, and everything that waits. */
 async function mirror(node: Rpc, ledger: LocalBitcoinChain): Promise<void> {
-  const height = await node.ask<number>('getblockcount', []);
-  const hashAt = (at: number) => node.ask<string>('getblockhash', [at]);
+  const height = await node.request<number>('getblockcount', []);
+  const hashAt = (at: number) => node.request<string>('getblockhash', [at]);
   let common = Math.min(height, ledger.height);
   while (common > 0 && (await hashAt(common)) !== ledger.blockHash(common)) common -= 1;
   const blocks: { readonly hash: string; readonly raws: readonly string[] }[] = [];
   for (let at = common + 1; at <= height; at++) {
     const hash = await hashAt(at);
-    const { tx } = await node.ask<ToldBlock>('getblock', [hash, 2]);
+    const { tx } = await node.request<BlockAnswer>('getblock', [hash, 2]);
     blocks.push({ hash, raws: tx.map(({ hex }) => hex) });
   }
   const waiting: string[] = [];
-  for (const hash of await node.ask<readonly string[]>('getrawmempool', [])) {
-    waiting.push(await node.ask<string>('getrawtransaction', [hash]));
+  for (const hash of await node.request<readonly string[]>('getrawmempool', [])) {
+    waiting.push(await node.request<string>('getrawtransaction', [hash]));
   }
   ledger.mirror(common, blocks, waiting);
 }

@@ -85,7 +85,7 @@ export async function serveEsplora(
 }
 
 /** What questions are answered from. */
-type Told = Pick<View, 'ledger' | 'rates'>;
+type ViewState = Pick<View, 'ledger' | 'rates'>;
 
 interface Answer {
   readonly status: number;
@@ -106,7 +106,7 @@ export async function answerEsplora(
   path: string,
   sent: string | null,
 ): Promise<{ readonly status: number; readonly text: string }> {
-  const { status, answer } = sent === null ? told(view, path) : await accept(view, sent);
+  const { status, answer } = sent === null ? answerTo(view, path) : await accept(view, sent);
   return { status, text: typeof answer === 'string' ? answer : stringifyJsonWithBigInts(answer) };
 }
 
@@ -121,7 +121,7 @@ async function accept({ send }: Pick<View, 'send'>, raw: string): Promise<Answer
   }
 }
 
-function told(view: Told, url: string): Answer {
+function answerTo(view: ViewState, url: string): Answer {
   const path = url.slice(1).split('/');
   for (const [shape, answer] of ROUTES) {
     const given = parametersIn(shape.split('/'), path);
@@ -140,7 +140,7 @@ function parametersIn(shape: readonly string[], path: readonly string[]): readon
   return fits ? path.filter((_, i) => shape[i] === '*') : null;
 }
 
-type Route = (view: Told, given: readonly string[]) => unknown;
+type Route = (view: ViewState, given: readonly string[]) => unknown;
 
 const ROUTES: readonly (readonly [string, Route])[] = [
   ['blocks/tip/height', ({ ledger }) => ledger.height],

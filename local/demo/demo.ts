@@ -16,7 +16,7 @@ import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from 
 import type { Person, ReadyVault } from '../stack/provision.ts';
 import { createPerson, createReadyVault } from '../stack/provision.ts';
 import type { WalletBalance } from '../stack/wallet-balance.ts';
-import { bitcoinPurse, solanaPurse } from '../stack/wallet-balance.ts';
+import { bitcoinBalance, solanaBalance } from '../stack/wallet-balance.ts';
 import { startSolanaNode } from '../solana/node.ts';
 import { startStack } from '../stack/stack.ts';
 
@@ -68,22 +68,22 @@ async function main(): Promise<void> {
     const service = new Client(stack.url, stack.serviceKey);
     const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
     say('users', 'alice, bob and carol will sign; mallory is an outsider');
-    const wish = {
+    const options = {
       name: 'Treasury',
       signers: [alice, bob, carol],
       threshold: 2,
       chains: ['solana-local', 'bitcoin-regtest'],
     };
-    const vault = await createReadyVault(service, wish);
+    const vault = await createReadyVault(service, options);
     const wallet = vault.addresses['solana-local'] ?? '';
     const taproot = vault.addresses['bitcoin-regtest'] ?? '';
     say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address}, ${wallet} and ${taproot}`);
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
-    const coins = solanaPurse(solana.ledger);
+    const coins = solanaBalance(solana.ledger);
     const token = coins.fund(wallet);
-    const satoshi = bitcoinPurse(bitcoin.ledger);
+    const satoshi = bitcoinBalance(bitcoin.ledger);
     for (const part of [2n, 3n]) bitcoin.ledger.fund(taproot, (part * BTC) / 10n);
     say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token}), half a bitcoin in two coins`);
 
@@ -106,7 +106,7 @@ async function main(): Promise<void> {
       note: 'A quarter of a SOL',
     });
     await drive(scene, coins, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
-    const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.somebody };
+    const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.recipient };
     await drive({ ...scene, watcher: bob }, satoshi, {
       ...third,
       amount: ((4n * BTC) / 10n).toString(),
@@ -131,11 +131,11 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
 }
 
 /** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
-async function drive(scene: Scene, purse: WalletBalance, body: TransferBody): Promise<void> {
+async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): Promise<void> {
   const { alice, bob, mallory, watcher } = scene;
-  const { coin } = purse;
+  const { coin } = balance;
   const token = body.tokenAddress ?? null;
-  const holdings = (of: string) => (token === null ? purse.balance(of) : purse.tokenBalance(token, of));
+  const holdings = (of: string) => (token === null ? balance.balance(of) : balance.tokenBalance(token, of));
   console.log(`\n${body.note}`);
 
   const receivedBefore = await holdings(body.to);
@@ -143,8 +143,8 @@ async function drive(scene: Scene, purse: WalletBalance, body: TransferBody): Pr
   say(created.state, `alice creates ${created.id}`);
   const sentBefore = await holdings(created.from);
 
-  const peek = await mallory.client.ask('GET', `/transaction/${created.id}`);
-  const push = await mallory.client.ask('POST', `/transaction/${created.id}/approve`);
+  const peek = await mallory.client.request('GET', `/transaction/${created.id}`);
+  const push = await mallory.client.request('POST', `/transaction/${created.id}/approve`);
   expect('mallory sees nothing and approves nothing', peek.status === 403 && push.status === 403);
 
   for (const signer of [alice, bob]) {
@@ -188,7 +188,7 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
   const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
   for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
     // Not `read`: a client that polls has to know when it is asked to wait.
-    const answer = await person.client.ask<TransactionRecord>('GET', `/transaction/${id}`);
+    const answer = await person.client.request<TransactionRecord>('GET', `/transaction/${id}`);
     if (answer.status === 429) {
       await pause(1000 * Number.parseInt(answer.headers.get('retry-after') ?? '1', 10));
       continue;

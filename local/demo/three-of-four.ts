@@ -58,8 +58,8 @@ export async function demoThreeOfFour(say: Say): Promise<void> {
     });
     const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
     const devices = signers.map(({ id, device }) => device.enrolment(id));
-    const wish = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
-    const vault = await createReadyVault(service, { ...wish, approvalMode: 'device', devices });
+    const options = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
+    const vault = await createReadyVault(service, { ...options, approvalMode: 'device', devices });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const scene = { say, chain, vault, signers: [...signers] as const, recipient: await chain.account(5) };
@@ -95,11 +95,11 @@ async function pay({ say, chain, vault, signers, recipient }: Scene, amount: big
   const { id, state } = await alice.client.transfer(body);
   say(state, `alice creates ${id}`);
   const path = `/transaction/${id}/approve`;
-  const bare = await alice.client.ask('POST', path);
+  const bare = await alice.client.request('POST', path);
   expect('an approval without a signature of a device does not count', bare.status >= 400);
   for (const { name, client, device } of [alice, bob]) {
     const { digest } = await client.challenge(id);
-    const json = device.voice(digest);
+    const json = device.sign(digest);
     const after = await unwrap(client.api.transaction[':txId'].approve.$post({ param: { txId: id }, json }));
     say(after.state, `${name} approves with a device, ${after.approvalsCounted} of ${after.requiredApprovals}`);
   }

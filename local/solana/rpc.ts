@@ -123,9 +123,10 @@ const METHODS: Readonly<Record<string, Method>> = {
   getTokenAccountsByOwner: (ledger, [owner, filter, options]) => {
     const { programId, mint: wanted } = filter as { readonly programId?: string; readonly mint?: string };
     if ((programId === undefined) === (wanted === undefined)) throw new Refusal(-32602, 'Invalid param: filter');
-    const isAsked = (mint: string) => (wanted === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === wanted);
+    const isRequested = (mint: string) =>
+      wanted === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === wanted;
     const { encoding } = (options ?? {}) as { readonly encoding?: string };
-    const accounts = ledger.tokenAccounts(addressOf(owner)).filter(({ mint }) => isAsked(mint));
+    const accounts = ledger.tokenAccounts(addressOf(owner)).filter(({ mint }) => isRequested(mint));
     const shown = accounts.map(({ address, mint }) => {
       const parsed = { data: { parsed: { info: { mint } } } };
       return {
@@ -195,8 +196,8 @@ function headFor(ledger: LedgerView, options: unknown): bigint {
 
 function statusOf(ledger: LedgerView, entry: Entry | null) {
   if (entry === null) return null;
-  const isVoted = entry.slot <= ledger.slot;
-  const confirmationStatus = entry.slot <= ledger.finalizedSlot ? 'finalized' : isVoted ? 'confirmed' : 'processed';
+  const isConfirmed = entry.slot <= ledger.slot;
+  const confirmationStatus = entry.slot <= ledger.finalizedSlot ? 'finalized' : isConfirmed ? 'confirmed' : 'processed';
   return { slot: entry.slot, confirmations: null, err: entry.error, confirmationStatus };
 }
 

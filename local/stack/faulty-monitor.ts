@@ -2,7 +2,7 @@ import type { Client, Hex } from 'viem';
 import { getBlock, getBlockNumber, sendRawTransaction } from 'viem/actions';
 
 /** How often things go wrong, each as a share of 1: far worse than with any provider, and nothing of the truth may be lost by it. */
-const MISCHIEF = {
+const FAULTS = {
   /** Of what there is to report: never reported. */
   lost: 0.2,
   /** Of what is reported: reported twice. */
@@ -30,9 +30,9 @@ export class FaultyMonitor {
 
   /** What of these, and of what was kept back before, is reported now. */
   due(hashes: readonly string[]): readonly string[] {
-    const reported = hashes.filter(() => !this.#happens(MISCHIEF.lost));
-    const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(MISCHIEF.doubled))];
-    const fates = all.map((hash) => ({ hash, isLate: this.#happens(MISCHIEF.late), place: this.#chance() }));
+    const reported = hashes.filter(() => !this.#happens(FAULTS.lost));
+    const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(FAULTS.doubled))];
+    const fates = all.map((hash) => ({ hash, isLate: this.#happens(FAULTS.late), place: this.#chance() }));
     this.#kept = fates.filter(({ isLate }) => isLate).map(({ hash }) => hash);
     return fates
       .filter(({ isLate }) => !isLate)
@@ -42,7 +42,7 @@ export class FaultyMonitor {
 
   /** How many of the newest blocks are to be replaced now, mostly 0; never one that was there before `begin`. */
   depth(head: bigint, begin: bigint): number {
-    if (!this.#happens(MISCHIEF.reorganised)) return 0;
+    if (!this.#happens(FAULTS.reorganised)) return 0;
     const wanted = 1 + Math.floor(this.#chance() * MAX_REORG_DEPTH);
     const possible = head - begin + 1n;
     return possible < BigInt(wanted) ? Number(possible) : wanted;

@@ -69,12 +69,12 @@ export async function report(place: MonitorPlace, seen: string | Observed): Prom
 export async function watchLocalChain(
   rpcUrl: string,
   place: MonitorPlace,
-  mischief: FaultyMonitor | null = null,
+  faults: FaultyMonitor | null = null,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const client = createClient({ transport: http(rpcUrl) });
   const controller = new AbortController();
   const begin = await getBlockNumber(client, { cacheTime: 0 });
-  const watching = watch({ client, place, mischief, signal: controller.signal }, begin + 1n);
+  const watching = watch({ client, place, faults, signal: controller.signal }, begin + 1n);
   return {
     stop: async () => {
       controller.abort();
@@ -89,7 +89,7 @@ export interface Watchable {
   readonly chain: string;
   readonly news: () => readonly string[];
   /** Takes blocks back as mischief has it, on a chain where that can be. */
-  readonly unsettle?: (mischief: Pick<FaultyMonitor, 'depth'>) => void;
+  readonly unsettle?: (faults: Pick<FaultyMonitor, 'depth'>) => void;
 }
 
 export function watchableSolana(ledger: Pick<LocalSolanaChain, 'slot' | 'since'>): Watchable {
@@ -124,8 +124,8 @@ export function watchableBitcoin(
       waited = waiting;
       return [...mined, ...sighted];
     },
-    unsettle: (mischief) => {
-      const depth = mischief.depth(BigInt(ledger.height), begin);
+    unsettle: (faults) => {
+      const depth = faults.depth(BigInt(ledger.height), begin);
       if (depth > 0) ledger.reorganise(depth);
     },
   };
@@ -135,17 +135,17 @@ export function watchableBitcoin(
 export function watchLedger(
   { chain, news, unsettle }: Watchable,
   place: MonitorPlace,
-  mischief: FaultyMonitor | null = null,
+  faults: FaultyMonitor | null = null,
 ): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const { signal } = controller;
   const follow = async () => {
     while (!signal.aborted) {
       const hashes = news();
-      for (const txHash of mischief?.due(hashes) ?? hashes) {
+      for (const txHash of faults?.due(hashes) ?? hashes) {
         await reportUntilTaken(place, { txHash, chain }, signal);
       }
-      if (mischief !== null && hashes.length > 0) unsettle?.(mischief);
+      if (faults !== null && hashes.length > 0) unsettle?.(faults);
       await pause(POLL_MS, undefined, { signal }).catch(() => null);
     }
   };
@@ -161,22 +161,22 @@ export function watchLedger(
 interface Watch {
   readonly client: Client;
   readonly place: MonitorPlace;
-  readonly mischief: FaultyMonitor | null;
+  readonly faults: FaultyMonitor | null;
   readonly signal: AbortSignal;
 }
 
-async function watch({ client, place, mischief, signal }: Watch, begin: bigint): Promise<void> {
+async function watch({ client, place, faults, signal }: Watch, begin: bigint): Promise<void> {
   let next = begin;
   while (!signal.aborted) {
     // Beyond the head there is no block yet, and a chain that has ended has none any more.
     const block = await getBlock(client, { blockNumber: next }).catch(() => null);
     const seen = block?.transactions ?? [];
-    for (const hash of mischief?.due(seen) ?? seen) await reportUntilTaken(place, hash, signal);
+    for (const hash of faults?.due(seen) ?? seen) await reportUntilTaken(place, hash, signal);
     if (block === null) {
       await pause(POLL_MS);
       continue;
     }
-    const depth = mischief?.depth(next, begin) ?? 0;
+    const depth = faults?.depth(next, begin) ?? 0;
     if (depth > 0) await reorganise(client, depth);
     next += 1n;
   }

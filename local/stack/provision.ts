@@ -74,20 +74,20 @@ export async function ownToken(
 }
 
 /** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
-export async function createReadyVault(service: Client, wish: VaultOptions): Promise<ReadyVault> {
+export async function createReadyVault(service: Client, options: VaultOptions): Promise<ReadyVault> {
   const founding = {
-    name: wish.name,
-    reference: wish.name.replaceAll(' ', '-'),
-    members: wish.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
-    threshold: wish.threshold,
-    approvalMode: wish.approvalMode ?? 'token',
-    initialState: wish.initialState ?? 'SUBMITTED',
-    chains: [...(wish.isOnAnvil === false ? [] : ['anvil']), ...(wish.chains ?? [])],
-    ...(wish.mostPending === undefined ? {} : { mostPending: wish.mostPending }),
-    ...(wish.signingThreshold === undefined ? {} : { signingThreshold: wish.signingThreshold }),
-    ...(wish.devices === undefined ? {} : { devices: [...wish.devices] }),
-    ...(wish.cosigners === undefined ? {} : { cosigners: [...wish.cosigners] }),
-    ...(wish.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: wish.bitcoinAddressType }),
+    name: options.name,
+    reference: options.name.replaceAll(' ', '-'),
+    members: options.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
+    threshold: options.threshold,
+    approvalMode: options.approvalMode ?? 'token',
+    initialState: options.initialState ?? 'SUBMITTED',
+    chains: [...(options.isOnAnvil === false ? [] : ['anvil']), ...(options.chains ?? [])],
+    ...(options.mostPending === undefined ? {} : { mostPending: options.mostPending }),
+    ...(options.signingThreshold === undefined ? {} : { signingThreshold: options.signingThreshold }),
+    ...(options.devices === undefined ? {} : { devices: [...options.devices] }),
+    ...(options.cosigners === undefined ? {} : { cosigners: [...options.cosigners] }),
+    ...(options.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: options.bitcoinAddressType }),
   };
   const vault = await unwrap(service.api.internal.vault.$post({ json: founding }));
   const addresses = await pollUntil('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);

@@ -39,7 +39,7 @@ export interface RuntimeOptions {
 }
 
 /** What a service binding gives when nobody is there. */
-const NOBODY = `export default { fetch: () => new Response('nobody is there', { status: 503 }) };`;
+const ABSENT_WORKER = `export default { fetch: () => new Response('nobody is there', { status: 503 }) };`;
 
 /**
  * Starts the bundles that would be deployed, all in one workerd, as they are: `wrangler dev` costs twenty times the runtime,
@@ -47,7 +47,7 @@ const NOBODY = `export default { fetch: () => new Response('nobody is there', { 
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
   const workers = configs.map((config, i) => ({
-    ...(options.absent?.includes(i) === true ? { modules: true, script: NOBODY } : worker(config, options)),
+    ...(options.absent?.includes(i) === true ? { modules: true, script: ABSENT_WORKER } : worker(config, options)),
     name: nameIn(config),
     // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
     unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],

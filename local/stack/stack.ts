@@ -81,9 +81,9 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     // The leader is gone; whatever it has left of its group goes too.
     signal('SIGKILL');
   };
-  let told: Serving | null = null;
-  child.once('message', (serving: Serving) => (told = serving));
-  const look = async () => (told !== null && (await answers(told.port)) ? told : null);
+  let startedServer: Serving | null = null;
+  child.once('message', (serving: Serving) => (startedServer = serving));
+  const look = async () => (startedServer !== null && (await answers(startedServer.port)) ? startedServer : null);
   const serving = await Promise.race([
     gone.then(() => 'it ended'),
     pollUntil('answer', look, START_DEADLINE_MS).catch(String),

@@ -20,10 +20,10 @@ export interface WalletBalance {
 }
 
 /** The ledger's own word, and somebody outside. */
-export function solanaPurse(ledger: LocalSolanaChain) {
-  const somebody = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
+export function solanaBalance(ledger: LocalSolanaChain) {
+  const recipient = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
   return {
-    somebody,
+    somebody: recipient,
     coin: { symbol: 'SOL', decimals: 9 },
     /** 10 SOL, and 1000 of a new token, whose mint it gives. */
     fund: (wallet: string): string => {
@@ -39,11 +39,11 @@ export function solanaPurse(ledger: LocalSolanaChain) {
 }
 
 /** What a regtest itself says of somebody, whose key is the number one. */
-export function bitcoinPurse(ledger: LocalBitcoinChain) {
+export function bitcoinBalance(ledger: LocalBitcoinChain) {
   const network = networkOf(`bip122:${GENESIS.regtest}`);
   if (network === null) throw new Error('regtest is a network');
   return {
-    somebody: addressOfPublicKey(network, secp256k1.Point.BASE.toBytes()),
+    recipient: addressOfPublicKey(network, secp256k1.Point.BASE.toBytes()),
     coin: { symbol: 'BTC', decimals: 8 },
     balance: async (of: string) => ledger.balance(of),
     tokenBalance: async () => 0n,

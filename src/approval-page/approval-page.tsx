@@ -11,17 +11,17 @@ const PAGE_VERSION = '1.1';
 
 /** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
 export function ApprovalPage() {
-  const [asked, setAsked] = useState<PageRequest | null>(null);
+  const [requested, setRequest] = useState<PageRequest | null>(null);
   const [fault, setFault] = useState<string | null>(null);
   useEffect(() => {
-    requestFromOpener().then(setAsked, (error: unknown) => setFault(reasonOf(error)));
+    requestFromOpener().then(setRequest, (error: unknown) => setFault(reasonOf(error)));
   }, []);
   return (
     <>
-      {fault === null ? <Content asked={asked} /> : <Nothing why={fault} />}
-      {asked?.way === 'redirect' && (
+      {fault === null ? <Content requested={requested} /> : <Nothing why={fault} />}
+      {requested?.way === 'redirect' && (
         <p>
-          <button type="button" onClick={asked.leave}>
+          <button type="button" onClick={requested.leave}>
             Back to the dashboard without signing
           </button>
         </p>
@@ -29,9 +29,9 @@ export function ApprovalPage() {
       <footer>
         <p>
           Conclave approval page {PAGE_VERSION} at <strong>{location.origin}</strong>
-          {asked !== null && (
+          {requested !== null && (
             <>
-              , {asked.way === 'window' ? 'opened by' : 'answers'} <strong>{asked.dashboard}</strong>
+              , {requested.way === 'window' ? 'opened by' : 'answers'} <strong>{requested.dashboard}</strong>
             </>
           )}
         </p>
@@ -40,11 +40,11 @@ export function ApprovalPage() {
   );
 }
 
-function Content({ asked }: { readonly asked: PageRequest | null }) {
-  if (asked === null) return <p role="status">Waiting for the dashboard…</p>;
-  const { request } = asked;
-  if (request.type === 'conclave/approval/enrolment') return <Enrol asked={asked} request={request} />;
-  return <Approve asked={asked} request={request} />;
+function Content({ requested }: { readonly requested: PageRequest | null }) {
+  if (requested === null) return <p role="status">Waiting for the dashboard…</p>;
+  const { request } = requested;
+  if (request.type === 'conclave/approval/enrolment') return <Enrol requested={requested} request={request} />;
+  return <Approve requested={requested} request={request} />;
 }
 
 /** There is nothing to approve, and why. */

@@ -16,17 +16,17 @@ import type { Confirmation, Pins } from '#approval-page/statement-check.ts';
 import type { ApprovalRequest, UnverifiedNote } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
-interface AskedApproval {
-  readonly asked: PageRequest;
+interface RequestedApproval {
+  readonly requested: PageRequest;
   readonly request: ApprovalRequest;
 }
 
 /** One request: first the keys of the co-signers, then what they confirm, then the signature. */
-export function Approve({ asked, request }: AskedApproval) {
+export function Approve({ requested, request }: RequestedApproval) {
   // Read once. The digest that is signed later is the one of these bytes.
   const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
   const vaultId = read.ok ? read.value.inForce.vaultId : 0;
-  const place = { dashboard: asked.dashboard, vaultId };
+  const place = { dashboard: requested.dashboard, vaultId };
   const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, place));
   if (!read.ok) return <Nothing why={read.why} />;
   const question = read.value;
@@ -44,20 +44,20 @@ export function Approve({ asked, request }: AskedApproval) {
     setPins(null);
   };
   const learned = () => storePins(localStorage, place, pinsAfter(pins, question));
-  return <Confirmed {...{ asked, request, question, pins, again, learned }} />;
+  return <Confirmed {...{ requested, request, question, pins, again, learned }} />;
 }
 
 function Confirmed(
-  props: AskedApproval & {
+  props: RequestedApproval & {
     readonly question: VerifiedRequest;
     readonly pins: Pins;
     readonly again: () => void;
     readonly learned: () => void;
   },
 ) {
-  const { asked, request, question, pins, again, learned } = props;
+  const { requested, request, question, pins, again, learned } = props;
   const confirmation = useMemo(
-    () => confirm(question, request, { pins, nonce: asked.nonce, nowMs: Date.now() }),
+    () => confirm(question, request, { pins, nonce: requested.nonce, nowMs: Date.now() }),
     [question, pins],
   );
   useEffect(() => {
@@ -75,11 +75,13 @@ function Confirmed(
       </Nothing>
     );
   }
-  return <Signing {...{ asked, request, question, confirmation }} />;
+  return <Signing {...{ requested, request, question, confirmation }} />;
 }
 
-function Signing(props: AskedApproval & { readonly question: VerifiedRequest; readonly confirmation: Confirmation }) {
-  const { asked, request, question, confirmation } = props;
+function Signing(
+  props: RequestedApproval & { readonly question: VerifiedRequest; readonly confirmation: Confirmation },
+) {
+  const { requested, request, question, confirmation } = props;
   const description = useMemo(() => described(question), [question]);
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
@@ -91,7 +93,7 @@ function Signing(props: AskedApproval & { readonly question: VerifiedRequest; re
     try {
       const signature = await signWithPasskey(question.digest, passkeys);
       const { requestId } = request;
-      asked.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
+      requested.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
       setDone(true);
     } catch (error) {
       setFault(reasonOf(error));
@@ -126,7 +128,7 @@ function Signing(props: AskedApproval & { readonly question: VerifiedRequest; re
         <SignButton
           label="Approve with a passkey"
           {...{ isReady, sign }}
-          close={asked.way === 'window' ? asked.leave : null}
+          close={requested.way === 'window' ? requested.leave : null}
         />
       )}
       {fault !== null && (

@@ -18,7 +18,7 @@ export async function requestFromOpener(): Promise<PageRequest> {
   // A frame could lie under another page's buttons. Static hosts also send frame-ancestors.
   if (window.top !== window.self) throw new InvalidRequest('This page does not work inside another page.');
   const arrival = parseRedirectRequest(location.hash);
-  if (arrival === null) return askedByOpener();
+  if (arrival === null) return requestByOpener();
   // The request leaves the address bar and the history: a reload shows nothing to approve.
   history.replaceState(null, '', location.pathname);
   const go = (address: string) => location.replace(address);
@@ -30,7 +30,7 @@ export async function requestFromOpener(): Promise<PageRequest> {
   });
 }
 
-async function askedByOpener(): Promise<PageRequest> {
+async function requestByOpener(): Promise<PageRequest> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(location.hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {

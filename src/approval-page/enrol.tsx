@@ -9,7 +9,7 @@ import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /** A new passkey of this page. It counts for nothing until a quorum has adopted a policy that names it. */
-export function Enrol({ asked, request }: { readonly asked: PageRequest; readonly request: EnrolmentRequest }) {
+export function Enrol({ requested, request }: { readonly requested: PageRequest; readonly request: EnrolmentRequest }) {
   const { requestId, userId, userName } = request;
   const [fault, setFault] = useState<string | null>(null);
   const [done, setDone] = useState<EnrolmentAnswer | null>(null);
@@ -20,7 +20,7 @@ export function Enrol({ asked, request }: { readonly asked: PageRequest; readonl
       const device = await newPasskey({ userId, userName: visibleText(userName) });
       const answer = { type: 'conclave/approval/enrolled', version: APPROVAL_PROTOCOL, requestId, device } as const;
       // A redirect leaves this page, and the person has to see the key before.
-      if (asked.way === 'window') asked.answer(answer);
+      if (requested.way === 'window') requested.answer(answer);
       setDone(answer);
     } catch (error) {
       setFault(reasonOf(error));
@@ -33,12 +33,12 @@ export function Enrol({ asked, request }: { readonly asked: PageRequest; readonl
         <p role="status">The other signers approve the policy change that adds this key:</p>
         <pre>{done.device.publicKey}</pre>
         <p>
-          {asked.way === 'window' ? (
-            <button type="button" onClick={asked.leave}>
+          {requested.way === 'window' ? (
+            <button type="button" onClick={requested.leave}>
               Close
             </button>
           ) : (
-            <button type="button" class="yes" onClick={() => asked.answer(done)}>
+            <button type="button" class="yes" onClick={() => requested.answer(done)}>
               Send it to the dashboard
             </button>
           )}
@@ -53,7 +53,7 @@ export function Enrol({ asked, request }: { readonly asked: PageRequest; readonl
         The passkey belongs to <strong>{location.hostname}</strong>, signs on this page alone, and speaks for the user{' '}
         <code>{userId}</code>. The server calls this user “{visibleText(userName)}”.
       </p>
-      <SignButton label="Create a passkey" sign={create} close={asked.way === 'window' ? asked.leave : null} />
+      <SignButton label="Create a passkey" sign={create} close={requested.way === 'window' ? requested.leave : null} />
       {fault !== null && (
         <p class="refusal" role="alert">
           {fault}

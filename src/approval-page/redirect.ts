@@ -49,10 +49,10 @@ export async function requestFromRedirect(
 /** The nonce that went to this dashboard for this request. It is forgotten: one nonce serves one request. */
 function takeNonce(
   storage: Tab['storage'],
-  asked: { readonly dashboard: string; readonly requestId: string },
+  request: { readonly dashboard: string; readonly requestId: string },
 ): string | null {
   const [dashboard, requestId, nonce] = (storage.getItem(KEY) ?? '').split('\n');
   storage.removeItem(KEY);
-  const isAwaited = dashboard === asked.dashboard && requestId === asked.requestId;
+  const isAwaited = dashboard === request.dashboard && requestId === request.requestId;
   return isAwaited && nonce !== undefined && /^[0-9a-f]{64}$/.test(nonce) ? nonce : null;
 }

@@ -52,13 +52,13 @@ export function confirmedBy(
   const last = shown.chain.at(-1);
   const since = shown.chain.find(({ version }) => version === shown.since);
   if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
-  const ask = (keyId: string, policy: typeof last) =>
-    verifyStatements({ pins: pins.cosigners, asked: { vaultId, keyId, nonce, policy }, nowMs, entries });
-  const standings = keyIds.map((keyId) => agreementsOf(ask(keyId, last), shown));
+  const verify = (keyId: string, policy: typeof last) =>
+    verifyStatements({ pins: pins.cosigners, request: { vaultId, keyId, nonce, policy }, nowMs, entries });
+  const standings = keyIds.map((keyId) => agreementsOf(verify(keyId, last), shown));
   const isEnough = standings.length > 0 && standings.every((ofKey) => dissentersIn(ofKey, pins.threshold).ok);
   const verdicts = pins.cosigners.map(({ index }) => together(standings.flat(), index));
   const isStated = (keyId: string) =>
-    ask(keyId, since).filter(({ verdict }) => verdict === 'agrees').length >= pins.threshold;
+    verify(keyId, since).filter(({ verdict }) => verdict === 'agrees').length >= pins.threshold;
   return {
     verdicts,
     fault: isEnough ? null : 'Too few co-signers confirm the policy that the server shows.',

@@ -240,7 +240,7 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
-  quote(intent: OnChainIntent, replaced: Attempt | null, wish?: QuoteOptions): Promise<Result<Q, PreparationFault>>;
+  quote(intent: OnChainIntent, replaced: Attempt | null, options?: QuoteOptions): Promise<Result<Q, PreparationFault>>;
   /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
   anchor(place: NonceSlot): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */

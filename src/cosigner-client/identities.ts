@@ -16,14 +16,14 @@ const identity = z.object({ index: z.int(), signing: z.string().regex(/^[0-9a-f]
  * none. They need no proof here: co-signers refuse a policy with other keys than they pin.
  */
 export async function cosignerIdentities(env: CosignerSettings): Promise<readonly CosignerPin[] | null> {
-  const asked = cosignerEndpoints(env).map(async (place) => {
+  const request = cosignerEndpoints(env).map(async (place) => {
     const { origin, ...fetcher } = transportOf(place);
     const bounds = { timeoutMs: IDENTITY_TIMEOUT_MS, ...fetcher };
     const answer = await boundedFetch(`${origin}/identity`, { method: 'GET' }, bounds);
     return 'fault' in answer ? null : identityIn(answer.text);
   });
-  const pins = (await Promise.all(asked)).filter((pin) => pin !== null);
-  return pins.length === asked.length && arePins(pins) ? pins : null;
+  const pins = (await Promise.all(request)).filter((pin) => pin !== null);
+  return pins.length === request.length && arePins(pins) ? pins : null;
 }
 
 function identityIn(text: string): CosignerPin | null {

@@ -27,11 +27,11 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
     return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
   // One answer for all peers: a coordinator may ask only so many questions in one go.
-  const asksForPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
+  const requestsPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
   const place = placeOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
   const isAimed = place !== null && action !== undefined && rest.length === 0;
-  if (request.method !== 'POST' || !(asksForPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
+  if (request.method !== 'POST' || !(requestsPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
   if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));

@@ -298,8 +298,8 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     if (fault !== null) return refused(fault);
     if (head !== undefined && !pinsMatch(head, membership)) return refused(refusal('policy-mismatch', 'cosigners'));
     const store = async (share: KeyShare, statement: Uint8Array) => {
-      const unfit = await this.#registration.extendByNewKey(policies);
-      if (unfit !== null) return unfit;
+      const keyRefusal = await this.#registration.extendByNewKey(policies);
+      if (keyRefusal !== null) return keyRefusal;
       const stored = await sealedShare(membership, share, statement);
       const name = objectName({ kind: 'key', keyId: share.keyId });
       await this.env.NODE.getByName(name).install(stored, policies);

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import type { Balance, Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 
-interface Heard {
+interface Listeners {
   readonly transaction?: (record: Transaction) => void;
   readonly balance?: (record: Balance) => void;
   /** Something may have happened of which nobody has heard: what is shown has to be asked for again. */
@@ -11,7 +11,7 @@ interface Heard {
 
 interface Stream {
   source: EventSource;
-  readonly listeners: Set<() => Heard>;
+  readonly listeners: Set<() => Listeners>;
 }
 
 /** One for each vault, however many parts of a page listen. */
@@ -24,9 +24,9 @@ const AGAIN_MS = 3_000;
  * What changes in a vault, as it happens. Null: nothing yet. After a break the browser goes on by itself, from where it was; where it was
  * refused (the service is being replaced, or somebody has asked too often) a new stream begins, and what was missed is asked for.
  */
-export function useLive(vaultId: string | null, heard: Heard): void {
-  const latest = useRef(heard);
-  latest.current = heard;
+export function useLive(vaultId: string | null, listeners: Listeners): void {
+  const latest = useRef(listeners);
+  latest.current = listeners;
   useEffect(() => {
     if (vaultId === null) return undefined;
     const stream = STREAMS.get(vaultId) ?? { source: sourceOf(vaultId), listeners: new Set() };

@@ -43,13 +43,13 @@ export async function deviceSignatureRefusal(
  * The voices whose word need not be taken for it: under a policy of devices, those that a device of their own signer has signed. What can
  * not count is not looked at.
  */
-export async function verifiedApprovals(votes: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
-  if (policy.approvalMode === 'token') return votes;
+export async function verifiedApprovals(approvals: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
+  if (policy.approvalMode === 'token') return approvals;
   const proven: Approval[] = [];
-  for (const vote of votes) {
-    const device = deviceOf(vote, policy);
-    if (device === null || vote.device === null) continue;
-    if ((await signatureFault(device, vote.digest, vote.device)) === null) proven.push(vote);
+  for (const approval of approvals) {
+    const device = deviceOf(approval, policy);
+    if (device === null || approval.device === null) continue;
+    if ((await signatureFault(device, approval.digest, approval.device)) === null) proven.push(approval);
   }
   return proven;
 }

@@ -53,25 +53,25 @@ export type StatementVerdict =
  */
 export function verifyStatements({
   pins,
-  asked,
+  request,
   nowMs,
   entries,
 }: {
   readonly pins: readonly CosignerPin[];
-  readonly asked: StatementRequest;
+  readonly request: StatementRequest;
   readonly nowMs: number;
   readonly entries: readonly StatementEntry[];
 }): readonly StatementVerdict[] {
   return pins.map((pin) => {
-    const ofCosigner = entries.filter(({ cosigner, keyId }) => cosigner === pin.index && keyId === asked.keyId);
-    return verdictOn(pin, ofCosigner, { ...asked, nowMs });
+    const ofCosigner = entries.filter(({ cosigner, keyId }) => cosigner === pin.index && keyId === request.keyId);
+    return verdictOn(pin, ofCosigner, { ...request, nowMs });
   });
 }
 
 function verdictOn(
   pin: CosignerPin,
   entries: readonly StatementEntry[],
-  asked: StatementRequest & { readonly nowMs: number },
+  request: StatementRequest & { readonly nowMs: number },
 ): StatementVerdict {
   const cosigner = pin.index;
   const unknown = (reason: UnknownReason) => ({ verdict: 'unknown', cosigner, reason }) as const;
@@ -81,10 +81,10 @@ function verdictOn(
   if (!isSignedStatement(delivered)) return unknown('malformed');
   if (delivered.cosigner !== cosigner) return unknown('other-cosigner');
   if (!isSignedBy(pin, delivered)) return unknown('bad-signature');
-  const fault = statementFault(delivered, asked);
+  const fault = statementFault(delivered, request);
   if (fault !== null) return unknown(fault);
   const { policyVersion, policyHash } = delivered;
-  const agrees = policyVersion === asked.policy.version && policyHash === asked.policy.hash;
+  const agrees = policyVersion === request.policy.version && policyHash === request.policy.hash;
   return agrees ? { verdict: 'agrees', cosigner } : { verdict: 'disagrees', cosigner, policyVersion, policyHash };
 }
 

@@ -53,8 +53,8 @@ interface MessageGroup {
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
-  const errands = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
-  await Promise.all(errands.map((errand) => runGroup(errand, env)));
+  const tasks = batch.queue.endsWith('-activity') ? deliveriesIn(batch, env) : jobsIn(batch, env);
+  await Promise.all(tasks.map((task) => runGroup(task, env)));
 }
 
 function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
@@ -66,9 +66,9 @@ function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv):
 }
 
 function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
-  const asked = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
+  const request = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // What has failed together is tried alone: one of them may be why.
-  const together = Map.groupBy(asked, ({ message, job }) =>
+  const together = Map.groupBy(request, ({ message, job }) =>
     job?.job === 'notify' && message.attempts === 1 ? job.vaultId : message,
   );
   return [...together.values()].map((some) => {

@@ -31,30 +31,30 @@ export async function notify(
   if (settings === null || news.length === 0) return;
   const userIds = new Set(news.flatMap(({ notification }) => notification.userIds));
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
-  const errands = withinReach(news.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
-  const told = await Promise.all(
-    errands.flatMap((errand) =>
-      errand.readers.map(async (reader) => ({ reader, outcome: await tell(settings, reader, messageOf(errand)) })),
+  const tasks = withinReach(news.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
+  const outcomes = await Promise.all(
+    tasks.flatMap((task) =>
+      task.readers.map(async (reader) => ({ reader, outcome: await push(settings, reader, messageOf(task)) })),
     ),
   );
   // First of all, for whatever fails after it: nobody is told again because of that.
-  await vault.recordNotificationsDelivered(errands.map(({ id, version }) => ({ id, version })));
-  const gone = new Set(told.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
+  await vault.recordNotificationsDelivered(tasks.map(({ id, version }) => ({ id, version })));
+  const gone = new Set(outcomes.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
   await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
 }
 
-interface Errand extends NotificationWork {
+interface PushTask extends NotificationWork {
   readonly readers: readonly PushSubscriptionRow[];
 }
 
 /** Of the news, those that fit into one invocation: the others are owed on, and come with a later message. */
-function withinReach(errands: readonly Errand[]): readonly Errand[] {
-  const taken: Errand[] = [];
+function withinReach(tasks: readonly PushTask[]): readonly PushTask[] {
+  const taken: PushTask[] = [];
   let room = MAX_PUSHES;
-  for (const errand of errands) {
-    if (taken.length > 0 && errand.readers.length > room) break;
-    taken.push({ ...errand, readers: errand.readers.slice(0, MAX_PUSHES) });
-    room -= errand.readers.length;
+  for (const task of tasks) {
+    if (taken.length > 0 && task.readers.length > room) break;
+    taken.push({ ...task, readers: task.readers.slice(0, MAX_PUSHES) });
+    room -= task.readers.length;
   }
   return taken;
 }
@@ -75,7 +75,7 @@ export function notificationSubjectOf(text: string | null): NotificationSubjectI
   return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }
 
-async function tell(settings: PushSettings, to: PushSubscriptionRow, message: PushMessage): Promise<PushOutcome> {
+async function push(settings: PushSettings, to: PushSubscriptionRow, message: PushMessage): Promise<PushOutcome> {
   let outcome: PushOutcome = 'failed';
   for (let i = 0; i < TRIES && outcome === 'failed'; i++) outcome = await sendPush(settings, to, message);
   return outcome;

@@ -50,7 +50,7 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   }
   await pruneDeliveries(env.DB, { receivedBeforeMs: nowMs - DELIVERY_RETENTION_MS, limit: MAX_ROWS });
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
-  await pruneValuations(env.DB, { askedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
+  await pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
   const old = new Set(await vaultsWithoutOrigins(env.DB, nowMs));
   for (const some of inGroups(woken, WOKEN_AT_ONCE)) {

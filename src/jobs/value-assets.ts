@@ -115,19 +115,19 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
 async function assetPrices(env: CoordinatorEnv, assets: readonly AssetKey[], nowMs: number) {
   const sources = priceSources(env.PRICE_SOURCES, feedReader(env));
   const kept = sources.length === 0 ? [] : await cachedPrices(env.DB, assets);
-  const current = kept.filter(({ state, askedAtMs }) => nowMs - askedAtMs < TIMES[state]);
+  const current = kept.filter(({ state, requestedAtMs }) => nowMs - requestedAtMs < TIMES[state]);
   const prices = new Map<AssetKey, Price>(current.map((row) => [row.asset, priceOfRow(row)]));
-  const asked = await pricesOf(
+  const answer = await pricesOf(
     sources,
     assets.filter((asset) => !prices.has(asset)),
     nowMs,
   );
   const fresh: CachedPrice[] = [];
-  for (const [asset, price] of asked) {
+  for (const [asset, price] of answer) {
     prices.set(asset, price);
     if (price.state === 'unpriced') continue;
-    const told = price.state === 'known' ? { usdE12: price.usdE12, atMs: price.atMs } : { usdE12: null, atMs: nowMs };
-    fresh.push({ asset, state: price.state, askedAtMs: nowMs, ...told });
+    const quoted = price.state === 'known' ? { usdE12: price.usdE12, atMs: price.atMs } : { usdE12: null, atMs: nowMs };
+    fresh.push({ asset, state: price.state, requestedAtMs: nowMs, ...quoted });
   }
   return { prices, fresh };
 }

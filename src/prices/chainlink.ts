@@ -30,13 +30,13 @@ export function chainlink(feeds: Readonly<Record<AssetKey, Feed>>, read: FeedRea
   };
 }
 
-interface Asked {
+interface FeedRequest {
   readonly caip2: string;
   readonly read: FeedReader;
   readonly nowMs: number;
 }
 
-async function priceBy({ feed, maxAgeSeconds, sequencer }: Feed, { caip2, read, nowMs }: Asked): Promise<Price> {
+async function priceBy({ feed, maxAgeSeconds, sequencer }: Feed, { caip2, read, nowMs }: FeedRequest): Promise<Price> {
   const now = BigInt(Math.floor(nowMs / 1000));
   const unavailable = { state: 'unavailable' } as const;
   if (sequencer !== undefined) {

@@ -36,7 +36,7 @@ export function defillama(url: string): PriceSource {
   return async (assets, nowMs) => {
     const ids = new Map(assets.flatMap((asset) => idOf(asset).map((id) => [asset, id] as const)));
     if (ids.size === 0) return new Map();
-    const coins = await ask(`${url}/prices/current/${[...new Set(ids.values())].join(',')}`);
+    const coins = await fetchPrices(`${url}/prices/current/${[...new Set(ids.values())].join(',')}`);
     if (coins === null) return null;
     const prices = [...ids].flatMap(([asset, id]): [AssetKey, Price][] => {
       const coin = coins[id];
@@ -57,7 +57,7 @@ function idOf(asset: AssetKey): readonly string[] {
 }
 
 /** Null for a source that is away, or talks nonsense. */
-async function ask(url: string): Promise<z.infer<typeof answerSchema>['coins'] | null> {
+async function fetchPrices(url: string): Promise<z.infer<typeof answerSchema>['coins'] | null> {
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });
     const text = response.status === 200 ? await response.text() : '';

@@ -35,9 +35,9 @@ export async function pricesOf(
   for (const source of sources) {
     const open = assets.filter((asset) => prices.get(asset)?.state !== 'known');
     if (open.length === 0) break;
-    const told = await source(open, nowMs);
+    const response = await source(open, nowMs);
     for (const asset of open) {
-      const price: Price = told === null ? { state: 'unavailable' } : (told.get(asset) ?? { state: 'unknown' });
+      const price: Price = response === null ? { state: 'unavailable' } : (response.get(asset) ?? { state: 'unknown' });
       // Whatever may still become known is worth more than a plain no.
       if (price.state !== 'unknown') prices.set(asset, price);
     }

@@ -185,7 +185,7 @@ export const prices = sqliteTable(
     /** US dollars for a whole one, times 10^12, as decimal text; null when it is not known. */
     usdE12: text('usd_e12'),
     atMs: integer('at_ms').notNull(),
-    askedAtMs: integer('asked_at_ms').notNull(),
+    requestedAtMs: integer('asked_at_ms').notNull(),
   },
   () => [
     check(

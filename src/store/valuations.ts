@@ -33,16 +33,16 @@ export function cachedPrices(db: D1Database, assets: readonly string[]): Promise
 /** Forgets what nobody has asked for since a time, some at once: strangers make tokens by the thousand. */
 export async function pruneValuations(
   db: D1Database,
-  query: { readonly askedBeforeMs: number; readonly limit: number },
+  query: { readonly requestedBeforeMs: number; readonly limit: number },
 ): Promise<void> {
   const orm = drizzle(db);
   const oldPrices = orm
     .select({ asset: prices.asset })
     .from(prices)
-    .where(lt(prices.askedAtMs, query.askedBeforeMs))
+    .where(lt(prices.requestedAtMs, query.requestedBeforeMs))
     .limit(query.limit);
   await orm.delete(prices).where(inArray(prices.asset, oldPrices));
-  const isOld = lt(tokens.readAtMs, query.askedBeforeMs);
+  const isOld = lt(tokens.readAtMs, query.requestedBeforeMs);
   await orm.delete(tokens).where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
 }
 
@@ -66,7 +66,7 @@ export async function saveValuation(
         .onConflictDoUpdate({
           target: prices.asset,
           set: price,
-          setWhere: sql`excluded.asked_at_ms >= ${prices.askedAtMs}`,
+          setWhere: sql`excluded.asked_at_ms >= ${prices.requestedAtMs}`,
         }),
     ),
   ];

@@ -53,18 +53,18 @@ test('a request that follows its call is asked, with the nonce that went to the 
   const returned = parseRedirectResult(new URL(hello).hash);
   expect(returned?.requestId).toBe(requestId);
   expect(nonceOfPageReady(returned?.message)).toBe(NONCE);
-  const asked = await requestFromRedirect(arrivalIn(resultTargetUrl(PAGE, { dashboard: DASHBOARD, request })), tab);
-  expect(asked).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
+  const response = await requestFromRedirect(arrivalIn(resultTargetUrl(PAGE, { dashboard: DASHBOARD, request })), tab);
+  expect(response).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
 });
 
 test('the answer goes to the dashboard that the nonce went to', async () => {
   const tab = newTab([DASHBOARD, OTHER]);
   called(tab);
-  const asked = await requestFromRedirect(arrived(), tab);
+  const response = await requestFromRedirect(arrived(), tab);
   const proof = { keyId: 'k', signature: 's', authenticatorData: 'a', clientDataJSON: 'c' };
   const answer = { type: 'conclave/approval/answer', version: 1, requestId, ...proof } as const;
-  asked.answer(answer);
-  asked.leave();
+  response.answer(answer);
+  response.leave();
   const [, signed = '', left = ''] = tab.gone;
   expect([signed, left].map((address) => new URL(address).origin)).toEqual([DASHBOARD, DASHBOARD]);
   expect(parseRedirectResult(new URL(signed).hash)).toEqual({ requestId, message: answer });

@@ -54,14 +54,14 @@ export function signer(
   const draw = () => bytesToHex(randomBytes(32));
   const verdicts = (entries: readonly DeliveredStatement[], nonce: string, nowMs = Date.now()) => {
     const expected = { version: policy.version, hash: hashOf(policy) };
-    const asked = { vaultId: policy.vaultId, keyId, nonce, policy: expected };
-    return verifyStatements({ pins, asked, nowMs, entries });
+    const request = { vaultId: policy.vaultId, keyId, nonce, policy: expected };
+    return verifyStatements({ pins, request, nowMs, entries });
   };
   return {
     draw,
     verdicts,
     /** Asks with a fresh nonce; the coordinator may do to the entries what it likes. */
-    ask: async (
+    request: async (
       cosigners: readonly CosignerClient[],
       tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[] = (entries) => entries,
     ): Promise<readonly StatementVerdict[]> => {

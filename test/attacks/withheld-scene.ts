@@ -33,9 +33,9 @@ export async function startWithheldScene() {
   const [one, three] = [present(nodes.some(1)[0]), present(nodes.some(3)[0])];
   /** The first row that a co-signer attests for a transaction. */
   const rowAt = async (node: CosignerClient, transactionId: string) => {
-    const told = await node.call(`key/${key.keyId}/signed`, { transactionId });
-    if (!told.ok) throw new Error(told.refusal.code);
-    return present((told.value as { record: unknown; signature: string }[])[0]);
+    const response = await node.call(`key/${key.keyId}/signed`, { transactionId });
+    if (!response.ok) throw new Error(response.refusal.code);
+    return present((response.value as { record: unknown; signature: string }[])[0]);
   };
   /** Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in. */
   const witnessedAtOne = async (transactionId: string, request: unknown) => {

@@ -72,10 +72,10 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     await tabOf(name).reload();
     await button(name, name === 'carol' ? 'Go there in this tab' : 'Approve on the approval page').click();
     await tabOf(name).waitForURL(`${place.origin}/`);
-    const ask = tabOf(name).getByLabel('Fingerprint of the co-signers');
-    await ask.or(button(name, 'Approve with a passkey')).first().waitFor();
-    if (!(await ask.isVisible())) return;
-    await ask.fill(fingerprintOf(pins));
+    const request = tabOf(name).getByLabel('Fingerprint of the co-signers');
+    await request.or(button(name, 'Approve with a passkey')).first().waitFor();
+    if (!(await request.isVisible())) return;
+    await request.fill(fingerprintOf(pins));
     await tabOf(name).getByLabel('Co-signers that sign together').selectOption('2');
     await button(name, 'Confirm').click();
   }

@@ -25,7 +25,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
   const aliceNow = () => scene.world.people().alice;
   const requested = async (): Promise<string> => {
     const path = `/internal/user/${aliceNow().id}/credential-reset`;
-    const { status, body } = await scene.world.service().ask<{ readonly id: string }>('POST', path);
+    const { status, body } = await scene.world.service().request<{ readonly id: string }>('POST', path);
     expect(status).toBe(201);
     return body.id;
   };

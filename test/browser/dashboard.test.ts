@@ -174,14 +174,14 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Create' }).click();
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
     const script = new Client(url, value);
-    expect((await script.ask('GET', '/user/me')).status).toBe(200);
+    expect((await script.request('GET', '/user/me')).status).toBe(200);
     await bob.page.getByRole('listitem').filter({ hasText: 'nightly' }).getByRole('button', { name: 'Rename' }).click();
     await bob.page.getByLabel('Another name').fill('weekly');
     await bob.page.getByRole('button', { name: 'Save' }).click();
     const row = bob.page.getByRole('listitem').filter({ hasText: 'weekly' });
     await row.getByRole('button', { name: 'Disable' }).click();
     await row.getByText('disabled').waitFor();
-    expect((await script.ask('GET', '/user/me')).status).toBe(401);
+    expect((await script.request('GET', '/user/me')).status).toBe(401);
     bob.page.on('dialog', (dialog) => void dialog.accept());
     await row.getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
@@ -194,7 +194,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
   test('the history shows what is looked for, and goes on by itself', async () => {
     const { page, complaints } = await pageOf('alice');
     const rejected = await transferOf('not this one');
-    await world.people().bob.client.ask('POST', `/transaction/${rejected}/reject`);
+    await world.people().bob.client.request('POST', `/transaction/${rejected}/reject`);
     await openVault(page);
     const rows = page.getByRole('region', { name: 'History' }).getByRole('listitem');
     await page.getByLabel('Every state').selectOption('Rejected');
@@ -211,7 +211,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await row.waitFor();
     expect(await rows.count()).toBe(before + 1);
     // Taken back, it waits for nobody any more.
-    await world.people().alice.client.ask('POST', `/transaction/${id}/cancel`);
+    await world.people().alice.client.request('POST', `/transaction/${id}/cancel`);
     await row.waitFor({ state: 'detached' });
     await page.getByLabel('Every state').selectOption('Every state');
     await row.waitFor();

@@ -118,8 +118,8 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     // While there is no stream.
     const missed = await scene.transferOf('missed');
     await rows.locator(`a[href="#/transaction/${missed}"]`).waitFor();
-    const heard = await scene.transferOf('heard');
-    await rows.locator(`a[href="#/transaction/${heard}"]`).waitFor();
+    const received = await scene.transferOf('heard');
+    await rows.locator(`a[href="#/transaction/${received}"]`).waitFor();
     expect(refusals).toBe(2);
   }, 60_000);
 

@@ -20,7 +20,7 @@ describe.skipIf(executable === null)('other rules', () => {
   const policyOf = async () => {
     const { body } = await scene.world
       .people()
-      .alice.client.ask<{ policy: Record<string, unknown> }>('GET', `${path}/policy`);
+      .alice.client.request<{ policy: Record<string, unknown> }>('GET', `${path}/policy`);
     return body.policy;
   };
 
@@ -99,7 +99,7 @@ describe.skipIf(executable === null)('other rules', () => {
     const { mallory } = scene.world.people();
     await scene.world
       .service()
-      .ask('PUT', `/internal/vault/${scene.vault.id}/member/${mallory.id}`, { body: { roles: ['viewer'] } });
+      .request('PUT', `/internal/vault/${scene.vault.id}/member/${mallory.id}`, { body: { roles: ['viewer'] } });
     const { page } = await scene.pageOf('mallory');
     await page.getByRole('link', { name: 'treasury' }).waitFor();
     await scene.goTo(page, `${path}/policy`);

@@ -7,7 +7,7 @@ import { chromiumHere, launch, logIn } from './chromium.ts';
 /** `npm run screenshots`: every page of the dashboard, light and dark, on a desk and on a phone, to be looked at. */
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
-const VIEWPORTS = { desk: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };
+const VIEWPORTS = { desktop: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };
 
 const executable = chromiumHere();
 if (executable === null) throw new Error('there is no Chromium here; CHROMIUM names one');

@@ -27,7 +27,7 @@ type Script = (method: string, params: readonly unknown[]) => Rule;
 export interface FalseNode {
   readonly url: string;
   /** The methods that were asked, in order. */
-  readonly asked: string[];
+  readonly requests: string[];
   follow(script: Script): void;
   stop(): Promise<void>;
 }
@@ -35,16 +35,20 @@ export interface FalseNode {
 /** A tiny JSON-RPC server that answers as a script says. @param behind a real node */
 export async function startFalseNode(behind: string): Promise<FalseNode> {
   let script: Script = () => 'forward';
-  const asked: string[] = [];
+  const requests: string[] = [];
   let before: Promise<unknown> = Promise.resolve();
   // One after the other: asked much at once, anvil locks itself up after a thousand transactions (foundry-rs/foundry#10452 is of the kind).
   const forward = (body: string) => {
-    const real = before.then(() => askedOf(behind, body));
+    const real = before.then(() => requestOf(behind, body));
     before = real.catch(() => {});
     return real;
   };
   const server = createServer((request, response) => {
-    const scene = { forward, asked, script: (method: string, params: readonly unknown[]) => script(method, params) };
+    const scene = {
+      forward,
+      requests,
+      script: (method: string, params: readonly unknown[]) => script(method, params),
+    };
     answer(request, response, scene).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -53,10 +57,10 @@ export async function startFalseNode(behind: string): Promise<FalseNode> {
   return {
     // A key in the path, as providers have it: no detail may repeat it.
     url: `http://127.0.0.1:${address.port}/v2/k3yk3yk3yk3y`,
-    asked,
+    requests,
     follow: (next) => {
       script = next;
-      asked.length = 0;
+      requests.length = 0;
     },
     stop: () => {
       server.closeAllConnections();
@@ -70,7 +74,7 @@ interface Real {
   readonly text: string;
 }
 
-async function askedOf(url: string, body: string): Promise<Real> {
+async function requestOf(url: string, body: string): Promise<Real> {
   const reply = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   return { status: reply.status, text: await reply.text() };
 }
@@ -78,7 +82,7 @@ async function askedOf(url: string, body: string): Promise<Real> {
 interface Scene {
   /** To the real chain: its status and its words. */
   readonly forward: (body: string) => Promise<Real>;
-  readonly asked: string[];
+  readonly requests: string[];
   readonly script: Script;
 }
 
@@ -87,7 +91,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, scene:
   for await (const chunk of request) chunks.push(chunk);
   const body = Buffer.concat(chunks).toString('utf8');
   const { id, method, params }: { id: number; method: string; params: readonly unknown[] } = JSON.parse(body);
-  scene.asked.push(method);
+  scene.requests.push(method);
   const rule = scene.script(method, params);
   if (rule === 'cut') return void response.destroy();
   if (rule === 'hang') {

@@ -210,36 +210,39 @@ test('BIP-322, P2WPKH: high s, another hash type, loose DER and another key are 
   const length = present(stack[1]);
   const [typed, key] = [stack.subarray(2, 2 + length), stack.subarray(-33)];
   const der = typed.subarray(0, -1);
-  const ask = (...items: readonly Uint8Array[]) => verdict('bitcoin', { message, address, signature: smp(...items) });
-  expect(ask(typed, key)).toBe('true bip322');
+  const request = (...items: readonly Uint8Array[]) =>
+    verdict('bitcoin', { message, address, signature: smp(...items) });
+  expect(request(typed, key)).toBe('true bip322');
   const { r, s } = secp256k1.Signature.fromBytes(Uint8Array.from(der), 'der');
   const high = new secp256k1.Signature(r, secp256k1.Point.Fn.ORDER - s).toBytes('der');
-  expect(ask(Buffer.of(...high, ALL), key)).toBe('false not-canonical');
-  for (const type of [0x00, 0x02, 0x03, 0x81]) expect(ask(Buffer.of(...der, type), key)).toBe('false not-canonical');
-  expect(ask(Buffer.of(...der, 0, ALL), key)).toBe('false not-canonical');
-  expect(ask(Buffer.of(ALL), key)).toBe('false not-canonical');
-  expect(ask(Buffer.of(), key)).toBe('false not-canonical');
+  expect(request(Buffer.of(...high, ALL), key)).toBe('false not-canonical');
+  for (const type of [0x00, 0x02, 0x03, 0x81])
+    expect(request(Buffer.of(...der, type), key)).toBe('false not-canonical');
+  expect(request(Buffer.of(...der, 0, ALL), key)).toBe('false not-canonical');
+  expect(request(Buffer.of(ALL), key)).toBe('false not-canonical');
+  expect(request(Buffer.of(), key)).toBe('false not-canonical');
   const other = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
   for (const items of [[typed, other], [typed], [typed, key, key], [key, typed], []]) {
-    expect(ask(...items)).toMatch(/^false/);
+    expect(request(...items)).toMatch(/^false/);
   }
   const uncompressed = secp256k1.Point.fromBytes(Uint8Array.from(key)).toBytes(false);
-  expect(ask(typed, uncompressed)).toBe('false other-signer');
+  expect(request(typed, uncompressed)).toBe('false other-signer');
 });
 
 test('BIP-322, P2TR: the hash types DEFAULT and ALL are valid, and no other; scripts are not judged', () => {
   const { message, address, stack } = vectorOf('p2tr');
   const signature = stack.subarray(2);
-  const ask = (...items: readonly Uint8Array[]) => verdict('bitcoin', { message, address, signature: smp(...items) });
-  expect(ask(signature)).toBe('true bip322');
+  const request = (...items: readonly Uint8Array[]) =>
+    verdict('bitcoin', { message, address, signature: smp(...items) });
+  expect(request(signature)).toBe('true bip322');
   // The same signature under the type ALL is over another hash.
-  expect(ask(Buffer.of(...signature, ALL))).toBe('false other-signer');
-  for (const type of [0x00, 0x02, 0x83]) expect(ask(Buffer.of(...signature, type))).toBe('false not-canonical');
-  expect(ask(signature, Buffer.of(0x50))).toBe('null other-script');
+  expect(request(Buffer.of(...signature, ALL))).toBe('false other-signer');
+  for (const type of [0x00, 0x02, 0x83]) expect(request(Buffer.of(...signature, type))).toBe('false not-canonical');
+  expect(request(signature, Buffer.of(0x50))).toBe('null other-script');
   for (const items of [[], [Buffer.of()], [signature.subarray(1)], [Buffer.of(...signature, 1, 1)]]) {
-    expect(ask(...items)).toBe('false other-signer');
+    expect(request(...items)).toBe('false other-signer');
   }
-  expect(ask(Buffer.alloc(300), Buffer.alloc(300))).toMatch(/^signature/);
+  expect(request(Buffer.alloc(300), Buffer.alloc(300))).toMatch(/^signature/);
 });
 
 test.each([

@@ -13,7 +13,7 @@ test('a connection that rests is given up by who asks, long before the runtime w
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const client = new Client(`http://127.0.0.1:${port}`, 'token');
-  expect((await client.ask('GET', '/')).status).toBe(200);
+  expect((await client.request('GET', '/')).status).toBe(200);
   const [socket] = sockets;
   if (socket === undefined) throw new Error('somebody has asked');
   const answeredAt = performance.now();

@@ -105,11 +105,11 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   const posing = { index: puppet.index, call: lying };
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
   const outcome = await thresholdSign([...nodes.some(1), posing, ...nodes.some(3)], request);
-  const told = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  const reported = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
   log.mockRestore();
   expect(outcome.ok).toBe(true);
   // Nobody can tell which of the two it was, and the honest one is not named for it.
-  expect(told).toMatchObject([{ event: 'cosigner-fault', node: null, detail: 'combine/signature', culprit: null }]);
+  expect(reported).toMatchObject([{ event: 'cosigner-fault', node: null, detail: 'combine/signature', culprit: null }]);
   const alone = await thresholdSign([...nodes.some(1), posing], approvedTransfer({ key }));
   expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });

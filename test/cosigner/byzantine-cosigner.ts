@@ -143,7 +143,7 @@ export class Puppet implements CosignerClient {
   }
 
   #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
-    const { request } = fields as unknown as { request: AskedRequest };
+    const { request } = fields as unknown as { request: SentRequest };
     const { intent, payload, attempt, purpose } = request;
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
@@ -162,7 +162,7 @@ export class Puppet implements CosignerClient {
 
   /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
   #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
-    const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: AskedRequest };
+    const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: SentRequest };
     const { intent, payload, purpose } = request;
     const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
@@ -189,8 +189,8 @@ export class Puppet implements CosignerClient {
     const ephemeral = await newEphemeralKey();
     this.#opened.set(nonce, { preparation, protocol, ephemeral });
     const { purpose, context, participants, opening } = preparation;
-    const told = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
-    const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, told])), { purpose, round: 0 });
+    const altered = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, altered])), { purpose, round: 0 });
     const place = Uint8Array.of(this.index, ...participants);
     const tag = `cosigner/opening/${purpose}`;
     const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
@@ -313,7 +313,7 @@ interface RoundBody {
   readonly envelopes: Readonly<Record<string, string>>;
 }
 
-interface AskedRequest {
+interface SentRequest {
   readonly intent: Intent;
   readonly payload: string;
   readonly attempt: number;

@@ -36,7 +36,7 @@ export function digestOf(of: Intent): string {
   return bytesToHex(sha256(intentBytes(of)));
 }
 
-export function votes(of: Intent, ...actors: readonly Actor[]): readonly Approval[] {
+export function approvalsBy(of: Intent, ...actors: readonly Actor[]): readonly Approval[] {
   return actors.map((actor) => ({ actor, digest: digestOf(of), device: null, atMs: NOON_MS }));
 }
 
@@ -47,7 +47,7 @@ export function request(differences: Partial<SigningRequest> = {}, of: OnChainIn
     payload: composeTransaction(of, QUOTE, 4n).payload,
     attempt: 1,
     purpose: 'intent',
-    approvals: votes(of, alice, bob),
+    approvals: approvalsBy(of, alice, bob),
     policyVersion: 1,
     evidence: [],
     ...differences,
@@ -55,12 +55,12 @@ export function request(differences: Partial<SigningRequest> = {}, of: OnChainIn
 }
 
 /** The code and detail of the refusal, or 'signs'. */
-export async function answer(asked: SigningRequest, held: Partial<Pinned> = {}): Promise<string> {
+export async function answer(sent: SigningRequest, held: Partial<Pinned> = {}): Promise<string> {
   const against = { ...pinned, ...held };
   // The stories that say nothing of it have a coordinator that knows the newest policy.
   const newest = against.policies.at(-1)?.version ?? 1;
-  const policyVersion = asked.policyVersion === 1 ? newest : asked.policyVersion;
-  const checked = await checkRequest({ ...asked, policyVersion }, against);
+  const policyVersion = sent.policyVersion === 1 ? newest : sent.policyVersion;
+  const checked = await checkRequest({ ...sent, policyVersion }, against);
   if (checked.ok) return 'signs';
   const { code, detail } = checked.refusal;
   return detail === null ? code : `${code} ${detail}`;

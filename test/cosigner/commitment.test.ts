@@ -4,7 +4,7 @@ import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { alice, bob, NOON_MS, policy } from '../domain/cast.ts';
-import { next, QUOTE, request, votes } from './check-scene.ts';
+import { next, QUOTE, request, approvalsBy } from './check-scene.ts';
 import { KEY_ID, pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
@@ -14,14 +14,14 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());
 
 async function scene() {
-  const { ledger, keeper, transfer } = await pausedSignature(policy);
+  const { ledger, cosignerKey, transfer } = await pausedSignature(policy);
   const intent = transfer(policy);
   const at = (nonce: bigint) => {
     const { payload } = composeTransaction(intent, QUOTE, nonce);
-    return request({ payload, approvals: votes(intent, alice, bob) }, intent);
+    return request({ payload, approvals: approvalsBy(intent, alice, bob) }, intent);
   };
-  const opened = async (asked: SigningRequest): Promise<SessionPlan> => {
-    const prepared = await keeper.prepareSignature(KEY_ID, [HONEST, MALLORY], asked);
+  const opened = async (requested: SigningRequest): Promise<SessionPlan> => {
+    const prepared = await cosignerKey.prepareSignature(KEY_ID, [HONEST, MALLORY], requested);
     if (!prepared.ok) throw new Error(prepared.refusal.code);
     return prepared.value;
   };

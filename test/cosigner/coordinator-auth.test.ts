@@ -79,11 +79,11 @@ test('without a signature, with half of one, or with words in place of a time, n
 });
 
 test('a node that has pinned nobody is there for its account alone', () => {
-  const ask = (host: string) => {
+  const claimAt = (host: string) => {
     const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
     return parseClaim(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
   };
-  expect([ask('cosigner'), ask('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
+  expect([claimAt('cosigner'), claimAt('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
 });
 
 let nodes: Nodes;

@@ -40,9 +40,9 @@ export interface Passage {
  */
 const dispatcher = new Agent({ pipelining: 0 });
 const ONE_CONNECTION_EACH = {
-  fetch: async (asked: RequestInfo | URL, init?: RequestInit) => {
-    if (typeof asked !== 'string') throw new Error('the client of a co-signer asks by text');
-    return (await undiciFetch(asked, { ...(init as UndiciInit), dispatcher })) as unknown as Response;
+  fetch: async (request: RequestInfo | URL, init?: RequestInit) => {
+    if (typeof request !== 'string') throw new Error('the client of a co-signer asks by text');
+    return (await undiciFetch(request, { ...(init as UndiciInit), dispatcher })) as unknown as Response;
   },
 };
 
@@ -168,7 +168,7 @@ export async function newKey(
   return { ...generated.value, addresses: { anvil: address } };
 }
 
-export interface Wish {
+export interface TransferOptions {
   readonly key: VaultKey;
   readonly to?: string;
   readonly nonce?: bigint;
@@ -189,16 +189,16 @@ export interface ApprovedTransfer extends SigningRequest {
 type OnChainAction = Exclude<Action, { readonly kind: 'message' }>;
 
 /** A transfer of 1000 wei that alice and bob have approved, as the coordinator asks the nodes to sign it. */
-export function approvedTransfer(wish: Wish): ApprovedTransfer {
-  const to = wish.to ?? RECIPIENT;
+export function approvedTransfer(options: TransferOptions): ApprovedTransfer {
+  const to = options.to ?? RECIPIENT;
   const action = { kind: 'transfer', to, tokenAddress: null, amount: amount('1000') } as const;
-  const transaction = entered(wish.key, action, wish);
+  const transaction = entered(options.key, action, options);
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
   return {
-    ...requestFor(wish.key, transaction, wish.approvedBy),
+    ...requestFor(options.key, transaction, options.approvedBy),
     intent,
-    attempt: attemptOf(intent, wish),
+    attempt: attemptOf(intent, options),
     transaction,
   };
 }
@@ -240,7 +240,7 @@ export function requestFor(key: VaultKey, { digest }: Transaction, approvedBy: r
   return {
     key,
     signingThreshold: 2,
-    approvals: approvedBy.map((actor) => vote(actor, digest)),
+    approvals: approvedBy.map((actor) => approvalBy(actor, digest)),
     policies: [{ policy, mandate: null }],
     evidence: [],
   };
@@ -286,7 +286,7 @@ export function entered(
   );
 }
 
-export function vote(actor: Actor, digest: string): Approval {
+export function approvalBy(actor: Actor, digest: string): Approval {
   return { actor, digest, device: null, atMs: Date.now() };
 }
 
@@ -294,19 +294,19 @@ let lastNonce = 0n;
 
 export function attemptOf(
   intent: OnChainIntent,
-  wish: Partial<Wish> & { readonly gasLimit?: string } = {},
+  options: Partial<TransferOptions> & { readonly gasLimit?: string } = {},
   number = 1,
 ): Attempt {
-  const maxFeePerGas = wish.maxFeePerGas ?? 2_000_000_000n;
+  const maxFeePerGas = options.maxFeePerGas ?? 2_000_000_000n;
   const quote = {
-    gasLimit: wish.gasLimit ?? '21000',
+    gasLimit: options.gasLimit ?? '21000',
     maxFeePerGas: maxFeePerGas.toString(),
     maxPriorityFeePerGas: (maxFeePerGas / 2n).toString(),
     maxFee: amount((21_000n * maxFeePerGas).toString()),
   };
   lastNonce += 1n;
   return unsignedAttempt(
-    { purpose: 'intent', ...anvilAdapter.compose(intent, quote, wish.nonce ?? lastNonce) },
+    { purpose: 'intent', ...anvilAdapter.compose(intent, quote, options.nonce ?? lastNonce) },
     number,
     Date.now(),
   );

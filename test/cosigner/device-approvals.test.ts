@@ -14,8 +14,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
-import type { Nodes, Wish } from './cosigners.ts';
-import { approvedTransfer, newKey, startNodes, vote } from './cosigners.ts';
+import type { Nodes, TransferOptions } from './cosigners.ts';
+import { approvedTransfer, newKey, startNodes, approvalBy } from './cosigners.ts';
 import { refusedByAll } from './rejected-requests.ts';
 
 /**
@@ -32,25 +32,25 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const voice = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
-  ...vote(actor, digest),
+const approvalOf = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
+  ...approvalBy(actor, digest),
   device,
 });
-const voices = (digest: string) => [
-  voice(alice, digest, laptop.signed(digest)),
-  voice(bob, digest, phone.signed(digest)),
+const approvers = (digest: string) => [
+  approvalOf(alice, digest, laptop.signed(digest)),
+  approvalOf(bob, digest, phone.signed(digest)),
 ];
 
 /** A transfer, with the voices that the coordinator invents: tokens', of all three. */
-function invented(differences: Partial<Wish> = {}) {
-  const wish = { key, governedBy: byDevice, approvedBy: [alice, bob, carol], ...differences };
-  return { ...approvedTransfer(wish), policies: [{ policy: byDevice, mandate: null }] };
+function invented(differences: Partial<TransferOptions> = {}) {
+  const options = { key, governedBy: byDevice, approvedBy: [alice, bob, carol], ...differences };
+  return { ...approvedTransfer(options), policies: [{ policy: byDevice, mandate: null }] };
 }
 
 /** The same with the voices of alice's laptop and bob's phone. */
-function signedByBoth(differences: Partial<Wish> = {}) {
-  const asked = invented(differences);
-  return { ...asked, approvals: voices(asked.transaction.digest) };
+function signedByBoth(differences: Partial<TransferOptions> = {}) {
+  const request = invented(differences);
+  return { ...request, approvals: approvers(request.transaction.digest) };
 }
 
 test('what alice’s laptop and bob’s phone have signed is signed', async () => {
@@ -60,7 +60,7 @@ test('what alice’s laptop and bob’s phone have signed is signed', async () =
 test('voices that the coordinator invents are none, whoever it names', async () => {
   await refusedByAll(nodes, invented(), 'not-enough-approvals');
   const half = invented();
-  const [hers] = voices(half.transaction.digest);
+  const [hers] = approvers(half.transaction.digest);
   if (hers === undefined) throw new Error('alice has said it');
   await refusedByAll(nodes, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
 }, 60_000);
@@ -85,17 +85,17 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
     const terms = { id: newPolicyChangeId(Date.now(), new Uint8Array(10)), note: null };
     const mandate = { ...terms, createdAtMs: Date.now(), expiresAtMs: Date.now() + 1000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
-    const approvals = [alice, bob, carol].map((actor) => voice(actor, digest, null));
-    const misled = voices(policyHashOf(next)).map((one) => ({ ...one, digest }));
+    const approvals = [alice, bob, carol].map((actor) => approvalOf(actor, digest, null));
+    const misled = approvers(policyHashOf(next)).map((one) => ({ ...one, digest }));
     for (const said of [approvals, misled]) {
-      const asked: SigningRequest = {
+      const request: SigningRequest = {
         ...invented({ governedBy: next }),
         policies: [
           { policy: byDevice, mandate: null },
           { policy: next, mandate: { ...mandate, policy: next, approvals: said } },
         ],
       };
-      const outcome = await thresholdSign(nodes.all, asked);
+      const outcome = await thresholdSign(nodes.all, request);
       expect([other.approvalMode, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([
         other.approvalMode,
         false,

@@ -11,34 +11,34 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../devices/authenticator.ts';
 import { alice, amount, bob, carol, NOON_MS } from '../domain/cast.ts';
-import { answer, digestOf, intent, next, OTHER, request, votes } from './check-scene.ts';
+import { answer, digestOf, intent, next, OTHER, request, approvalsBy } from './check-scene.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
 
 /** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
 
 const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
 const held = { policies: [byDevice] };
-const voice = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Approval => {
+const approvalOf = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Approval => {
   return { actor, digest: digestOf(of), device, atMs: NOON_MS };
 };
-const byAlice = (of: Intent = bound) => voice(alice, laptop.signed(digestOf(of)), of);
-const byBob = (of: Intent = bound) => voice(bob, phone.signed(digestOf(of)), of);
-const ask = (approvals: readonly Approval[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
+const byAlice = (of: Intent = bound) => approvalOf(alice, laptop.signed(digestOf(of)), of);
+const byBob = (of: Intent = bound) => approvalOf(bob, phone.signed(digestOf(of)), of);
+const send = (approvals: readonly Approval[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
 
 test('a script and a passkey of two signers are a quorum', async () => {
-  expect(await ask([byAlice(), byBob()])).toBe('signs');
+  expect(await send([byAlice(), byBob()])).toBe('signs');
 });
 
 test.each<[string, () => readonly Approval[]]>([
-  ['invents both voices', () => votes(bound, alice, bob)],
-  ['invents the second voice', () => [byAlice(), voice(bob, null)]],
+  ['invents both voices', () => approvalsBy(bound, alice, bob)],
+  ['invents the second voice', () => [byAlice(), approvalOf(bob, null)]],
   ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
-  ['signs with a device of its own', () => [byAlice(), voice(bob, ScriptDevice.create().signed(digestOf(bound)))]],
+  ['signs with a device of its own', () => [byAlice(), approvalOf(bob, ScriptDevice.create().signed(digestOf(bound)))]],
   [
     'signs with its own device under the name of the right one',
     () => {
       const own = new Authenticator(bob.userId);
-      return [byAlice(), voice(bob, { ...own.signed(digestOf(bound)), keyId: phone.passkey.keyId })];
+      return [byAlice(), approvalOf(bob, { ...own.signed(digestOf(bound)), keyId: phone.passkey.keyId })];
     },
   ],
   [
@@ -47,15 +47,15 @@ test.each<[string, () => readonly Approval[]]>([
   ],
   [
     'has the passkey sign on a page of its own',
-    () => [byAlice(), voice(bob, phone.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
+    () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
   ],
   [
     'has it sign while its owner sleeps',
-    () => [byAlice(), voice(bob, phone.signed(digestOf(bound), { flags: 0b001 }))],
+    () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { flags: 0b001 }))],
   ],
   ['sends one voice three times', () => [byAlice(), byAlice(), byAlice()]],
 ])('a coordinator that %s gets no signature', async (_name, approvals) => {
-  expect(await ask(approvals())).toBe('not-enough-approvals');
+  expect(await send(approvals())).toBe('not-enough-approvals');
 });
 
 test('every field of the intent is under the signatures', async () => {
@@ -69,7 +69,7 @@ test('every field of the intent is under the signatures', async () => {
   for (const change of changes) {
     const changed = { ...bound, ...change };
     const moved = [byAlice(), byBob()].map((one) => ({ ...one, digest: digestOf(changed) }));
-    expect([change, await ask(moved, changed)]).toEqual([change, 'not-enough-approvals']);
+    expect([change, await send(moved, changed)]).toEqual([change, 'not-enough-approvals']);
   }
 });
 
@@ -98,6 +98,6 @@ test('a device that was taken out has no voice in what it has approved', async (
     devices: byDevice.devices.filter(({ userId }) => userId !== bob.userId),
     approvalMode: 'device',
   });
-  const asked = request({ approvals: [byAlice(), byBob()], policyVersion: 2 }, bound);
-  expect(await answer(asked, { policies: [byDevice, lost] })).toBe('not-enough-approvals');
+  const requested = request({ approvals: [byAlice(), byBob()], policyVersion: 2 }, bound);
+  expect(await answer(requested, { policies: [byDevice, lost] })).toBe('not-enough-approvals');
 });

@@ -148,8 +148,8 @@ test('one that takes a connection and never answers is waited for once, and is a
 test('a node without a share of a key, which came later, is not asked for it', async () => {
   const key = await newKey(nodes.all, { threshold: 3 });
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
-  const asked: number[] = [];
-  nodes.watch(({ node }) => void asked.push(node));
+  const requests: number[] = [];
+  nodes.watch(({ node }) => void requests.push(node));
   expect(
     await thresholdSign(nodes.all, {
       ...approvedTransfer({ key: { ...key, publicShares } }),
@@ -159,7 +159,7 @@ test('a node without a share of a key, which came later, is not asked for it', a
     ok: true,
   });
   nodes.watch(() => {});
-  expect(asked).not.toContain(1);
+  expect(requests).not.toContain(1);
 }, 120_000);
 
 test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {

@@ -58,9 +58,9 @@ async function keyUnder(governedBy: Policy): Promise<VaultKey> {
 
 /** A transfer that the laptop and the phone have approved, under the newest of these policies. */
 function approvedBy(key: VaultKey, policies: readonly AdoptedPolicy[]) {
-  const asked = approvedTransfer({ key, governedBy: present(policies.at(-1)).policy });
-  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
-  return { ...asked, signingThreshold: 3, approvals, policies };
+  const request = approvedTransfer({ key, governedBy: present(policies.at(-1)).policy });
+  const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
+  return { ...request, signingThreshold: 3, approvals, policies };
 }
 
 test('no co-signer is needed: with any one of the four absent, a payment is signed', async () => {
@@ -90,9 +90,9 @@ test('a policy change reaches three while one is absent, and that one when it is
 test('with receipts of every co-signer, one that is absent blocks the payment until it is back', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyUnder(guarded);
-  const asked = approvedBy(key, [{ policy: guarded, mandate: null }]);
-  const outcome = await thresholdSign(without(2), asked);
+  const request = approvedBy(key, [{ policy: guarded, mandate: null }]);
+  const outcome = await thresholdSign(without(2), request);
   expect(outcome).toMatchObject({ verdict: 'unavailable' });
-  expect(await thresholdSign(nodes.all, asked)).toMatchObject({ ok: true });
+  expect(await thresholdSign(nodes.all, request)).toMatchObject({ ok: true });
   vi.restoreAllMocks();
 }, 120_000);

@@ -18,7 +18,7 @@ import {
   attemptOf,
   newKey,
   startNodes,
-  vote,
+  approvalBy,
 } from './cosigners.ts';
 import { refusedByAll } from './rejected-requests.ts';
 
@@ -70,7 +70,7 @@ test('no node signs other words than those that were approved, nor the same word
   const typed = JSON.stringify({ types: { A: [] }, primaryType: 'A', domain: {}, message: {} });
   const disguised = approvedMessage(key, { format: 'eip191', message: 'x' });
   const intent = { ...disguised.intent, message: typed };
-  const approvals = [vote(alice, digestOf(intent)), vote(bob, digestOf(intent))];
+  const approvals = [approvalBy(alice, digestOf(intent)), approvalBy(bob, digestOf(intent))];
   await refusedByAll(nodes, { ...disguised, intent, approvals }, 'payload-refused');
 });
 

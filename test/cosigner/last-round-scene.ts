@@ -33,11 +33,11 @@ export const KEY_ID = 'a'.repeat(26);
 
 export interface Paused {
   readonly ledger: CosignerStorage;
-  readonly keeper: CosignerKey;
+  readonly cosignerKey: CosignerKey;
   /** A transfer by the wallet of the key, under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
   /** Gives 'signs', the code of the refusal at the beginning, or the step that ended the last round. */
-  readonly sign: (asked: SigningRequest, pause: () => Promise<void>) => Promise<string>;
+  readonly sign: (request: SigningRequest, pause: () => Promise<void>) => Promise<string>;
   /** Puts shares of the next epoch into use, as a refresh does. */
   readonly refresh: () => Promise<void>;
 }
@@ -53,7 +53,7 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
   };
   ledger.putPolicy(governedBy);
   await keep(1, true);
-  const keeper = new CosignerKey({
+  const cosignerKey = new CosignerKey({
     membership,
     ledger,
     exportLog: new ExportLog(sql),
@@ -63,15 +63,15 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
   });
   return {
     ledger,
-    keeper,
+    cosignerKey,
     transfer: (policy) => ({
       ...intent,
       from: walletOf(key),
       policyHash: policyHashOf(policy),
       policyVersion: policy.version,
     }),
-    sign: async (asked, pause) => {
-      const prepared = await keeper.prepareSignature(KEY_ID, [HONEST, MALLORY], asked);
+    sign: async (request, pause) => {
+      const prepared = await cosignerKey.prepareSignature(KEY_ID, [HONEST, MALLORY], request);
       if (!prepared.ok) return prepared.refusal.code;
       const sid = randomBytes(32);
       // Mallory signs no digest here: her part of the last round is hers alone.

@@ -5,7 +5,7 @@ import { signingEndsAtMs } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { dealt } from '../mpc/frost/signing-room.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../domain/cast.ts';
-import { next, request, votes } from './check-scene.ts';
+import { next, request, approvalsBy } from './check-scene.ts';
 import { pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
@@ -20,12 +20,12 @@ const NOT_ALLOWED = 'sign/not-allowed';
 async function approvedByTwo(governedBy: Policy = policy) {
   const paused = await pausedSignature(governedBy);
   const intent = paused.transfer(governedBy);
-  return { ...paused, intent, asked: request({ approvals: votes(intent, alice, bob) }, intent) };
+  return { ...paused, intent, request: request({ approvals: approvalsBy(intent, alice, bob) }, intent) };
 }
 
 test('where nothing happens in between, the last round signs', async () => {
-  const { sign, asked } = await approvedByTwo();
-  expect(await sign(asked, async () => {})).toBe('signs');
+  const { sign, request: answer } = await approvedByTwo();
+  expect(await sign(answer, async () => {})).toBe('signs');
 });
 
 test.each<[string, Partial<Policy>, string]>([
@@ -35,8 +35,8 @@ test.each<[string, Partial<Policy>, string]>([
   // The policy in force is part of the session: the next one signs under the new policy.
   ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
 ])('a policy that %s comes into force in between', async (_name, change, outcome) => {
-  const { sign, asked, ledger } = await approvedByTwo();
-  expect(await sign(asked, async () => ledger.putPolicy(next(policy, change)))).toBe(outcome);
+  const { sign, request: answer, ledger } = await approvedByTwo();
+  expect(await sign(answer, async () => ledger.putPolicy(next(policy, change)))).toBe(outcome);
 });
 
 test.each([
@@ -44,14 +44,14 @@ test.each([
   ['at its end', 0, NOT_ALLOWED],
   ['a year later', 365 * 24 * 3600 * 1000, NOT_ALLOWED],
 ])('the last round is asked for %s', async (_name, differenceMs, outcome) => {
-  const { sign, asked, intent } = await approvedByTwo();
+  const { sign, request: answer, intent } = await approvedByTwo();
   const at = signingEndsAtMs(intent) + differenceMs;
-  expect(await sign(asked, async () => void vi.setSystemTime(at))).toBe(outcome);
+  expect(await sign(answer, async () => void vi.setSystemTime(at))).toBe(outcome);
 });
 
 test('shares of another epoch come into use in between: with the old ones nothing is signed any more', async () => {
-  const { sign, asked, refresh } = await approvedByTwo();
-  expect(await sign(asked, refresh)).toBe(NOT_ALLOWED);
+  const { sign, request: answer, refresh } = await approvedByTwo();
+  expect(await sign(answer, refresh)).toBe(NOT_ALLOWED);
 });
 
 test.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)(

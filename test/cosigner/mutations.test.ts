@@ -11,7 +11,7 @@ import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
-import { approvedMessage, attemptOf, entered, requestFor, vote } from './cosigners.ts';
+import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from './cosigners.ts';
 import { openBody } from './rejected-requests.ts';
 
 /**
@@ -52,8 +52,8 @@ const key: VaultKey = {
 /** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
 function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json {
   const approvals: readonly Approval[] = [
-    { ...vote(alice, digest), device: laptop.signed(digest) },
-    { ...vote(bob, digest), device: phone.signed(digest) },
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
   const policies = [{ policy: byDevice, mandate: null }];
   return JSON.parse(JSON.stringify(openBody({ ...request, approvals, policies }, [1, 2]).request)) as Json;

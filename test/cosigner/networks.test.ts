@@ -152,7 +152,7 @@ const CHOICES = {
 } as const;
 
 /** The intent with its bytes, as co-signers are asked to sign it. */
-function askedOn(one: Case, chain: Chain) {
+function requestOn(one: Case, chain: Chain) {
   const [intent, adapter] = [intentOn(one, chain), adapterFor(chain, [])];
   if (intent.kind === 'message') return { intent, attempt: null, payload: adapter.composeMessage(intent).payload };
   const [quote, anchor] = CHOICES[chain.family];
@@ -161,10 +161,10 @@ function askedOn(one: Case, chain: Chain) {
   return { intent, attempt, payload: attempt.payload };
 }
 
-type Asked = ReturnType<typeof askedOn>;
+type NetworkRequest = ReturnType<typeof requestOn>;
 
 /** What the key of a network signs for it, one message a signature. */
-function messagesOf({ intent, payload }: Asked): readonly Uint8Array[] {
+function messagesOf({ intent, payload }: NetworkRequest): readonly Uint8Array[] {
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok) throw new Error(inspected.refusal);
   return inspected.value.signedMessages;
@@ -178,7 +178,11 @@ function signatureOn({ scheme }: Case, { caip2 }: Chain, message: Uint8Array): C
 }
 
 /** Reports whether a network takes signatures for an intent in its names. */
-function isValid({ intent, attempt }: Omit<Asked, 'payload'>, chain: Chain, given: readonly ChainSignature[]): boolean {
+function isValid(
+  { intent, attempt }: Omit<NetworkRequest, 'payload'>,
+  chain: Chain,
+  given: readonly ChainSignature[],
+): boolean {
   const adapter = adapterFor(chain, []);
   if (intent.kind === 'message') return adapter.assembleMessage(intent, present(given[0])).ok;
   return adapter.assemble(intent, present(attempt), given).ok;
@@ -187,11 +191,11 @@ function isValid({ intent, attempt }: Omit<Asked, 'payload'>, chain: Chain, give
 const table = Object.entries(CASES);
 
 test.each(table)('%s: no network takes the signatures that were made for another', (_name, one) => {
-  const asked = new Map(one.networks.map((chain) => [chain, askedOn(one, chain)] as const));
-  for (const [chain, here] of asked) {
+  const requests = new Map(one.networks.map((chain) => [chain, requestOn(one, chain)] as const));
+  for (const [chain, here] of requests) {
     const given = messagesOf(here).map((message) => signatureOn(one, chain, message));
     expect([chain.name, isValid(here, chain, given)]).toEqual([chain.name, true]);
-    for (const [other, there] of asked) {
+    for (const [other, there] of requests) {
       if (other === chain) continue;
       // The honest twin there, the same bytes under its names, and the same intent with nothing but the names changed.
       const relabelled = { ...here.intent, chain: there.intent.chain, from: there.intent.from };
@@ -205,7 +209,7 @@ test.each(table)('%s: no network takes the signatures that were made for another
 test.each(table)('%s: the key or the message differs on each network', (_name, one) => {
   const signed = one.networks.map((chain) => {
     const key = bytesToHex(keyOn(one.scheme, chain));
-    return messagesOf(askedOn(one, chain)).map((message) => `${key} ${bytesToHex(message)}`);
+    return messagesOf(requestOn(one, chain)).map((message) => `${key} ${bytesToHex(message)}`);
   });
   const distinct = new Set(signed.flat()).size;
   expect(distinct).toBe(one.isUnbound === true ? 1 : one.networks.length);

@@ -20,7 +20,7 @@ async function ranUnder(nodes: readonly SessionNode[], protocols: readonly strin
   if (!outcome.ok) throw new Error(outcome.refusal.code);
   expect(new Set([...outcome.value.values()].map(({ sid }) => sid)).size).toBe(1);
   expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
-  return nodes.map(({ asked }) => asked);
+  return nodes.map(({ requests: request }) => request);
 }
 
 test('co-signers of one release run the newest protocol, and are asked once', async () => {
@@ -28,12 +28,12 @@ test('co-signers of one release run the newest protocol, and are asked once', as
 });
 
 test('an upgraded co-signer and one of before run the older protocol', async () => {
-  const asked = [
+  const request = [
     [B, A],
     [B, A],
   ];
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [B, A])).toEqual(asked);
-  expect(await ranUnder(await SessionNode.two(speaking(A), speaking(B, A)), [B, A])).toEqual(asked);
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [B, A])).toEqual(request);
+  expect(await ranUnder(await SessionNode.two(speaking(A), speaking(B, A)), [B, A])).toEqual(request);
 });
 
 test('a coordinator of before runs the older protocol with upgraded co-signers', async () => {
@@ -41,11 +41,11 @@ test('a coordinator of before runs the older protocol with upgraded co-signers',
 });
 
 test('a coordinator takes the newest protocol that all co-signers have, whichever of them refuses first', async () => {
-  const asked = [
+  const request = [
     [C, A],
     [C, A],
   ];
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(asked);
+  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(request);
 });
 
 test('co-signers without a common protocol run no session, each names what it speaks, and nobody is banned', async () => {
@@ -55,7 +55,7 @@ test('co-signers without a common protocol run no session, each names what it sp
   expect(await runOf(nodes, [B])).toEqual({ ok: false, refusal: { ...refusal, node: 2, detail: A } });
   expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
   // Only the first coordinator speaks both, and tries once more.
-  expect(nodes.map(({ asked }) => asked)).toEqual([
+  expect(nodes.map(({ requests: request }) => request)).toEqual([
     [B, A, A, C, B],
     [B, A, A, C, B],
   ]);
@@ -64,5 +64,5 @@ test('co-signers without a common protocol run no session, each names what it sp
 test('a refusal with a protocol that the coordinator does not speak is not tried', async () => {
   const nodes = await SessionNode.two(speaking(C), speaking(C, A));
   expect(await runOf(nodes, [B, A])).toMatchObject({ ok: false, refusal: { code: 'protocol-mismatch', detail: C } });
-  expect(nodes.map(({ asked }) => asked)).toEqual([[B], [B]]);
+  expect(nodes.map(({ requests: request }) => request)).toEqual([[B], [B]]);
 });

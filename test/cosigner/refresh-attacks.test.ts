@@ -143,9 +143,9 @@ describe('a coordinator that asks for something else', () => {
     for (const damage of damages) {
       for (const round of [2, 3, 4, 5]) {
         nodes.watch(({ node, path, body }) => {
-          const asked = body as { round?: number; envelopes?: Record<string, string> };
-          if (node !== 3 || !path.endsWith('/round') || asked.round !== round) return;
-          asked.envelopes = damage(asked.envelopes ?? {});
+          const request = body as { round?: number; envelopes?: Record<string, string> };
+          if (node !== 3 || !path.endsWith('/round') || request.round !== round) return;
+          request.envelopes = damage(request.envelopes ?? {});
         });
         epoch += 1;
         const dealt = await deal(key, () => ({ epoch }));

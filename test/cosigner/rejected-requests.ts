@@ -43,9 +43,9 @@ export function openBody(request: SigningRequest, signers: readonly number[]) {
       payload: attempt.payload,
       attempt: attempt.number,
       purpose: attempt.purpose,
-      approvals: approvals.map(({ actor: { userId, tokenId }, ...vote }) => ({
+      approvals: approvals.map(({ actor: { userId, tokenId }, ...approval }) => ({
         actor: { userId, tokenId },
-        ...vote,
+        ...approval,
       })),
       policyVersion: policies.at(-1)?.policy.version ?? 0,
       evidence: request.evidence,

@@ -3,7 +3,7 @@ import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 
 /** What a co-signer reads of a request, through a service binding as well, where no signature is asked for. */
 
-const URL_OF_NOBODY = 'http://cosigner/pairs/status';
+const URL_WITHOUT_SERVER = 'http://cosigner/pairs/status';
 
 /** A request whose body gives a thousand bytes at each turn and counts the turns. */
 function streamed(turns: number) {
@@ -23,7 +23,7 @@ function streamed(turns: number) {
       seen.isCancelled = true;
     },
   });
-  const request = new Request(URL_OF_NOBODY, { method: 'POST', body, duplex: 'half' } as RequestInit);
+  const request = new Request(URL_WITHOUT_SERVER, { method: 'POST', body, duplex: 'half' } as RequestInit);
   return { request, seen };
 }
 
@@ -32,7 +32,7 @@ test('a body up to the limit is read as it is', async () => {
   const body = await readBody(request, 3000);
   expect([body?.length, body?.[0], body?.[1000], body?.[2999]]).toEqual([3000, 1, 2, 3]);
   expect(seen).toEqual({ turns: 3, isCancelled: false });
-  expect(await readBody(new Request(URL_OF_NOBODY, { method: 'POST' }), 3000)).toEqual(new Uint8Array());
+  expect(await readBody(new Request(URL_WITHOUT_SERVER, { method: 'POST' }), 3000)).toEqual(new Uint8Array());
 });
 
 test('the first byte beyond the limit ends the stream, of which no more is taken', async () => {
@@ -52,5 +52,5 @@ test.each<[string, string | null, boolean]>([
   ['a length of twenty digits', '1'.repeat(20), false],
 ])('%s is judged before the body', (_name, length, isTaken) => {
   const headers = length === null ? {} : { 'content-length': length };
-  expect(declaresAtMost(new Request(URL_OF_NOBODY, { method: 'POST', headers }), 4000)).toBe(isTaken);
+  expect(declaresAtMost(new Request(URL_WITHOUT_SERVER, { method: 'POST', headers }), 4000)).toBe(isTaken);
 });

@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => nodes.stop());
 afterEach(() => vi.restoreAllMocks());
 
-const tell = (of: ApprovedTransfer, threshold = 2) =>
+const report = (of: ApprovedTransfer, threshold = 2) =>
   propagateSignedRecord(nodes.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
 
 const linesOf = async (index: number, { intent }: ApprovedTransfer) => {
@@ -46,7 +46,7 @@ test('whatever node is set back to before a signature, no two of them sign that 
     const request = approvedTransfer({ key, nonce: BigInt(1000 + 10 * index) });
     const putBack = await nodes.keep(index);
     expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
-    await tell(request);
+    await report(request);
     await putBack();
     expect([index, await signsAgain(request, BigInt(1001 + 10 * index))]).toEqual([
       index,
@@ -64,7 +64,7 @@ test('a replacement is signed by a group that had no part in the first attempt, 
   const attempt = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 3_000_000_000n }, 2);
   // Node 3 alone knows of nothing, and only one of the two that do is there: nobody proves anything to it.
   expect(await thresholdSign(nodes.some(2, 3), { ...request, attempt })).toMatchObject({ ok: false });
-  await tell(request);
+  await report(request);
   expect(await thresholdSign(nodes.some(2, 3), { ...request, attempt })).toMatchObject({ ok: true });
   // Of the second attempt node 1 is told where it matters, without anybody's asking.
   const third = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 4_000_000_000n }, 3);

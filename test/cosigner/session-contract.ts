@@ -10,7 +10,7 @@ function sessionsIn(sql: SqlStorage): number {
 }
 
 /** What the rows of sessions have to be on any storage. @param book a new one, empty */
-export function tellSessionStories(book: () => Book): void {
+export function describeSessions(book: () => Book): void {
   describe('sessions', () => {
     test('a session id is taken once, and moves on by one round at a time', async () => {
       const { open, restart } = book();

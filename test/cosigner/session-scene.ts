@@ -51,7 +51,7 @@ export class SessionNode implements CosignerClient {
   /** The steps at which it has banned its peer. */
   readonly bans: string[] = [];
   /** The protocols that it was asked to open sessions under. */
-  readonly asked: string[] = [];
+  readonly requests: string[] = [];
   readonly #sessions: Sessions;
   readonly #release: Release;
 
@@ -94,7 +94,7 @@ export class SessionNode implements CosignerClient {
     switch (action) {
       case 'open': {
         const { protocol } = body as OpenBody;
-        this.asked.push(protocol);
+        this.requests.push(protocol);
         const preparation = this.#prepare(this.#release.constantOf(protocol));
         return this.#sessions.open(protocol, async () => ({ ok: true, value: preparation }));
       }

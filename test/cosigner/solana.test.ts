@@ -16,7 +16,7 @@ import { present } from '../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../chains/solana/cast.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import type { Nodes } from './cosigners.ts';
-import { approvedPayment, entered, newKey, requestFor, startNodes, vote } from './cosigners.ts';
+import { approvedPayment, entered, newKey, requestFor, startNodes, approvalBy } from './cosigners.ts';
 import { refusedByAll } from './rejected-requests.ts';
 
 /** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
@@ -173,7 +173,11 @@ test('without enough voices nothing is signed, and a voice for something else is
   const request = transfer();
   const signed = attempt(request.intent, nonce());
   const { digest } = request.approvals[0] ?? { digest: '' };
-  for (const approvals of [[], [vote(alice, digest)], [vote(alice, digest), vote(bob, 'd1'.repeat(32))]]) {
+  for (const approvals of [
+    [],
+    [approvalBy(alice, digest)],
+    [approvalBy(alice, digest), approvalBy(bob, 'd1'.repeat(32))],
+  ]) {
     await refusedByAll(nodes, { ...request, approvals, attempt: signed }, 'not-enough-approvals');
   }
 });
@@ -239,10 +243,10 @@ test('own commitments are the ones that were drawn here, whatever the coordinato
 
 test('an opening begins one session: a second start with the same nonces is none', async () => {
   const answers: unknown[] = [];
-  let asked = false;
+  let isRequested = false;
   nodes.watch(async ({ node, path, body }) => {
-    if (asked || node !== 1 || !path.endsWith('/start')) return;
-    asked = true;
+    if (isRequested || node !== 1 || !path.endsWith('/start')) return;
+    isRequested = true;
     answers.push(await present(nodes.all[0]).call(path, structuredClone(body)));
   });
   const request = transfer();

@@ -42,21 +42,23 @@ const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
 /** Asks and, where that is allowed, writes; 'signs' or the refusal. */
-function ask(ledger: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
+function request(ledger: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
   const answer = ledger.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
 /** What a ledger has to be on any storage. @param book a new one, empty */
-export function tellLedgerStories(book: () => Book): void {
+export function describeStorage(book: () => Book): void {
   describe('the sign-once row', () => {
     test('the same digest may be signed again, another one never, also after a restart', async () => {
       const { open, restart } = book();
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
       await restart();
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(2)))).toBe('second-digest');
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe('second-digest');
+      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((ledger) => request(ledger, TX, 1, checked(2)))).toBe('second-digest');
+      expect(await open((ledger) => request(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe(
+        'second-digest',
+      );
     });
 
     test('a cancellation takes the place of what was signed, for more, and nothing comes after it but another one', async () => {
@@ -64,12 +66,12 @@ export function tellLedgerStories(book: () => Book): void {
       const cancels = (digest: number, fee: bigint, nonce = 4n) =>
         checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
       const answers = await open((ledger) => [
-        ask(ledger, TX, 1, checked(1)),
-        ask(ledger, TX, 2, cancels(2, 1050n)),
-        ask(ledger, TX, 2, cancels(2, 1100n, 5n)),
-        ask(ledger, TX, 2, cancels(2, 1100n)),
-        ask(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
-        ask(ledger, TX, 3, cancels(3, 2000n)),
+        request(ledger, TX, 1, checked(1)),
+        request(ledger, TX, 2, cancels(2, 1050n)),
+        request(ledger, TX, 2, cancels(2, 1100n, 5n)),
+        request(ledger, TX, 2, cancels(2, 1100n)),
+        request(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
+        request(ledger, TX, 3, cancels(3, 2000n)),
       ]);
       expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
     });
@@ -78,12 +80,12 @@ export function tellLedgerStories(book: () => Book): void {
       const { open } = book();
       const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
       const answers = await open((ledger) => [
-        ask(ledger, TX, 2, cancels(1)),
-        ask(ledger, TX, 1, checked(2)),
-        ask(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
-        ask(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
-        ask(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
-        ask(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
+        request(ledger, TX, 2, cancels(1)),
+        request(ledger, TX, 1, checked(2)),
+        request(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
+        request(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
+        request(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
+        request(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
       ]);
       const no = 'second-digest';
       expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
@@ -91,18 +93,18 @@ export function tellLedgerStories(book: () => Book): void {
 
     test('asking without writing commits to nothing', async () => {
       const { open } = book();
-      const asked = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
-      expect([asked, await open((ledger) => ask(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
+      const answer = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
+      expect([answer, await open((ledger) => request(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
     });
 
     test('a message has one digest too, and nothing replaces it', async () => {
       const { open } = book();
       const answers = await open((ledger) => [
-        ask(ledger, TX, 1, message(1)),
-        ask(ledger, TX, 1, message(1)),
-        ask(ledger, TX, 1, message(2)),
-        ask(ledger, TX, 2, message(2)),
-        ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
+        request(ledger, TX, 1, message(1)),
+        request(ledger, TX, 1, message(1)),
+        request(ledger, TX, 1, message(2)),
+        request(ledger, TX, 2, message(2)),
+        request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
       ]);
       expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
     });
@@ -110,31 +112,31 @@ export function tellLedgerStories(book: () => Book): void {
     test('the same words may be signed again for another message, and never as a transaction', async () => {
       const { open } = book();
       const answers = await open((ledger) => [
-        ask(ledger, TX, 1, message(1)),
-        ask(ledger, OTHER_TX, 1, message(1)),
-        ask(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
-        ask(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
-        ask(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
+        request(ledger, TX, 1, message(1)),
+        request(ledger, OTHER_TX, 1, message(1)),
+        request(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
+        request(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
+        request(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
       ]);
       expect(answers).toEqual(['signs', 'signs', 'second-digest', 'signs', 'second-digest']);
     });
 
     test('bytes that were signed for one transaction are not signed for another', async () => {
       const { open } = book();
-      await open((ledger) => ask(ledger, TX, 1, checked(1)));
-      expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
-      expect(await open((ledger) => ask(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
+      await open((ledger) => request(ledger, TX, 1, checked(1)));
+      expect(await open((ledger) => request(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
+      expect(await open((ledger) => request(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
     });
 
     test('a message is no replacement of a transaction', async () => {
       const { open } = book();
-      const answers = await open((ledger) => [ask(ledger, TX, 1, checked(1)), ask(ledger, TX, 2, message(2))]);
+      const answers = await open((ledger) => [request(ledger, TX, 1, checked(1)), request(ledger, TX, 2, message(2))]);
       expect(answers).toEqual(['signs', 'second-digest']);
     });
 
     test('SQL says it too: no digest stands there twice', async () => {
       const { open } = book();
-      await open((ledger) => ask(ledger, TX, 1, checked(1)));
+      await open((ledger) => request(ledger, TX, 1, checked(1)));
       const doubled = await open((_ledger, sql) => {
         try {
           sql.exec(
@@ -168,7 +170,7 @@ export function tellLedgerStories(book: () => Book): void {
       expect(await open((ledger) => ledger.remember(record(1)))).toBe(true);
       await restart();
       expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1)]);
-      expect(await open((ledger) => [ask(ledger, TX, 1, checked(2)), ask(ledger, TX, 1, checked(1))])).toEqual([
+      expect(await open((ledger) => [request(ledger, TX, 1, checked(2)), request(ledger, TX, 1, checked(1))])).toEqual([
         'second-digest',
         'signs',
       ]);
@@ -177,8 +179,8 @@ export function tellLedgerStories(book: () => Book): void {
     test('takes the place of nothing, and is told whether it stands', async () => {
       const { open } = book();
       const second = record(2, { attempt: 2, maxFee: '1100', maxTip: '110' });
-      const told = await open((ledger) => {
-        ask(ledger, TX, 1, checked(1));
+      const response = await open((ledger) => {
+        request(ledger, TX, 1, checked(1));
         return [
           ledger.remember(record(1)),
           ledger.remember(record(2)),
@@ -188,7 +190,7 @@ export function tellLedgerStories(book: () => Book): void {
           ledger.remember(record(3)),
         ];
       });
-      expect(told).toEqual([true, false, true, true, false, false]);
+      expect(response).toEqual([true, false, true, true, false, false]);
       expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1), second]);
     });
 
@@ -197,11 +199,11 @@ export function tellLedgerStories(book: () => Book): void {
       for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {
         const { open: another } = book();
         await another((ledger) => ledger.remember(record(1, change)));
-        const answer = await another((ledger) => ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
+        const answer = await another((ledger) => request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
         expect([change, answer]).toEqual([change, 'second-digest']);
       }
       await open((ledger) => ledger.remember(record(1)));
-      expect(await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
+      expect(await open((ledger) => request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
     });
   });
 
@@ -217,16 +219,18 @@ export function tellLedgerStories(book: () => Book): void {
       ['the same bytes under the next number', 2, checked(1), 'second-digest'],
     ])('%s', async (_name, attempt, what, outcome) => {
       const { open } = book();
-      await open((ledger) => ask(ledger, TX, 1, checked(1)));
-      expect(await open((ledger) => ask(ledger, TX, attempt, what))).toBe(outcome);
+      await open((ledger) => request(ledger, TX, 1, checked(1)));
+      expect(await open((ledger) => request(ledger, TX, attempt, what))).toBe(outcome);
     });
 
     test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
       const { open } = book();
-      await open((ledger) => ask(ledger, TX, 1, checked(1)));
-      await open((ledger) => ask(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(1)))).toBe('signs');
-      expect(await open((ledger) => ask(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe('second-digest');
+      await open((ledger) => request(ledger, TX, 1, checked(1)));
+      await open((ledger) => request(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
+      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((ledger) => request(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe(
+        'second-digest',
+      );
     });
   });
 

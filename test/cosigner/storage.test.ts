@@ -1,8 +1,8 @@
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { memorySql } from '../objects/memory-sql.ts';
 import type { Book } from './storage-contract.ts';
-import { tellLedgerStories } from './storage-contract.ts';
-import { tellSessionStories } from './session-contract.ts';
+import { describeStorage } from './storage-contract.ts';
+import { describeSessions } from './session-contract.ts';
 
 /** The stories of the real storage once more without it: small changes of the ledger are tried here by the hundred. */
 
@@ -11,5 +11,5 @@ const book = (): Book => {
   return { open: async (use) => use(new CosignerStorage(sql), sql), restart: async () => {} };
 };
 
-tellLedgerStories(book);
-tellSessionStories(book);
+describeStorage(book);
+describeSessions(book);

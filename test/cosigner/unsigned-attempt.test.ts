@@ -18,15 +18,15 @@ afterEach(() => vi.restoreAllMocks());
 
 test('bytes that are dropped when all co-signers are there, and none has begun, can be followed by others', async () => {
   const stale = approvedTransfer({ key, nonce: 11n });
-  let asked = 0;
+  let requestCount = 0;
   const dropped = await thresholdSign(nodes.all, {
     ...stale,
     mayStart: async () => {
-      asked += 1;
+      requestCount += 1;
       return false;
     },
   });
-  expect([dropped, asked]).toEqual([{ ok: false, verdict: 'unavailable', reason: 'superseded' }, 1]);
+  expect([dropped, requestCount]).toEqual([{ ok: false, verdict: 'unavailable', reason: 'superseded' }, 1]);
   const fresh = { ...stale, attempt: attemptOf(stale.intent, { nonce: 12n }) };
   expect(await thresholdSign(nodes.all, { ...fresh, mayStart: async () => true })).toMatchObject({ ok: true });
   // From there on the number belongs to those bytes.

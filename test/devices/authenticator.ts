@@ -73,7 +73,7 @@ export class Authenticator {
   }
 
   /** What is sent with an approval. @param digest lower-case hex */
-  voice(digest: string) {
+  sign(digest: string) {
     return { keyId: this.passkey.keyId as string, ...this.#sent(digest) };
   }
 

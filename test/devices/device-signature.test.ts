@@ -189,37 +189,39 @@ test('one key has one name, however its point is written', async () => {
 describe('under a policy of devices', () => {
   const devices = sortedByKeyId([laptop, phone.passkey]);
   const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
-  const voiceOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
+  const approvalOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
     actor,
     digest,
     device,
     atMs: NOON_MS,
   });
-  const hers = voiceOf(alice, script.signed(DIGEST));
-  const his = voiceOf(bob, phone.signed(DIGEST));
+  const hers = approvalOf(alice, script.signed(DIGEST));
+  const his = approvalOf(bob, phone.signed(DIGEST));
 
   test('what a device of the signer has signed is proven, and nothing else', async () => {
-    const votes = [
+    const approvals = [
       hers,
       his,
-      voiceOf(carol, null),
+      approvalOf(carol, null),
       // Each in the other's name, and in that of somebody who has no device, or no vote.
-      voiceOf(bob, script.signed(DIGEST)),
-      voiceOf(alice, phone.signed(DIGEST)),
-      voiceOf(carol, script.signed(DIGEST)),
-      voiceOf(mallory, ScriptDevice.create().signed(DIGEST)),
-      voiceOf(alice, script.signed(DIGEST), OTHER_DIGEST),
+      approvalOf(bob, script.signed(DIGEST)),
+      approvalOf(alice, phone.signed(DIGEST)),
+      approvalOf(carol, script.signed(DIGEST)),
+      approvalOf(mallory, ScriptDevice.create().signed(DIGEST)),
+      approvalOf(alice, script.signed(DIGEST), OTHER_DIGEST),
     ];
-    expect(await verifiedApprovals(votes, byDevice)).toEqual([hers, his]);
-    expect(await verifiedApprovals(votes, policy)).toEqual(votes);
+    expect(await verifiedApprovals(approvals, byDevice)).toEqual([hers, his]);
+    expect(await verifiedApprovals(approvals, policy)).toEqual(approvals);
   });
 
   test('a voice is refused with the reason why it does not count', async () => {
     expect(await deviceSignatureRefusal(hers, byDevice)).toBeNull();
-    expect(await deviceSignatureRefusal(voiceOf(alice, null), byDevice)).toEqual({ code: 'device-signature-required' });
-    expect(await deviceSignatureRefusal(voiceOf(alice, null), policy)).toBeNull();
+    expect(await deviceSignatureRefusal(approvalOf(alice, null), byDevice)).toEqual({
+      code: 'device-signature-required',
+    });
+    expect(await deviceSignatureRefusal(approvalOf(alice, null), policy)).toBeNull();
     const refused = (fault: string) => ({ code: 'device-signature-refused', fault });
-    expect(await deviceSignatureRefusal(voiceOf(carol, script.signed(DIGEST)), byDevice)).toEqual(
+    expect(await deviceSignatureRefusal(approvalOf(carol, script.signed(DIGEST)), byDevice)).toEqual(
       refused('unknown-device'),
     );
     expect(await deviceSignatureRefusal(hers, policy)).toEqual(refused('unknown-device'));

@@ -9,7 +9,7 @@ import { paperCosigner } from './statement-scene.ts';
 const KEY = 'k'.repeat(26);
 const [one, two, three] = [paperCosigner(1), paperCosigner(2), paperCosigner(3)];
 const pins = [one.pin, two.pin, three.pin];
-const asked: StatementRequest = {
+const request: StatementRequest = {
   vaultId: 7,
   keyId: KEY,
   nonce: 'ab'.repeat(32),
@@ -19,21 +19,21 @@ const asked: StatementRequest = {
 function statement(cosigner: number, differences: Partial<PolicyStatement> = {}): PolicyStatement {
   return {
     cosigner,
-    vaultId: asked.vaultId,
+    vaultId: request.vaultId,
     keyId: KEY,
-    policyVersion: asked.policy.version,
-    policyHash: asked.policy.hash,
+    policyVersion: request.policy.version,
+    policyHash: request.policy.hash,
     epoch: 1,
     issuedAtMs: NOON_MS,
-    nonce: asked.nonce,
+    nonce: request.nonce,
     ...differences,
   };
 }
 
 const entry = (cosigner: number, signed: unknown): StatementEntry => ({ cosigner, keyId: KEY, statement: signed });
 const honest = [entry(1, one.sign(statement(1))), entry(2, two.sign(statement(2))), entry(3, three.sign(statement(3)))];
-const verify = (entries: readonly StatementEntry[], question = asked) =>
-  verifyStatements({ pins, asked: question, nowMs: NOON_MS, entries });
+const verify = (entries: readonly StatementEntry[], question = request) =>
+  verifyStatements({ pins, request: question, nowMs: NOON_MS, entries });
 
 /** What is proven of co-signer 3 when this was delivered for it, and the two others agree. */
 const ofThird = (...delivered: readonly StatementEntry[]) => {
@@ -104,7 +104,7 @@ test('anything that is no statement is unknown', () => {
     cut,
     { ...signed, policyVersion: '2' },
     { ...signed, policyVersion: 2.5 },
-    { ...signed, policyHash: asked.policy.hash.toUpperCase() },
+    { ...signed, policyHash: request.policy.hash.toUpperCase() },
     { ...signed, signature: signed.signature.slice(2) },
     { ...signed, keyId: null },
   ];
@@ -113,6 +113,6 @@ test('anything that is no statement is unknown', () => {
 
 test('a pin that is no key makes its co-signer unknown', () => {
   const broken = [one.pin, two.pin, { index: 3, signing: 'zz'.repeat(32) }];
-  const [, , third] = verifyStatements({ pins: broken, asked, nowMs: NOON_MS, entries: honest });
+  const [, , third] = verifyStatements({ pins: broken, request, nowMs: NOON_MS, entries: honest });
   expect(third).toEqual({ verdict: 'unknown', cosigner: 3, reason: 'bad-signature' });
 });

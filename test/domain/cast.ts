@@ -118,8 +118,8 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
     digest: DIGEST,
     exposure: transferExposure(),
     requiredApprovals: 2,
-    approvals: decided ? [vote(alice), vote(bob)] : [],
-    rejection: state === 'REJECTED' ? vote(carol) : null,
+    approvals: decided ? [approvalBy(alice), approvalBy(bob)] : [],
+    rejection: state === 'REJECTED' ? approvalBy(carol) : null,
     attempts: sent ? [sentAttempt()] : [],
     cancelling: false,
     inclusion: mined
@@ -136,8 +136,8 @@ export function transactionIn(state: TransactionState, differences: Partial<Tran
   };
 }
 
-export function vote(voter: Actor, digest: string = DIGEST) {
-  return { actor: voter, digest, device: null, atMs: CREATED_AT_MS };
+export function approvalBy(approver: Actor, digest: string = DIGEST) {
+  return { actor: approver, digest, device: null, atMs: CREATED_AT_MS };
 }
 
 export const PREPARED: PreparedAttempt = {
@@ -165,7 +165,7 @@ export function sentAttempt(): Attempt {
 export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
 
 /** A vault that has dealt with nobody. */
-export const NOBODY_KNOWN: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
+export const NO_COUNTERPARTIES: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
 
 export function inclusion(differences: Partial<AppraisedInclusion> = {}): AppraisedInclusion {
   return {

@@ -54,12 +54,12 @@ const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
 function after(place: Place, event: TransactionEvent): Place {
-  const circumstances = {
+  const context = {
     nowMs: place.isLate ? EXPIRES_AT_MS : NOON_MS,
     policy: place.hasCarol ? policy : WITHOUT_CAROL,
     spentOf: UNSPENT,
   };
-  const decided = decide(place.record, event, circumstances);
+  const decided = decide(place.record, event, context);
   return decided.ok && decided.value.changed ? { ...place, record: decided.value.transaction } : place;
 }
 
@@ -96,7 +96,7 @@ function byMachines(place: Place): Place[] {
       ...(isBad ? [refusal(attempt, false), refusal(attempt, true)] : []),
     ];
   });
-  const told = place.seen.map((line): TransactionEvent => {
+  const reported = place.seen.map((line): TransactionEvent => {
     const [attempt = '', depth = ''] = line.split(' ');
     return included(Number.parseInt(attempt, 10), depth === 'final' ? 'final' : depth === '3' ? 3 : 1);
   });
@@ -110,7 +110,7 @@ function byMachines(place: Place): Place[] {
       return { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) };
     }),
     ...sent,
-    ...told,
+    ...reported,
     { type: 'miss', inMempool: false, nonceTaken: false },
     { type: 'miss', inMempool: true, nonceTaken: false },
     { type: 'settle' },
@@ -177,13 +177,13 @@ const shape = (attempt: Attempt) => {
 /** Two places with the same name are the same for everything that can follow. */
 function nameOf({ record, ...around }: Place): string {
   const { state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld } = record;
-  const voices = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
+  const approvers = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
   const where = found === null ? '' : `${numberOf(found.hash)} ${found.confirmations} ${found.finalized}`;
   const seenBlock = around.mined === null ? '' : `${around.mined.attempt} ${around.mined.depth}`;
   const { isLate, hasCarol, out, everOut, everSigned, seen } = around;
   return [
     state,
-    voices,
+    approvers,
     attempts.map(shape).join(),
     cancelling,
     givenUp,

@@ -28,7 +28,7 @@ afterAll(() => world.end());
 
 const client = () => anvilClient(world.chainUrl);
 
-const tell = (hash: string) => report(world.stack().monitor, hash);
+const notify = (hash: string) => report(world.stack().monitor, hash);
 const outsider = async (): Promise<Address> => getAddress(await world.chain.account(8));
 
 async function mined(hash: Hex): Promise<Hex> {
@@ -59,11 +59,11 @@ async function payThroughContract(value: bigint): Promise<Hex> {
 async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
   const { alice } = world.people();
   const param = { vaultId: String(vault.id) };
-  const asked = await alice.client.api.vault[':vaultId'].transactions.$get({
+  const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
     param,
     query: { visible: 'all', limit: '100' },
   });
-  return (await asked.json()).transactions.filter(({ txHash }) => txHash === hash);
+  return (await answer.json()).transactions.filter(({ txHash }) => txHash === hash);
 }
 
 const appears = (hash: string) =>
@@ -72,13 +72,13 @@ const appears = (hash: string) =>
 /** What was reported after it is dealt with: so is what was reported before. */
 async function everythingIsSeen(): Promise<void> {
   const hash = await pay(1n);
-  expect(await tell(hash)).toBe(200);
+  expect(await notify(hash)).toBe(200);
   await appears(hash);
 }
 
 test('a payment that comes in is in the history, with who sent it and how much', async () => {
   const hash = await pay(5n);
-  expect(await tell(hash)).toBe(200);
+  expect(await notify(hash)).toBe(200);
   const record = await appears(hash);
   expect(record).toMatchObject({
     kind: 'activity',
@@ -95,8 +95,8 @@ test('a payment that comes in is in the history, with who sent it and how much',
   const { alice, mallory } = world.people();
   const done = await finished(alice, record.id);
   expect([done.state, done.finality]).toEqual(['SUCCEEDED', 'confirmed']);
-  expect((await mallory.client.ask('GET', `/transaction/${record.id}`)).status).toBe(403);
-  expect((await alice.client.ask('POST', `/transaction/${record.id}/approve`)).status).toBe(409);
+  expect((await mallory.client.request('GET', `/transaction/${record.id}`)).status).toBe(403);
+  expect((await alice.client.request('POST', `/transaction/${record.id}/approve`)).status).toBe(409);
 });
 
 test('tokens, and what a contract pays on, come in as well', async () => {
@@ -105,7 +105,7 @@ test('tokens, and what a contract pays on, come in as well', async () => {
   const tokens = await payTokens(7n);
   const halves = await payThroughContract(10n);
   for (const hash of [tokens, halves]) {
-    expect(await tell(hash)).toBe(200);
+    expect(await notify(hash)).toBe(200);
   }
   expect(await appears(tokens)).toMatchObject({
     amount: '7',
@@ -121,7 +121,7 @@ test('tokens, and what a contract pays on, come in as well', async () => {
 
 test('reported twice, by everybody at once and out of order, it is one record', async () => {
   const hashes = [await pay(11n), await pay(12n), await pay(13n)];
-  const reports = [...hashes.toReversed(), ...hashes, ...hashes].map((hash) => tell(hash));
+  const reports = [...hashes.toReversed(), ...hashes, ...hashes].map((hash) => notify(hash));
   expect(new Set(await Promise.all(reports))).toEqual(new Set([200]));
   for (const hash of hashes) await appears(hash);
   await everythingIsSeen();
@@ -131,10 +131,10 @@ test('reported twice, by everybody at once and out of order, it is one record', 
 test('a delivery that is rightly signed and about nothing credits nothing', async () => {
   const { alice } = world.people();
   const before = await alice.client.transactions(vault.id, { limit: '100' });
-  expect(await tell(`0x${'ab'.repeat(32)}`)).toBe(200);
+  expect(await notify(`0x${'ab'.repeat(32)}`)).toBe(200);
   const elsewhere = await client().sendTransaction({ account: await outsider(), to: await outsider(), value: 1n });
   await client().waitForTransactionReceipt({ hash: elsewhere });
-  expect(await tell(elsewhere)).toBe(200);
+  expect(await notify(elsewhere)).toBe(200);
   await everythingIsSeen();
   const after = await alice.client.transactions(vault.id, { limit: '100' });
   expect(after.transactions.length).toBe(before.transactions.length + 1);
@@ -147,7 +147,7 @@ test('the vault’s own transaction is the record that it has, and not a second 
   await alice.client.approve(id);
   await bob.client.approve(id);
   const { txHash } = await finished(alice, id);
-  expect(await tell(txHash ?? '')).toBe(200);
+  expect(await notify(txHash ?? '')).toBe(200);
   await everythingIsSeen();
   const records = await recordsOf(txHash ?? '');
   expect(records.map((record) => [record.id, record.kind])).toEqual([[id, 'transfer']]);
@@ -163,7 +163,7 @@ test('a transfer of nothing in the vault’s name is hidden, and can be shown', 
     args: [getAddress(vault.address), account, 0n],
   });
   await client().waitForTransactionReceipt({ hash });
-  await tell(hash);
+  await notify(hash);
   const record = await appears(hash);
   expect([record.visible, record.hiddenReason]).toEqual([false, 'ZERO_VALUE']);
   const { alice } = world.people();
@@ -185,7 +185,7 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
     return { reader: body.getReader(), hangUp: () => over.abort() };
   };
   /** The text up to the end of the answer that tells of a hash; then the line is hung up. */
-  const heardOf = async ({ reader, hangUp }: Awaited<ReturnType<typeof listen>>, hash: string): Promise<string> => {
+  const receivedOf = async ({ reader, hangUp }: Awaited<ReturnType<typeof listen>>, hash: string): Promise<string> => {
     const decoder = new TextDecoder();
     let text = '';
     for (;;) {
@@ -200,8 +200,8 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   };
   const stream = await listen('');
   const hash = await pay(17n);
-  await tell(hash);
-  const text = await heardOf(stream, hash);
+  await notify(hash);
+  const text = await receivedOf(stream, hash);
   expect(text).toContain('event: balance');
   const place =
     text
@@ -211,9 +211,9 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   await world.stack().kill();
   await world.restart();
   const missed = await pay(18n);
-  await tell(missed);
+  await notify(missed);
   await appears(missed);
-  expect(await heardOf(await listen(place), missed)).not.toContain(hash);
+  expect(await receivedOf(await listen(place), missed)).not.toContain(hash);
 });
 
 test('what is reported before it is mined is shown as far as it can be known, and whole with its block', async () => {
@@ -225,7 +225,7 @@ test('what is reported before it is mined is shown as far as it can be known, an
   const plain = await client().sendTransaction({ account, to, value: 51n });
   const call = { account, address: splitter, abi: SPLIT, functionName: 'split', args, value: 52n } as const;
   const hidden = await client().writeContract(call);
-  for (const hash of [plain, hidden]) expect(await tell(hash)).toBe(200);
+  for (const hash of [plain, hidden]) expect(await notify(hash)).toBe(200);
   const { id } = await appears(plain);
   expect(await alice.client.read(id)).toMatchObject({ state: 'BROADCAST', amount: '51', block: null, feePaid: null });
   expect(await recordsOf(hidden)).toEqual([]);
@@ -239,17 +239,17 @@ test('what is reported before it is mined is shown as far as it can be known, an
 test('what is reorganised away is FAILED and hidden, and comes back with the block that has it', async () => {
   const { alice } = world.people();
   const hash = await pay(21n);
-  await tell(hash);
+  await notify(hash);
   const { id } = await appears(hash);
   const receipt = await client().getTransactionReceipt({ hash });
   const raw = await client().request({ method: 'eth_getRawTransactionByHash' as never, params: [hash] as never });
   await client().request({ method: 'anvil_reorg' as never, params: [1, []] as never });
-  await tell(hash);
+  await notify(hash);
   const gone = await reaches(alice, id, ({ state }) => state === 'FAILED');
   expect([gone.stateReason, gone.visible, gone.hiddenReason]).toEqual(['REORGED', false, 'REORGED']);
   await client().sendRawTransaction({ serializedTransaction: raw });
   await client().waitForTransactionReceipt({ hash });
-  await tell(hash);
+  await notify(hash);
   const back = await reaches(alice, id, ({ state }) => state === 'SUCCEEDED');
   expect([back.visible, back.block?.hash === receipt.blockHash]).toEqual([true, false]);
   expect(await recordsOf(hash)).toHaveLength(1);
@@ -261,9 +261,9 @@ test('what no monitor has reported is found by looking again, once, and only by 
   const halves = await payThroughContract(66n);
   const { alice, mallory } = world.people();
   const path = `/vault/${vault.id}/reprocess-incoming-transactions`;
-  expect((await mallory.client.ask('POST', path)).status).toBe(403);
+  expect((await mallory.client.request('POST', path)).status).toBe(403);
   expect(await alice.client.lookAgain(vault.id)).toEqual({ accepted: true, chains: ['anvil'] });
-  expect((await alice.client.ask('POST', path)).status).toBe(202);
+  expect((await alice.client.request('POST', path)).status).toBe(202);
   for (const [hash, amount] of [
     [money, '31'],
     [tokens, '32'],

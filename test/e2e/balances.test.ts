@@ -33,12 +33,12 @@ async function balances(): Promise<readonly BalanceRecord[]> {
 
 /** Until the service says exactly what the chain says of its coin and of its dollars, and when it is asked, that both agree. */
 async function agreement(): Promise<readonly BalanceRecord[]> {
-  const told = async () => {
+  const reported = async () => {
     const chain = world.chain;
     return [await chain.balance(vault.address), await chain.tokenBalance(dollar, vault.address)].map(String);
   };
   const amounts = (shown: readonly BalanceRecord[]) => shown.map(({ amount }) => amount);
-  const onChain = String(await told());
+  const onChain = String(await reported());
   await eventually(onChain, async () => (String(amounts(await balances())) === onChain ? true : null));
   await lookAgain();
   return eventually('that both agree', async () => {
@@ -56,9 +56,9 @@ function lookAgain() {
   return world.people().alice.client.lookAgain(vault.id);
 }
 
-async function decided(asked: Promise<{ readonly id: string }>) {
+async function decided(response: Promise<{ readonly id: string }>) {
   const { alice, bob } = world.people();
-  const { id } = await asked;
+  const { id } = await response;
   await alice.client.approve(id);
   await bob.client.approve(id);
   return finished(alice, id);

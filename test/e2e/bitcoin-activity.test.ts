@@ -30,15 +30,15 @@ afterAll(async () => {
   await node.stop();
 });
 
-const tell = (txHash: string) => report(world.stack().monitor, { txHash, chain: REGTEST });
+const notify = (txHash: string) => report(world.stack().monitor, { txHash, chain: REGTEST });
 
 async function records(of: ReadyVault): Promise<readonly TransactionRecord[]> {
   const { alice } = world.people();
-  const asked = await alice.client.api.vault[':vaultId'].transactions.$get({
+  const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
     param: { vaultId: String(of.id) },
     query: { visible: 'all', limit: '100' },
   });
-  return (await asked.json()).transactions;
+  return (await answer.json()).transactions;
 }
 
 const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
@@ -48,9 +48,10 @@ test('deliveries about nothing, about others, about what waits, and about no has
   const elsewhere = ledger.fund(stranger(), BTC);
   const lost = ledger.fund(ownOf(vault), BTC);
   ledger.reorganise(1);
-  for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', '']) expect([200, 400]).toContain(await tell(hash));
+  for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', ''])
+    expect([200, 400]).toContain(await notify(hash));
   const real = ledger.fund(ownOf(vault), 7_000n);
-  expect(await tell(real)).toBe(200);
+  expect(await notify(real)).toBe(200);
   const found = await pollUntil(
     'a record',
     async () => {

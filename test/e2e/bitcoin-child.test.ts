@@ -57,7 +57,7 @@ function seenAs(hash: string, wanted: (record: TransactionRecord) => boolean): P
 const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => {
   const { alice } = world.people();
   const path = `/transaction/${id}/child-pays-for-parent`;
-  return alice.client.ask<TransactionRecord & { code?: string }>('POST', path, { headers });
+  return alice.client.request<TransactionRecord & { code?: string }>('POST', path, { headers });
 };
 
 test('it is approved as any other, spends what the parent pays, and its fee is enough for both', async () => {
@@ -68,7 +68,7 @@ test('it is approved as any other, spends what the parent pays, and its fee is e
   const [one, again] = [await childOf(sighting.id, ONCE), await childOf(sighting.id, ONCE)];
   expect([one.status, again.body.id]).toEqual([201, one.body.id]);
   expect(one.body).toMatchObject({ kind: 'transfer', paysFor: hash, amount: '0', state: 'SUBMITTED', attempts: [] });
-  const challenge = await alice.client.ask<{ intent: { paysFor: string } }>(
+  const challenge = await alice.client.request<{ intent: { paysFor: string } }>(
     'GET',
     `/transaction/${one.body.id}/challenge`,
   );
@@ -96,7 +96,7 @@ test('it can be made faster itself, and of two children one is signed', async ()
   await world.approve(two.body.id);
   const late = await finished(alice, two.body.id);
   expect([late.state, late.stateReason, late.attempts]).toEqual(['FAILED', 'PARENT_NOT_WAITING', []]);
-  expect((await alice.client.ask('POST', `/transaction/${one.body.id}/speed-up`)).status).toBe(200);
+  expect((await alice.client.request('POST', `/transaction/${one.body.id}/speed-up`)).status).toBe(200);
   await reaches(alice, one.body.id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   ledger.mine();
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
@@ -109,7 +109,7 @@ test('a child whose parent was replaced is over, and its coins are free again', 
   await waits(await world.approve(child.body.id));
   // Whoever pays takes the payment back: a replacement has to pay for what goes with it.
   node.rates['3'] = 100;
-  expect((await alice.client.ask('POST', `/transaction/${id}/cancel`)).status).toBe(200);
+  expect((await alice.client.request('POST', `/transaction/${id}/cancel`)).status).toBe(200);
   await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   delete node.rates['3'];
   ledger.mine();
@@ -130,6 +130,6 @@ test('nobody pays for what the vault has sent itself, for what is not there, or 
   expect((await childOf(id)).body.code).toBe('transaction-not-broadcast');
   const { sighting } = await parent(BTC);
   const path = `/transaction/${sighting.id}/child-pays-for-parent`;
-  expect((await mallory.client.ask('POST', path)).status).toBe(403);
+  expect((await mallory.client.request('POST', path)).status).toBe(403);
   ledger.mine();
 });

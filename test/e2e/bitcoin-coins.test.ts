@@ -30,9 +30,9 @@ afterAll(async () => {
 async function startServer() {
   const one = { listsFalseCoin: false };
   const answer = async (method: string, path: string, body: string) => {
-    const told = await fetch(`${node.url}${path}`, { method, body: method === 'GET' ? null : body });
-    const text = await told.text();
-    if (!one.listsFalseCoin || !path.endsWith('/utxo')) return { status: told.status, text };
+    const response = await fetch(`${node.url}${path}`, { method, body: method === 'GET' ? null : body });
+    const text = await response.text();
+    if (!one.listsFalseCoin || !path.endsWith('/utxo')) return { status: response.status, text };
     const status = { confirmed: true, block_height: 1, block_hash: node.ledger.blockHash(1) };
     const coins: unknown[] = JSON.parse(text);
     return {
@@ -105,7 +105,7 @@ test('a person ends what nobody can tell the end of, only while that is so, and 
   const id = await pay(stranger());
   await taken(alice, id);
   const end = ({ client }: typeof alice) =>
-    client.ask<TransactionRecord>('POST', `/transaction/${id}/cancel`, { body: { acknowledge: 'COIN_UNKNOWN' } });
+    client.request<TransactionRecord>('POST', `/transaction/${id}/cancel`, { body: { acknowledge: 'COIN_UNKNOWN' } });
   expect((await end(alice)).status).toBe(409);
   node.ledger.reorganise(1);
   const waiting = await reaches(alice, id, ({ stateReason }) => stateReason === 'COIN_UNKNOWN');

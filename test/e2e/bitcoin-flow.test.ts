@@ -79,7 +79,7 @@ test('a recipient who makes a replacement dear is paid for it only when a person
   if (!pinned.ok) throw new Error(pinned.refusal.detail);
   expect(await adapter.broadcast(pinned.value.raw, pinned.value.hash)).toEqual({ outcome: 'accepted' });
   const speedUp = async () => {
-    expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+    expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   };
   await speedUp();
   const stopped = await reaches(alice, id, ({ stateReason }) => stateReason === 'SPEED_UP_NEEDED');
@@ -102,7 +102,7 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
   const large = node.ledger.fund(own, 2n * BTC);
   const { alice, bob } = world.people();
   const path = `/vault/${scattered.id}/consolidate`;
-  const created = await alice.client.ask<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
   expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
     201,
     'SUBMITTED',
@@ -129,14 +129,14 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
 test('no other chain has coins to join, and a wallet with one coin has nothing to join', async () => {
   const { alice } = world.people();
   const path = (id: number) => `/vault/${id}/consolidate`;
-  const elsewhere = await alice.client.ask<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });
+  const elsewhere = await alice.client.request<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });
   expect(elsewhere.body.code).toBe('not-on-this-chain');
   for (const coins of [1, 51, '7']) {
-    const wrong = await alice.client.ask('POST', path(vault.id), { body: { chain: CHAIN, coins } });
+    const wrong = await alice.client.request('POST', path(vault.id), { body: { chain: CHAIN, coins } });
     expect(wrong.status).toBe(400);
   }
   const tidy = await world.vault('tidy', { chains: [CHAIN] });
   node.ledger.fund(tidy.addresses[CHAIN] ?? '', BTC);
-  const nothing = await alice.client.ask<{ code: string }>('POST', path(tidy.id), { body: { chain: CHAIN } });
+  const nothing = await alice.client.request<{ code: string }>('POST', path(tidy.id), { body: { chain: CHAIN } });
   expect([nothing.status, nothing.body.code]).toEqual([422, 'insufficient-funds']);
 });

@@ -46,7 +46,7 @@ test('one key holds ether and bitcoin: the wallet is P2WPKH, and no key of tapro
   expect(wallet).toMatch(/^bcrt1q[0-9a-z]{38}$/);
   const { body } = await world
     .service()
-    .ask<{ bitcoinAddressType: string; keys: readonly { scheme: string }[] }>('GET', `/internal/vault/${vault.id}`);
+    .request<{ bitcoinAddressType: string; keys: readonly { scheme: string }[] }>('GET', `/internal/vault/${vault.id}`);
   expect([body.bitcoinAddressType, body.keys.map(({ scheme }) => scheme)]).toEqual(['p2wpkh', ['ecdsa-secp256k1']]);
 });
 
@@ -71,7 +71,7 @@ test('one that waits can be made faster, and one attempt is included', async () 
   const to = stranger();
   const id = await approved(to, BTC);
   await waits(id);
-  expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const replaced = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   expect(ledger.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
   ledger.mine();
@@ -105,7 +105,7 @@ async function coins(): Promise<readonly { readonly txid: string; readonly value
 
 test('a message is signed for the address', async () => {
   const { alice, bob } = world.people();
-  const created = await alice.client.ask<TransactionRecord>('POST', '/transaction/message', {
+  const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
     body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
   });
   const { id } = created.body;

@@ -84,7 +84,7 @@ test('an estimate says what it then costs', async () => {
   const { alice } = world.people();
   const to = stranger();
   const body = { vaultId: vault.id, chain: CHAIN, to, amount: (BTC / 2n).toString() };
-  const estimate = await alice.client.ask<{ virtualSize: string; normal: { feeRate: string; maxFee: string } }>(
+  const estimate = await alice.client.request<{ virtualSize: string; normal: { feeRate: string; maxFee: string } }>(
     'POST',
     '/transaction/estimate-fee',
     { body },
@@ -96,7 +96,7 @@ test('an estimate says what it then costs', async () => {
 
 test('a message is signed for the wallet (BIP-322) and ends without a transaction', async () => {
   const { alice, bob } = world.people();
-  const created = await alice.client.ask<TransactionRecord>('POST', '/transaction/message', {
+  const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
     body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
   });
   expect(created.status).toBe(201);
@@ -150,7 +150,7 @@ test.each<[string, string, object, number, string]>([
 ])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
   const { alice } = world.people();
   const before = await alice.client.transactions(vault.id);
-  const refused = await alice.client.ask<{ code: string }>('POST', `/transaction/${kind}`, {
+  const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
     body: { vaultId: vault.id, chain: CHAIN, ...body },
   });
   expect([refused.status, refused.body.code]).toEqual([status, code]);
@@ -159,10 +159,10 @@ test.each<[string, string, object, number, string]>([
 
 test('a mistaken network is named', async () => {
   const { alice } = world.people();
-  const asked = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+  const answer = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
     body: payment(stranger(mainnet)),
   });
-  expect(asked.body.errors).toMatchObject([{ pointer: '/to', code: 'other-network' }]);
+  expect(answer.body.errors).toMatchObject([{ pointer: '/to', code: 'other-network' }]);
 });
 
 test('a crash between signature and broadcast leads to the same bytes, whether they were out or not', async () => {
@@ -210,7 +210,7 @@ test('one that waits can be made faster, or undone, and one attempt is included'
   ] as const) {
     const id = await approved(payment(to));
     await waits(id);
-    expect((await alice.client.ask('POST', `/transaction/${id}/${action}`)).status).toBe(200);
+    expect((await alice.client.request('POST', `/transaction/${id}/${action}`)).status).toBe(200);
     const replaced = await reaches(
       alice,
       id,
@@ -228,8 +228,8 @@ test('bitcoin that comes in is in the history and in the balance, with who sent 
   const fresh = await world.vault('third', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';
   const hash = (await paid(payment(own, { amount: (BTC / 4n).toString() }))).txHash ?? '';
-  const tell = () => report(world.stack().monitor, { txHash: hash, chain: REGTEST });
-  for (let i = 0; i < 3; i++) expect(await tell()).toBe(200);
+  const notify = () => report(world.stack().monitor, { txHash: hash, chain: REGTEST });
+  for (let i = 0; i < 3; i++) expect(await notify()).toBe(200);
   const found = await pollUntil(
     'a record',
     async () => {
@@ -254,7 +254,7 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
       `the record of ${hash}`,
       async () => {
         const { transactions } = await alice.client
-          .ask<{ transactions: readonly TransactionRecord[] }>('GET', `/vault/${fresh.id}/transactions?visible=all`)
+          .request<{ transactions: readonly TransactionRecord[] }>('GET', `/vault/${fresh.id}/transactions?visible=all`)
           .then(({ body }) => body);
         return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
       },
@@ -276,7 +276,7 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
     return balances.find(({ chain }) => chain === CHAIN)?.current;
   };
   expect(await held()).toBe('0');
-  expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const { txHash } = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   const second = txHash ?? '';
   await report(world.stack().monitor, { txHash: second, chain: REGTEST });

@@ -72,7 +72,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     ] as const) {
       const id = await approved(to, units);
       const first = await waits(id);
-      expect((await alice.client.ask('POST', `/transaction/${id}/${action}`)).status).toBe(200);
+      expect((await alice.client.request('POST', `/transaction/${id}/${action}`)).status).toBe(200);
       const replaced = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
       await bitcoind.refresh();
       const waiting = bitcoind.ledger.waiting().map(({ hash }) => hash);
@@ -103,7 +103,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     const hash = await bitcoind.pay(wallet, BTC, false);
     await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
     const parent = await recordOf(hash, () => true);
-    const proposed = await alice.client.ask<TransactionRecord>(
+    const proposed = await alice.client.request<TransactionRecord>(
       'POST',
       `/transaction/${parent.id}/child-pays-for-parent`,
     );

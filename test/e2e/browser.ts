@@ -14,13 +14,13 @@ export class Browser {
 
   /** Goes there as somebody does who has typed it, and on to where that sends it. Stops before an address that `stopAt` knows. */
   async go(url: string, stopAt: (url: string) => boolean = () => false): Promise<Response> {
-    let [address, response] = [url, await this.#ask(url)];
+    let [address, response] = [url, await this.#request(url)];
     for (let hops = 0; response.status >= 300 && response.status < 400; hops++) {
       if (hops > 20) throw new Error('sent in circles');
       address = new URL(response.headers.get('location') ?? '', address).href;
       this.url = address;
       if (stopAt(address)) return response;
-      response = await this.#ask(address);
+      response = await this.#request(address);
     }
     this.url = address;
     return response;
@@ -36,7 +36,7 @@ export class Browser {
     const hidden = [...page.matchAll(/<input type="hidden" name="([^"]+)" value="([^"]*)"/g)];
     const fields = { ...Object.fromEntries(hidden.map(([, name = '', value = '']) => [name, value])), ...typed };
     const target = new URL(action, this.url).href;
-    const response = await this.#ask(target, { method: 'POST', body: new URLSearchParams(fields) });
+    const response = await this.#request(target, { method: 'POST', body: new URLSearchParams(fields) });
     const next = new URL(response.headers.get('location') ?? '', target).href;
     return this.go(next, stopAt);
   }
@@ -46,10 +46,10 @@ export class Browser {
     const { origin } = new URL(url);
     const content = body === undefined ? {} : { body: JSON.stringify(body) };
     const type = body === undefined ? {} : { 'content-type': 'application/json' };
-    return this.#ask(url, { method, headers: { origin, 'sec-fetch-site': 'same-origin', ...type }, ...content });
+    return this.#request(url, { method, headers: { origin, 'sec-fetch-site': 'same-origin', ...type }, ...content });
   }
 
-  async #ask(url: string, init: RequestInit = {}): Promise<Response> {
+  async #request(url: string, init: RequestInit = {}): Promise<Response> {
     const jar = this.#jarOf(new URL(url).origin);
     const headers = new Headers(init.headers);
     headers.set('cookie', [...jar].map(([name, value]) => `${name}=${value}`).join('; '));

@@ -57,10 +57,10 @@ async function device(...words: readonly string[]): Promise<{ answer: Record<str
   return { answer: JSON.parse(stdout) as Record<string, unknown>, shown: stderr };
 }
 
-async function approveChange(person: Person, changeId: string, voice?: ReturnType<Authenticator['voice']>) {
+async function approveChange(person: Person, changeId: string, signature?: ReturnType<Authenticator['sign']>) {
   const param = { vaultId: String(vault.id), changeId };
   const api = person.client.api.vault[':vaultId']['policy-change'][':changeId'];
-  return unwrap(api.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
+  return unwrap(api.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
 }
 
 test('three people enrol what they sign with, and from then on nothing else counts', async () => {
@@ -110,7 +110,7 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   expect(shown.toLowerCase()).toContain(RECIPIENT);
   const { digest } = await bob.client.challenge(id);
   const { approve } = bob.client.api.transaction[':txId'];
-  await unwrap(approve.$post({ param: { txId: id }, json: phone.voice(digest) }));
+  await unwrap(approve.$post({ param: { txId: id }, json: phone.sign(digest) }));
   expect(await finished(alice, id)).toMatchObject({ state: 'SUCCEEDED', approvalsCounted: 2 });
   expect(await world.chain.balance(RECIPIENT)).toBe(4321n);
 });
@@ -121,10 +121,10 @@ test('a service that shows one payment and asks for the signature of another get
   const other = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
   const bytes = { own: await alice.client.challenge(id), other: await alice.client.challenge(other.id) };
   expect(readCanonical(hexToBytes(bytes.own.canonical)).fields).toContainEqual(['amount', '1']);
-  const asked: string[] = [];
+  const requests: string[] = [];
   // In the middle: it answers for the service, and sees what it is sent.
   const liar = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requests.push(`${request.method} ${request.url}`);
     response.setHeader('content-type', 'application/json');
     response.end(JSON.stringify({ ...bytes.own, canonical: bytes.other.canonical }));
   });
@@ -137,7 +137,7 @@ test('a service that shows one payment and asks for the signature of another get
   const words = ['cli/device/device.ts', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
   await expect(run(process.execPath, words, { env })).rejects.toThrow('the bytes of another transaction');
   await new Promise((resolve) => liar.close(resolve));
-  expect(asked).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
+  expect(requests).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
 });
 
 /** A service in the middle that changes the statements that it delivers, and passes on everything else. */
@@ -252,7 +252,7 @@ test('the way back is signed as everything else, and without yes nothing is', as
   const { answer, shown } = await device(...words, '--yes');
   expect(answer).toMatchObject({ state: 'PENDING', approvals: [{ userId: alice.id }] });
   expect(shown).toContain('approvalMode: "token"');
-  const adopted = await approveChange(bob, proposed.id, phone.voice(proposed.digest));
+  const adopted = await approveChange(bob, proposed.id, phone.sign(proposed.digest));
   expect(adopted.state).toBe('ADOPTED');
   // The co-signers follow: they have counted the same two devices.
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '7' });

@@ -37,39 +37,39 @@ afterAll(async () => {
   await bitcoin.stop();
 });
 
-interface Purse {
+interface Wallet {
   readonly chain: string;
-  readonly somebody: () => string | Promise<string>;
+  readonly recipient: () => string | Promise<string>;
   readonly amount: bigint;
   readonly balance: (of: string) => bigint | Promise<bigint>;
 }
 
-const purses: readonly Purse[] = [
+const wallets: readonly Wallet[] = [
   {
     chain: 'anvil',
-    somebody: () => world.chain.account(7),
+    recipient: () => world.chain.account(7),
     amount: 1_000n,
     balance: (of) => world.chain.balance(of),
   },
   {
     chain: 'solana-local',
-    somebody: solanaStranger,
+    recipient: solanaStranger,
     amount: SOL,
     balance: (of) => solana.ledger.account(address(of))?.lamports ?? 0n,
   },
   {
     chain: 'bitcoin-regtest',
-    somebody: () => bitcoinStranger(),
+    recipient: () => bitcoinStranger(),
     amount: BTC,
     balance: (of) => bitcoin.ledger.balance(of),
   },
 ];
 
-test.each(purses)(
+test.each(wallets)(
   'whatever comes three times is done once, on $chain',
-  async ({ chain, somebody, amount, balance }) => {
+  async ({ chain, recipient, amount, balance }) => {
     const { alice, bob } = world.people();
-    const to = await somebody();
+    const to = await recipient();
     const before = await balance(to);
     const ids = await Promise.all(
       Array.from({ length: 4 }, async () => {

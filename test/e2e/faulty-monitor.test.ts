@@ -47,11 +47,11 @@ async function pay(number: number): Promise<Hex | null> {
 async function incoming(): Promise<readonly TransactionRecord[]> {
   const { alice } = world.people();
   const param = { vaultId: String(vault.id) };
-  const asked = alice.client.api.vault[':vaultId'].transactions.$get({
+  const request = alice.client.api.vault[':vaultId'].transactions.$get({
     param,
     query: { visible: 'all', limit: '100' },
   });
-  return (await unwrap(asked)).transactions;
+  return (await unwrap(request)).transactions;
 }
 
 /** The block that each payment is in; those in no block are missing. */
@@ -77,8 +77,8 @@ function same(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, strin
 }
 
 test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async () => {
-  const mischief = new FaultyMonitor(seededRandom(SEED));
-  const monitor = await watchLocalChain(world.chainUrl, world.stack().monitor, mischief);
+  const faults = new FaultyMonitor(seededRandom(SEED));
+  const monitor = await watchLocalChain(world.chainUrl, world.stack().monitor, faults);
   const sent: Hex[] = [];
   for (let number = 0; number < PAYMENTS; number++) {
     const hash = await pay(number);

@@ -28,7 +28,7 @@ beforeEach(async () => {
 });
 afterAll(() => anvil.stop());
 
-interface Wish {
+interface Options {
   readonly nonce?: number;
   readonly value?: bigint;
   readonly gas?: bigint;
@@ -36,14 +36,22 @@ interface Wish {
   readonly maxPriorityFeePerGas?: bigint;
 }
 
-const signed = (wish: Wish): Promise<Hex> => {
+const signed = (options: Options): Promise<Hex> => {
   const fees = { gas: 21_000n, maxFeePerGas: 20n * GWEI, maxPriorityFeePerGas: GWEI };
-  return miner().signTransaction({ account: from, type: 'eip1559', to: from, nonce: 0, value: 0n, ...fees, ...wish });
+  return miner().signTransaction({
+    account: from,
+    type: 'eip1559',
+    to: from,
+    nonce: 0,
+    value: 0n,
+    ...fees,
+    ...options,
+  });
 };
-const send = async (pool: GethPool, wish: Wish) => pool('eth_sendRawTransaction', [await signed(wish)]);
+const send = async (pool: GethPool, options: Options) => pool('eth_sendRawTransaction', [await signed(options)]);
 const refusal = (message: unknown) => ({ error: { code: -32_000, message } });
 
-test.each<[string, PoolRules, Wish, string]>([
+test.each<[string, PoolRules, Options, string]>([
   ['gas', { capsGas: true }, { gas: 2n ** 24n + 1n }, 'transaction gas limit too high (cap: 16777216, tx: 16777217)'],
   [
     'a tip below the floor',
@@ -51,9 +59,9 @@ test.each<[string, PoolRules, Wish, string]>([
     {},
     'transaction underpriced: gas tip cap 1000000000, minimum needed 25000000000',
   ],
-])('%s is refused in geth’s words, and taken without the rule', async (_name, rules, wish, words) => {
-  expect(await send(gethPool(anvil.url, rules), wish)).toEqual(refusal(words));
-  expect(await send(gethPool(anvil.url, {}), wish)).toBeUndefined();
+])('%s is refused in geth’s words, and taken without the rule', async (_name, rules, options, words) => {
+  expect(await send(gethPool(anvil.url, rules), options)).toEqual(refusal(words));
+  expect(await send(gethPool(anvil.url, {}), options)).toBeUndefined();
 });
 
 test('the balance has to cover what waits of the same account', async () => {

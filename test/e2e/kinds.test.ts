@@ -25,7 +25,7 @@ afterAll(() => world.end());
 /** Also what is to be refused: no typed client would send some of it. */
 function create(kind: string, body: object) {
   const { alice } = world.people();
-  return alice.client.ask<TransactionRecord & { readonly code: string; readonly detail: string }>(
+  return alice.client.request<TransactionRecord & { readonly code: string; readonly detail: string }>(
     'POST',
     `/transaction/${kind}`,
     { body: { vaultId: vault.id, chain: 'anvil', ...body } },
@@ -181,7 +181,7 @@ test('an Idempotency-Key finds what it made although the wallet could not pay fo
   const again = await alice.client.transfer(body, 'payout-1');
   world.gate.close(null);
   expect(again.id).toBe(first.id);
-  expect((await alice.client.ask('POST', '/transaction/transfer', { body })).status).toBe(422);
+  expect((await alice.client.request('POST', '/transaction/transfer', { body })).status).toBe(422);
 });
 
 async function carriedOutIn({ id }: TransactionRecord): Promise<void> {

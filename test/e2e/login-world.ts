@@ -1,6 +1,6 @@
 import { startLocalIssuer } from '#local/stack/openid-issuer.ts';
 import type { Browser } from './browser.ts';
-import type { WorldWish } from './world.ts';
+import type { WorldOptions } from './world.ts';
 import { startWorld } from './world.ts';
 
 /** As far as the way back to the service, which has not been gone yet. */
@@ -10,16 +10,16 @@ export async function comesBack(
   { name, to = '/user/me' }: { readonly name: string; readonly to?: string | undefined },
 ): Promise<void> {
   const stopAt = (address: string) => address.startsWith(`${url}/login/callback`);
-  const asked = await browser.go(`${url}/login?to=${encodeURIComponent(to)}`, stopAt);
+  const answer = await browser.go(`${url}/login?to=${encodeURIComponent(to)}`, stopAt);
   if (stopAt(browser.url)) return;
-  const consent = await browser.submit(await asked.text(), { login: name, password: 'any' }, stopAt);
+  const consent = await browser.submit(await answer.text(), { login: name, password: 'any' }, stopAt);
   if (!stopAt(browser.url)) await browser.submit(await consent.text(), {}, stopAt);
 }
 
 /** The whole stack, in which people log in with a real issuer. @param urlOf the service as its readers call it */
 export async function startLoginWorld(
   urlOf: (url: string) => string = (url) => url,
-  wanted: Partial<Pick<WorldWish, 'rateLimits' | 'approvalOrigin'>> = {},
+  wanted: Partial<Pick<WorldOptions, 'rateLimits' | 'approvalOrigin'>> = {},
 ) {
   const issuer = await startLocalIssuer();
   const world = await startWorld({ ...wanted, login: issuer.login });

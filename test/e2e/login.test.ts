@@ -69,10 +69,10 @@ test('the holder of a person’s old address is not that person, and a service k
   const other = await logIn(new Browser(), 'carol (new)');
   expect([other.status, await codeOf(other)]).toEqual([403, 'login-unknown']);
   const path = `/internal/user/${world.people().carol.id}`;
-  expect((await world.service().ask('DELETE', `${path}/identity`)).status).toBe(404);
-  const requested = await world.service().ask<{ readonly id: string }>('POST', `${path}/credential-reset`);
+  expect((await world.service().request('DELETE', `${path}/identity`)).status).toBe(404);
+  const requested = await world.service().request<{ readonly id: string }>('POST', `${path}/credential-reset`);
   expect(requested.status).toBe(201);
-  const early = await world.service().ask('POST', `${path}/credential-reset/${requested.body.id}/identity`);
+  const early = await world.service().request('POST', `${path}/credential-reset/${requested.body.id}/identity`);
   expect([early.status, early.body]).toMatchObject([409, { code: 'credential-reset-not-ready' }]);
   expect((await logIn(new Browser(), 'carol (new)')).status).toBe(403);
   expect((await logIn(new Browser(), 'carol')).status).toBe(200);
@@ -154,7 +154,7 @@ test('logging out everywhere ends every session of a person, and nobody else’s
   expect((await there.go(`${url}/user/me`)).status).toBe(401);
   expect((await bobs.go(`${url}/user/me`)).status).toBe(200);
   // Tokens are not sessions.
-  expect((await world.people().alice.client.ask('GET', '/user/me')).status).toBe(200);
+  expect((await world.people().alice.client.request('GET', '/user/me')).status).toBe(200);
   await logIn(here, 'alice');
   expect((await here.go(`${url}/user/me`)).status).toBe(200);
 });

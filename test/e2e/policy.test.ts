@@ -17,15 +17,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-type Wish = InferRequestType<Connection['vault'][':vaultId']['policy-change']['$post']>['json'];
+type PolicyPatch = InferRequestType<Connection['vault'][':vaultId']['policy-change']['$post']>['json'];
 
-async function changePolicy(wish: Wish, ...voices: readonly Person[]): Promise<string> {
+async function changePolicy(patch: PolicyPatch, ...approvers: readonly Person[]): Promise<string> {
   const vaultId = String(vault.id);
   const changes = ({ client }: Person) => client.api.vault[':vaultId']['policy-change'];
-  const proposed = await unwrap(changes(world.people().alice).$post({ param: { vaultId }, json: wish }));
+  const proposed = await unwrap(changes(world.people().alice).$post({ param: { vaultId }, json: patch }));
   const param = { vaultId, changeId: proposed.id };
   let state: string = proposed.state;
-  for (const person of voices) ({ state } = await unwrap(changes(person)[':changeId'].approve.$post({ param })));
+  for (const person of approvers) ({ state } = await unwrap(changes(person)[':changeId'].approve.$post({ param })));
   return state;
 }
 
@@ -34,7 +34,7 @@ test('co-signers take over the policy that a quorum wanted, and sign by it', asy
   const recipient = await world.chain.account(5);
   const pay = () => alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
   const before = await pay();
-  const rules: Wish = {
+  const rules: PolicyPatch = {
     limitsIncludeFees: false,
     recipients: 'address-book',
     addressBook: [{ chain: 'anvil', address: recipient, name: 'Landlord' }],
@@ -57,14 +57,14 @@ test('co-signers take over the policy that a quorum wanted, and sign by it', asy
 test('a vault that lost a signer goes on with the others, version after version', async () => {
   const { alice, bob, carol, mallory } = world.people();
   // Three voices since the last story, which is the most that the policy asks for.
-  const open: Wish = { recipients: 'anyone', higherThresholds: [] };
+  const open: PolicyPatch = { recipients: 'anyone', higherThresholds: [] };
   expect(await changePolicy(open, alice, bob)).toBe('PENDING');
   expect(await changePolicy(open, carol)).toBe('ADOPTED');
   const without = { signers: [alice.id, bob.id, mallory.id] };
   expect(await changePolicy(without, alice, bob)).toBe('ADOPTED');
   const to = await world.chain.account(6);
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to, amount: '7' });
-  expect((await carol.client.ask('POST', `/transaction/${id}/approve`)).status).toBe(403);
+  expect((await carol.client.request('POST', `/transaction/${id}/approve`)).status).toBe(403);
   await alice.client.approve(id);
   await mallory.client.approve(id);
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');

@@ -12,9 +12,9 @@ afterEach(() => world.end());
 /** The first of two nodes takes all bytes, and says from then on that they wait in its mempool. */
 function withhold(): void {
   const kept = new Map<unknown, object>();
-  world.gate.falsify(async (method, [asked]) => {
+  world.gate.falsify(async (method, [request]) => {
     if (method === 'eth_sendRawTransaction') {
-      const [raw, hash] = [asked as TransactionSerializedEIP1559, keccak256(asked as Hex)];
+      const [raw, hash] = [request as TransactionSerializedEIP1559, keccak256(request as Hex)];
       const { to, value = 0n, gas = 0n, data = '0x' } = parseTransaction(raw);
       const from = await recoverTransactionAddress({ serializedTransaction: raw });
       kept.set(hash, {
@@ -28,7 +28,7 @@ function withhold(): void {
       });
       return { result: hash };
     }
-    const known = method === 'eth_getTransactionByHash' ? kept.get(asked) : undefined;
+    const known = method === 'eth_getTransactionByHash' ? kept.get(request) : undefined;
     return known === undefined ? undefined : { result: known };
   });
 }

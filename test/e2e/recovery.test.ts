@@ -31,7 +31,7 @@ beforeAll(async () => {
   keyFiles = [1, 2, 3].map((node) => join(safe, `recovery-${node}.pem`));
   world = await startWorld({ recoveryKeys: keyFiles.map(newRecoveryKey) });
   vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
-  const answer = await world.service().ask<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
+  const answer = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect([answer.status, answer.body.missing]).toEqual([200, []]);
   packages = answer.body.packages;
 }, 120_000);
@@ -76,11 +76,11 @@ test('the packages of any two nodes and the key in the safe are the keys of all 
 test('members see the export in the history, before any co-signer gave a package, and at the co-signers', async () => {
   const { client } = world.people().alice;
   const nonce = 'ab'.repeat(32);
-  const listed = await client.ask<{ lists: readonly SignedExportList[]; missing: readonly unknown[] }>(
+  const listed = await client.request<{ lists: readonly SignedExportList[]; missing: readonly unknown[] }>(
     'GET',
     `/vault/${vault.id}/recovery-exports?nonce=${nonce}`,
   );
-  const { body: page } = await client.ask<{ history: Lines }>('GET', `/vault/${vault.id}/history`);
+  const { body: page } = await client.request<{ history: Lines }>('GET', `/vault/${vault.id}/history`);
   const keyIds = [...new Set(packages.map(({ keyId }) => keyId))];
   expect([listed.status, listed.body.missing, keyIds.length]).toEqual([200, [], 3]);
   const ofExports = page.history.filter(({ action }) => action.startsWith('recovery-'));
@@ -103,9 +103,9 @@ test('members see the export in the history, before any co-signer gave a package
   await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
   // Who is not a member learns nothing.
   const { mallory } = world.people();
-  const asked = await mallory.client.ask('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
-  expect(asked.status).toBe(403);
-  const unasked = await client.ask('GET', `/vault/${vault.id}/recovery-exports`);
+  const answer = await mallory.client.request('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
+  expect(answer.status).toBe(403);
+  const unasked = await client.request('GET', `/vault/${vault.id}/recovery-exports`);
   expect(unasked.status).toBe(400);
 });
 
@@ -163,7 +163,7 @@ test('in a terminal: export, and open without the service', async () => {
 
 test('a node that has pinned no such key gives nothing, and it is said which', async () => {
   await world.restart({ absent: [2], recoveryKeys: [] });
-  const { body } = await world.service().ask<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
+  const { body } = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect(body.packages).toEqual([]);
   expect(new Set(body.missing.map(({ node, reason }) => `${node} ${reason}`))).toEqual(
     new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),

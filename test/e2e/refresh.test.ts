@@ -51,8 +51,8 @@ test('every key of the vault gets new shares, the addresses stay, and payments g
   const { keys, wallets } = await vaultRecord();
   expect(keys).toHaveLength(3);
   for (const { keyId } of keys) {
-    const asked = await admin('key', 'refresh', ...keyArguments(keyId));
-    expect([asked.keyId, asked.refreshing]).toEqual([keyId, true]);
+    const answer = await admin('key', 'refresh', ...keyArguments(keyId));
+    expect([answer.keyId, answer.refreshing]).toEqual([keyId, true]);
   }
   await pays();
   for (const { keyId, publicKey } of keys) {
@@ -99,7 +99,7 @@ test('of a key that there is not, and of a vault that there is not, that is said
     ['POST', `${line(vault.id, 'b'.repeat(26))}/refresh`],
     ['GET', line(999_999, keys[0]?.keyId ?? '')],
   ] as const) {
-    const answer = await world.service().ask<{ code: string }>(method, path);
+    const answer = await world.service().request<{ code: string }>(method, path);
     expect([answer.status, answer.body.code]).toEqual([
       404,
       path.includes('999999') ? 'vault-not-found' : 'key-not-found',

@@ -45,8 +45,8 @@ test('a vault whose key takes three of four co-signers in other accounts pays', 
 
 test('whoever finds their addresses can do nothing with them', async () => {
   for (const port of elsewhere.ports) {
-    const asked = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
-    expect(asked.status).toBe(401);
+    const answer = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(401);
   }
 });
 
@@ -63,6 +63,6 @@ test('more co-signers than there are sign for no vault', async () => {
   };
   const answer = await world
     .service()
-    .ask<{ errors: { pointer: string }[] }>('POST', '/internal/vault', { body: founding });
+    .request<{ errors: { pointer: string }[] }>('POST', '/internal/vault', { body: founding });
   expect([answer.status, answer.body.errors[0]?.pointer]).toEqual([400, '/signingThreshold']);
 });

@@ -30,9 +30,9 @@ async function waiting(): Promise<string> {
 }
 
 /** What is asked for makes another attempt, which is signed, and does not get out before the first one is mined. */
-async function minedBeforeTheNext(asked: () => Promise<unknown>): Promise<void> {
+async function minedBeforeTheNext(response: () => Promise<unknown>): Promise<void> {
   const held = world.gate.hold('eth_sendRawTransaction');
-  await asked();
+  await response();
   const call = await held;
   await miner().mine({ blocks: 1 });
   await call.deliver();
@@ -40,7 +40,7 @@ async function minedBeforeTheNext(asked: () => Promise<unknown>): Promise<void> 
 }
 
 const speedUp = ({ client }: Person, id: string) =>
-  client.ask<TransactionRecord>('POST', `/transaction/${id}/speed-up`);
+  client.request<TransactionRecord>('POST', `/transaction/${id}/speed-up`);
 
 test('one that is not mined is made faster at the same nonce, and exactly one of the two arrives', async () => {
   const { alice, victor } = { ...world.people(), victor: world.people().mallory };
@@ -48,8 +48,8 @@ test('one that is not mined is made faster at the same nonce, and exactly one of
   await miner().setAutomine(false);
   const id = await waiting();
   expect((await speedUp(victor, id)).status).toBe(403);
-  const asked = await speedUp(alice, id);
-  expect([asked.status, asked.body.stateReason]).toEqual([200, 'REPRICING']);
+  const response = await speedUp(alice, id);
+  expect([response.status, response.body.stateReason]).toEqual([200, 'REPRICING']);
   const faster = (record: TransactionRecord) => record.attempts[1]?.outcome === 'accepted';
   const replaced = await reaches(alice, id, faster);
   const [first, second] = replaced.attempts;
@@ -114,7 +114,8 @@ test('when a faster one would cost more than was approved, the one that is out i
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
 });
 
-const cancel = ({ client }: Person, id: string) => client.ask<TransactionRecord>('POST', `/transaction/${id}/cancel`);
+const cancel = ({ client }: Person, id: string) =>
+  client.request<TransactionRecord>('POST', `/transaction/${id}/cancel`);
 
 test('one that is not mined is cancelled at its nonce: nothing arrives, and the next one goes through', async () => {
   const { alice, carol, mallory } = world.people();
@@ -123,8 +124,8 @@ test('one that is not mined is cancelled at its nonce: nothing arrives, and the 
   const id = await waiting();
   expect((await cancel(mallory, id)).status).toBe(403);
   // Any signer may stop what is on its way.
-  const asked = await cancel(carol, id);
-  expect([asked.status, asked.body.state, asked.body.stateReason]).toEqual([200, 'BROADCAST', 'CANCELLING']);
+  const response = await cancel(carol, id);
+  expect([response.status, response.body.state, response.body.stateReason]).toEqual([200, 'BROADCAST', 'CANCELLING']);
   const second = (record: TransactionRecord) => record.attempts[1]?.outcome === 'accepted';
   const out = await reaches(alice, id, second);
   expect(out.attempts.map(({ purpose }) => purpose)).toEqual(['intent', 'cancellation']);

@@ -44,15 +44,15 @@ afterAll(async () => {
   await node.stop();
 });
 
-const tell = (txHash: string) => report(world.stack().monitor, { txHash, chain: CLUSTER });
+const notify = (txHash: string) => report(world.stack().monitor, { txHash, chain: CLUSTER });
 
 async function records(of: ReadyVault = vault): Promise<readonly TransactionRecord[]> {
   const { alice } = world.people();
-  const asked = await alice.client.api.vault[':vaultId'].transactions.$get({
+  const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
     param: { vaultId: String(of.id) },
     query: { visible: 'all', limit: '100' },
   });
-  return (await asked.json()).transactions;
+  return (await answer.json()).transactions;
 }
 
 const recordOf = async (hash: string) => (await records()).find(({ txHash }) => txHash === hash) ?? null;
@@ -68,7 +68,7 @@ const rich = stranger();
 test('SOL that comes in is in the history and in the balance, with who sent it', async () => {
   ledger.airdrop(rich, 1_000n * SOL);
   const hash = pay(wallet, 5n * SOL);
-  expect(await tell(hash)).toBe(200);
+  expect(await notify(hash)).toBe(200);
   const record = await appears(hash);
   expect(record).toMatchObject({
     kind: 'activity',
@@ -94,7 +94,7 @@ test('tokens and an NFT come in as what they are', async () => {
   expect(minted).not.toBe('');
   const paid = payTokens(ledger, token, { from: rich, to: wallet, amount: 2_000_000n });
   const given = payTokens(ledger, collectible, { from: rich, to: wallet, amount: 1n, decimals: 0 });
-  for (const hash of [paid, given]) expect(await tell(hash)).toBe(200);
+  for (const hash of [paid, given]) expect(await notify(hash)).toBe(200);
   expect(await appears(paid)).toMatchObject({
     displayType: 'RECEIVED',
     from: rich,
@@ -108,7 +108,7 @@ test('tokens and an NFT come in as what they are', async () => {
 test('what comes out of nothing is minted, and does not pass for a payment of somebody', async () => {
   const collectible = newToken(ledger, 0);
   const hash = mintTo(ledger, collectible, wallet, 1n);
-  await tell(hash);
+  await notify(hash);
   expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
 });
 
@@ -116,9 +116,9 @@ test('deliveries about nothing, about others, about what failed, and about no si
   const before = (await records()).length;
   const elsewhere = pay(stranger(), SOL);
   const none = getBase58Decoder().decode(randomBytes(64));
-  for (const hash of [elsewhere, none, 'no signature', '']) expect([200, 400]).toContain(await tell(hash));
+  for (const hash of [elsewhere, none, 'no signature', '']) expect([200, 400]).toContain(await notify(hash));
   const last = pay(wallet, 890_880n);
-  await tell(last);
+  await notify(last);
   await appears(last);
   expect((await records()).length).toBe(before + 1);
 });
@@ -129,9 +129,9 @@ test('the vault’s own payment is the same record, not a second one', async () 
   await alice.client.approve(id);
   await bob.client.approve(id);
   const done = await finished(alice, id);
-  expect(await tell(done.txHash ?? '')).toBe(200);
+  expect(await notify(done.txHash ?? '')).toBe(200);
   const last = pay(wallet, 890_880n);
-  await tell(last);
+  await notify(last);
   await appears(last);
   expect((await records()).filter(({ txHash }) => txHash === done.txHash)).toHaveLength(1);
 });

@@ -95,7 +95,7 @@ test('tokens arrive at a wallet that never had any, and the estimate has told wh
   const to = stranger();
   const body = payment(to, { tokenAddress: mint, amount: '1500000' });
   const { vaultId, chain, amount, tokenAddress } = body;
-  const estimate = await alice.client.ask<{ accountRent: string; normal: { maxFee: string } }>(
+  const estimate = await alice.client.request<{ accountRent: string; normal: { maxFee: string } }>(
     'POST',
     '/transaction/estimate-fee',
     { body: { vaultId, chain, to, amount, tokenAddress } },
@@ -103,7 +103,7 @@ test('tokens arrive at a wallet that never had any, and the estimate has told wh
   expect([estimate.status, estimate.body.accountRent]).toEqual([200, '2039280']);
   const record = await done(await approved(body));
   expect(record.state).toBe('SUCCEEDED');
-  const again = await alice.client.ask<{ accountRent: string }>('POST', '/transaction/estimate-fee', {
+  const again = await alice.client.request<{ accountRent: string }>('POST', '/transaction/estimate-fee', {
     body: { vaultId, chain, to, amount, tokenAddress },
   });
   expect(again.body.accountRent).toBe('0');
@@ -116,16 +116,20 @@ test('a memo is shown to the signers and written into the chain', async () => {
   const record = await done(id);
   expect([record.state, record.memo]).toEqual(['SUCCEEDED', '104729']);
   expect(ledger.entry(record.txHash ?? '')?.logs.join()).toContain('104729');
-  const unreadable = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
-    body: payment(to, { memo: 'a\u202Eb' }),
-  });
+  const unreadable = await alice.client.request<{ errors: readonly { code: string }[] }>(
+    'POST',
+    '/transaction/transfer',
+    {
+      body: payment(to, { memo: 'a\u202Eb' }),
+    },
+  );
   expect([unreadable.status, unreadable.body.errors[0]?.code]).toEqual([400, 'invalid-memo']);
 });
 
 test('an address of a program is paid only where the request acknowledges it, and signers are warned', async () => {
   const { alice } = world.people();
   const to = derivedAddress([Buffer.from('vault')], stranger());
-  const refused = await alice.client.ask<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+  const refused = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
     body: payment(to),
   });
   expect([refused.status, refused.body.errors[0]?.code]).toEqual([400, 'off-curve']);
@@ -141,7 +145,7 @@ test('an address of a program is paid only where the request acknowledges it, an
 test('a message is signed for the wallet and ends without a transaction', async () => {
   const { alice, bob } = world.people();
   const sent = ledger.naming(wallet).length;
-  const created = await alice.client.ask<TransactionRecord>('POST', '/transaction/message', {
+  const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
     body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
   });
   expect(created.status).toBe(201);
@@ -205,7 +209,7 @@ test.each<[string, string, object, number, string]>([
 ])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
   const { alice } = world.people();
   const before = await alice.client.transactions(vault.id);
-  const refused = await alice.client.ask<{ code: string }>('POST', `/transaction/${kind}`, {
+  const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
     body: { vaultId: vault.id, chain: CHAIN, ...body },
   });
   expect([refused.status, refused.body.code]).toEqual([status, code]);
@@ -217,11 +221,11 @@ test('programs, mints and tokens of Token-2022 are refused by their names', asyn
   const mint = newToken(ledger);
   const newer = stranger();
   ledger.put(account(newer, new Uint8Array(82), 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address));
-  const asked = async (body: TransferBody) =>
-    (await alice.client.ask<{ detail: string }>('POST', '/transaction/transfer', { body })).body.detail;
-  expect(await asked(payment('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address))).toMatch(/program|no wallet/);
-  expect(await asked(payment(mint))).toMatch(/no wallet|derived/);
-  expect(await asked(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
+  const request = async (body: TransferBody) =>
+    (await alice.client.request<{ detail: string }>('POST', '/transaction/transfer', { body })).body.detail;
+  expect(await request(payment('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address))).toMatch(/program|no wallet/);
+  expect(await request(payment(mint))).toMatch(/no wallet|derived/);
+  expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
 });
 
 test('bytes that never arrived in their time are signed again, and it is paid once', async () => {
@@ -282,8 +286,8 @@ test('one that waits can be made faster, or undone, and at most one attempt is e
     // The node takes it and never passes it on.
     call.pretend(await signatureOf(alice, id));
     await reaches(alice, id, ({ attempts }) => attempts[0]?.outcome === 'accepted');
-    const asked = await alice.client.ask('POST', `/transaction/${id}/${action}`);
-    expect(asked.status).toBe(200);
+    const request = await alice.client.request('POST', `/transaction/${id}/${action}`);
+    expect(request.status).toBe(200);
     const record = await done(id);
     expect(record.state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
   }
@@ -302,7 +306,7 @@ test('what is carried out while a faster one is wanted is told so, and nothing m
     .slice(-2);
   // What a faster one would cost is asked before its nonce is.
   const pricing = gate.hold('getRecentPrioritizationFees');
-  expect((await alice.client.ask('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const call = await pricing;
   ledger.send(new Uint8Array(Buffer.from(wire, 'base64')));
   await call.deliver();

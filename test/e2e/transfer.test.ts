@@ -59,10 +59,10 @@ test('approvals that race are counted one by one, and the transfer is signed onc
   const { alice, bob, carol } = world.people();
   const sent = await world.chain.sentBy(vault.address);
   const { id } = await alice.client.transfer(payment());
-  const voices = [alice, bob, carol, alice, bob, carol].map((signer) =>
-    signer.client.ask<TransactionRecord>('POST', `/transaction/${id}/approve`),
+  const approvals = [alice, bob, carol, alice, bob, carol].map((signer) =>
+    signer.client.request<TransactionRecord>('POST', `/transaction/${id}/approve`),
   );
-  const answers = await Promise.all(voices);
+  const answers = await Promise.all(approvals);
   // The third voice may come after the decision: that is a conflict and not an approval.
   expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
   const done = await finished(alice, id);
@@ -85,12 +85,12 @@ test('an outsider can neither see nor approve nor reject nor create nor list', a
   const { alice, mallory } = world.people();
   const { id } = await alice.client.transfer(payment());
   const tries = await Promise.all([
-    mallory.client.ask('GET', `/transaction/${id}`),
-    mallory.client.ask('GET', `/transaction/${id}/challenge`),
-    mallory.client.ask('POST', `/transaction/${id}/approve`),
-    mallory.client.ask('POST', `/transaction/${id}/reject`),
-    mallory.client.ask('POST', '/transaction/transfer', { body: payment() }),
-    mallory.client.ask('GET', `/vault/${vault.id}/transactions`),
+    mallory.client.request('GET', `/transaction/${id}`),
+    mallory.client.request('GET', `/transaction/${id}/challenge`),
+    mallory.client.request('POST', `/transaction/${id}/approve`),
+    mallory.client.request('POST', `/transaction/${id}/reject`),
+    mallory.client.request('POST', '/transaction/transfer', { body: payment() }),
+    mallory.client.request('GET', `/vault/${vault.id}/transactions`),
   ]);
   expect(tries.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403, 403]);
   expect((await alice.client.read(id)).approvalsCounted).toBe(0);
@@ -103,7 +103,7 @@ test('a rejected transfer never signs, whoever approves it afterwards', async ()
   await alice.client.approve(id);
   const rejected = await bob.client.reject(id);
   expect(rejected.state).toBe('REJECTED');
-  const late = await carol.client.ask('POST', `/transaction/${id}/approve`);
+  const late = await carol.client.request('POST', `/transaction/${id}/approve`);
   expect(late.status).toBe(409);
   await world.stack().sweep();
   // One more transfer through the same vault and queue: had the rejected one been in there, it would be before this one.

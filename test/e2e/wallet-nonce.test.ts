@@ -28,23 +28,23 @@ const nonceOf = (record: TransactionRecord) => record.attempts[0]?.nonce;
 
 /** The count of this tag that the node gives from now on, instead of its own. */
 function falsifyCount(tag: string, count: string): void {
-  world.gate.falsify((method, [, asked]) =>
-    method === 'eth_getTransactionCount' && asked === tag ? { result: count } : undefined,
+  world.gate.falsify((method, [, request]) =>
+    method === 'eth_getTransactionCount' && request === tag ? { result: count } : undefined,
   );
 }
 
 /** Refuses the payment at a nonce, as geth does when the balance does not cover what waits below, once `give` is called. */
 function refusalOfNonce(nonce: number, from: string) {
-  const [asked, given] = [Promise.withResolvers<null>(), Promise.withResolvers<object>()];
+  const [request, given] = [Promise.withResolvers<null>(), Promise.withResolvers<object>()];
   world.gate.falsify((method, [raw]) => {
     if (method !== 'eth_sendRawTransaction') return undefined;
     const sent = parseTransaction(raw as Hex);
     if (sent.nonce !== nonce || sent.to?.toLowerCase() === from.toLowerCase()) return undefined;
-    asked.resolve(null);
+    request.resolve(null);
     return given.promise;
   });
   const message = 'insufficient funds for gas * price + value: balance 1, queued cost 2, tx cost 3, overshot 4';
-  return { isAsked: asked.promise, give: () => given.resolve({ error: { code: -32_000, message } }) };
+  return { isAsked: request.promise, give: () => given.resolve({ error: { code: -32_000, message } }) };
 }
 
 test.each([

@@ -27,7 +27,7 @@ export interface Cast {
   readonly mallory: Person;
 }
 
-export interface WorldWish {
+export interface WorldOptions {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
   /** Of a local ledger, where one is wanted. */
   readonly solanaUrl?: string;
@@ -50,7 +50,7 @@ export interface WorldWish {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld(wanted: WorldWish = {}) {
+export async function startWorld(wanted: WorldOptions = {}) {
   const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKeys, login } = wanted;
   const { approvalOrigin } = wanted;
   const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
@@ -104,9 +104,9 @@ export async function startWorld(wanted: WorldWish = {}) {
     service: () => service.at(stack.url),
     stack: () => stack,
     /** A vault of alice, bob and carol with two voices needed; one ether on its address. */
-    vault: async (name: string, wish: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
+    vault: async (name: string, vaultOptions: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
       const signers = [people.alice, people.bob, people.carol];
-      const vault = await createReadyVault(service.at(stack.url), { name, signers, threshold: 2, ...wish });
+      const vault = await createReadyVault(service.at(stack.url), { name, signers, threshold: 2, ...vaultOptions });
       await chain.fund(vault.address, ETHER);
       return vault;
     },

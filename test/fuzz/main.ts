@@ -55,7 +55,7 @@ async function main(): Promise<void> {
     const world = await build(new Client(stack.url, stack.serviceKey), stack.url);
     const statuses = new Map<number, number>();
     for (let i = 0; i < REQUESTS; i++) {
-      const status = await askOnce(chance, world);
+      const status = await requestOnce(chance, world);
       statuses.set(status, (statuses.get(status) ?? 0) + 1);
     }
     await compare(world);
@@ -76,11 +76,11 @@ async function build(service: Client, url: string): Promise<World> {
     await createPerson(service, url, 'carol'),
     await createPerson(service, url, 'mallory'),
   ];
-  const wish = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
-  const vault = await createReadyVault(service, { name: 'fuzzed', ...wish });
+  const options = { signers: [alice, bob, carol], threshold: 3, mostPending: 1_000_000 };
+  const vault = await createReadyVault(service, { name: 'fuzzed', ...options });
   const strange = await createReadyVault(service, {
     name: 'strange',
-    ...wish,
+    ...options,
     signers: [mallory, carol],
     threshold: 2,
   });
@@ -96,10 +96,10 @@ async function build(service: Client, url: string): Promise<World> {
   };
 }
 
-const ASKED = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
+const FUZZED_ROUTES = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor');
 
-async function askOnce(chance: Chance, world: World): Promise<number> {
-  const route = pick(chance, ASKED);
+async function requestOnce(chance: Chance, world: World): Promise<number> {
+  const route = pick(chance, FUZZED_ROUTES);
   const path = pathFor(chance, world, route);
   const headers = headersFor(chance, world, route);
   const body = bodyFor(chance, world, route);
@@ -197,13 +197,13 @@ function headersFor(chance: Chance, { tokens }: World, { body, optionalBody }: R
 }
 
 /** Of no device that there is: where one has to sign, and where none has to, it is refused. */
-const VOICE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
+const SIGNATURE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
 
 /** A body that would do, then spoiled more often than not. */
 function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
   const isRenewal = path.endsWith('/renewal');
   if (optionalBody !== undefined) {
-    return chance() < 0.6 ? null : spoiled(chance, isRenewal ? { note: 'Away for too long' } : VOICE);
+    return chance() < 0.6 ? null : spoiled(chance, isRenewal ? { note: 'Away for too long' } : SIGNATURE);
   }
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
   const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
@@ -236,7 +236,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     '/vault/:vaultId/policy-change': {
       threshold: pick(chance, [1, 2, 3, 4]),
       approvalMode: chance() < 0.9 ? 'token' : 'device',
-      removeDevices: chance() < 0.9 ? [] : [VOICE.keyId],
+      removeDevices: chance() < 0.9 ? [] : [SIGNATURE.keyId],
       recipients: pick(chance, ['anyone', 'address-book']),
       addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }],
       limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: '5', perDay: null }],

@@ -45,7 +45,7 @@ export interface Begun {
   result: Readonly<Record<string, unknown>> | null;
 }
 
-export interface Wish {
+export interface PaymentRequest {
   readonly chain: string;
   readonly tokenAddress: string | null;
   readonly amount: bigint;
@@ -92,8 +92,12 @@ export class Coordinator {
   }
 
   /** An intent that names a policy, without approvals yet. */
-  propose(wish: Wish, named: Policy, { createdAtMs = clock.nowMs }: { readonly createdAtMs?: number } = {}): Proposal {
-    const { chain, tokenAddress, to } = wish;
+  propose(
+    payment: PaymentRequest,
+    named: Policy,
+    { createdAtMs = clock.nowMs }: { readonly createdAtMs?: number } = {},
+  ): Proposal {
+    const { chain, tokenAddress, to } = payment;
     const intent: TransferIntent = {
       kind: 'transfer',
       vaultId,
@@ -107,12 +111,12 @@ export class Coordinator {
       expiresAtMs: Math.max(createdAtMs, clock.nowMs) + 24 * HOUR_MS,
       to: payeeOn(chain, to),
       tokenAddress,
-      amount: amountOf(wish.amount),
-      maxFee: amountOf(wish.maxFee),
+      amount: amountOf(payment.amount),
+      maxFee: amountOf(payment.maxFee),
       lookalikeOf: null,
     };
-    const what = `${wish.amount} of ${tokenAddress === null ? 'the native asset' : 'the token'} to ${to}`;
-    const words = `${what} on ${NAMES[chain]}, fee up to ${wish.maxFee}, under version ${named.version}`;
+    const what = `${payment.amount} of ${tokenAddress === null ? 'the native asset' : 'the token'} to ${to}`;
+    const words = `${what} on ${NAMES[chain]}, fee up to ${payment.maxFee}, under version ${named.version}`;
     const coin = this.coin(chain);
     const digest = digestOf(intentBytes(intent));
     const proposal = { intent, digest, approvals: [], words, nonce: this.nextNonce(), coin, attempts: 0, prepared: [] };

@@ -100,12 +100,12 @@ export class HonestCosigner {
   db = new Database();
   readonly #group: Group;
   ledger: CosignerStorage;
-  keeper: CosignerKey;
+  cosignerKey: CosignerKey;
 
   constructor(group: Group, index: PartyIndex) {
     this.index = index;
     this.#group = group;
-    [this.ledger, this.keeper] = this.#awake();
+    [this.ledger, this.cosignerKey] = this.#awake();
   }
 
   get #membership(): CosignerSet {
@@ -114,7 +114,7 @@ export class HonestCosigner {
 
   /** What is in memory is lost. */
   restart(): void {
-    [this.ledger, this.keeper] = this.#awake();
+    [this.ledger, this.cosignerKey] = this.#awake();
   }
 
   #awake(): readonly [CosignerStorage, CosignerKey] {
@@ -151,7 +151,7 @@ export class HonestCosigner {
   /** False where its storage does not take them: then it has no key, and begins anew. */
   installed(policies: readonly Policy[]): boolean {
     try {
-      this.keeper.install(present(this.#group.shares.get(this.index)), policies);
+      this.cosignerKey.install(present(this.#group.shares.get(this.index)), policies);
       return true;
     } catch {
       this.forget();
@@ -169,7 +169,7 @@ export class HonestCosigner {
   /** 'adopted', or the code of its refusal. */
   async adopt(sent: AdoptedPolicy, attestations: Signatures): Promise<string> {
     try {
-      const answer = await this.keeper.adopt(this.#group.keyId, received(sent), attestations);
+      const answer = await this.cosignerKey.adopt(this.#group.keyId, received(sent), attestations);
       return answer.ok ? 'adopted' : answer.refusal.code;
     } catch (error) {
       if (error instanceof Malformed) return 'malformed';
@@ -179,7 +179,7 @@ export class HonestCosigner {
 
   /** Its attestation of a policy; null where it has not adopted it. */
   async attest(version: number): Promise<Uint8Array | null> {
-    const answer = await this.keeper.attest(version);
+    const answer = await this.cosignerKey.attest(version);
     return answer.ok ? hexToBytes(answer.value.attestation) : null;
   }
 

@@ -4,7 +4,7 @@ import { signAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
-import type { Proposal, Wish } from './coordinator.ts';
+import type { Proposal, PaymentRequest } from './coordinator.ts';
 import type { Bytes, Payee } from './networks.ts';
 import {
   BITCOIN,
@@ -21,7 +21,7 @@ import {
 } from './networks.ts';
 import { FORGED, PEOPLE } from './people.ts';
 import { changePolicy, showAnything } from './policies.ts';
-import { askDevices, shownChain } from './questions.ts';
+import { requestDevices, shownChain } from './questions.ts';
 import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
 
@@ -59,7 +59,7 @@ const ORDINARY_FEES: Readonly<Record<string, bigint>> = {
   [TESTNET]: 100_000n,
 };
 
-function wish({ chance }: World, to: Payee): Wish {
+function payment({ chance }: World, to: Payee): PaymentRequest {
   const chain = chance.of([ETHEREUM, ETHEREUM, ETHEREUM, SEPOLIA, BITCOIN, TESTNET]);
   const isLarge = chance.percent(30);
   const ordinary = ORDINARY_FEES[chain] ?? 0n;
@@ -92,7 +92,7 @@ async function peopleApprove(world: World): Promise<void> {
   // Where a policy asks for less than the others, the coordinator tries to be content with less.
   const lax = chance.percent(40) ? coordinator.policies.find(({ policy }) => policy.threshold === 1) : undefined;
   const policy = lax?.policy ?? named(world);
-  const proposal = coordinator.propose(wish(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
+  const proposal = coordinator.propose(payment(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
   const { threshold } = people.policy;
   const count = lax === undefined ? chance.of([threshold - 1, threshold, threshold, PEOPLE.length]) : 1;
   const owners = chance.some(people.devices, Math.max(count, 1));
@@ -108,15 +108,15 @@ async function devicesApprove(world: World): Promise<void> {
   const shown = chain.at(-1);
   if (shown === undefined) return;
   const { policy } = chance.percent(85) ? shown : chance.of(chain);
-  const proposal = coordinator.propose(wish(world, 'supplier'), policy);
-  if (await askDevices(world, proposal, chain)) await sign(world, proposal);
+  const proposal = coordinator.propose(payment(world, 'supplier'), policy);
+  if (await requestDevices(world, proposal, chain)) await sign(world, proposal);
 }
 
 /** Devices that were replaced, and devices that never were in a policy of the people. */
 async function thiefApproves(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
   const policy = chance.percent(70) ? chance.of(coordinator.policies).policy : people.policy;
-  const proposal = coordinator.propose(wish(world, 'mallory'), policy, { createdAtMs: createdAt(world) });
+  const proposal = coordinator.propose(payment(world, 'mallory'), policy, { createdAtMs: createdAt(world) });
   const owners = people.stolen.length > 0 && chance.percent(70) ? people.stolen : FORGED;
   proposal.approvals.push(...people.sign(proposal.digest, owners));
   say(`mallory approves ${proposal.words} with ${owners.map(({ name }) => name).join(', ')}`);
@@ -166,7 +166,7 @@ async function joinPolicies(world: World): Promise<void> {
   const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
   if (oldest?.policy === undefined || oldest.policy.version === newest?.policy?.version) return;
   const maxFee = ORDINARY_FEES[ETHEREUM] ?? 0n;
-  const wanted: Wish = { chain: ETHEREUM, tokenAddress: null, amount: ETHER / 10n, maxFee, to: 'supplier' };
+  const wanted: PaymentRequest = { chain: ETHEREUM, tokenAddress: null, amount: ETHER / 10n, maxFee, to: 'supplier' };
   const proposal = coordinator.propose(wanted, oldest.policy);
   proposal.approvals.push(...people.sign(proposal.digest, people.devices));
   say(`all approve ${proposal.words}, which is superseded at some co-signers`);
@@ -227,7 +227,7 @@ async function sign(world: World, proposal: Proposal, purpose: AttemptPurpose = 
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose });
 }
 
-interface Asked {
+interface SignRequest {
   readonly proposal: Proposal;
   readonly bytes: Bytes;
   readonly attempt: number;
@@ -235,10 +235,10 @@ interface Asked {
 }
 
 /** Has bytes signed by some group. Sometimes the last messages are kept for later. */
-async function signBytes(world: World, asked: Asked, signers = someGroup(world)): Promise<void> {
+async function signBytes(world: World, request: SignRequest, signers = someGroup(world)): Promise<void> {
   const { chance } = world;
   const policyVersion = chance.percent(95) ? null : 1 + chance.upTo(3);
-  const plan = { ...asked, signers, policyVersion };
+  const plan = { ...request, signers, policyVersion };
   // Whoever gives a receipt writes a row, so the coordinator asks for none before it has to.
   let begun = await begin(world, { ...plan, receipts: 'none' });
   if (begun === 'receipt-missing') {
@@ -288,7 +288,7 @@ async function forgeRecord(world: World): Promise<void> {
   for (const [index, cosigner] of honest) {
     // Where honest ones have nothing to say a hostile one signs for them.
     if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsCosigner(liar.own, statement));
-    const answer = await cosigner.keeper.witness(group.keyId, { record, attesters: witnesses });
+    const answer = await cosigner.cosignerKey.witness(group.keyId, { record, attesters: witnesses });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);
   }

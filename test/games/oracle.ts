@@ -55,14 +55,14 @@ interface Adoption {
 }
 
 /** How many policies each honest co-signer had adopted when a device drew its nonce. */
-export type Asked = ReadonlyMap<PartyIndex, number>;
+export type AdoptedCounts = ReadonlyMap<PartyIndex, number>;
 
 /** A device of the people has approved something. */
 export interface DeviceApproval {
   readonly deviceId: string;
   /** The policy that it showed as the one in force. */
   readonly policy: Policy;
-  readonly asked: Asked;
+  readonly adoptedCounts: AdoptedCounts;
   /** An honest co-signer's answer to this question reached the device, and it named another policy. */
   readonly isContradicted: boolean;
 }
@@ -127,15 +127,17 @@ export class Oracle {
   }
 
   /** A device has drawn its nonce: from now on co-signers can answer its question. */
-  asked(): Asked {
+  adoptedCounts(): AdoptedCounts {
     return new Map([...this.#histories].map(([index, history]) => [index, history.length]));
   }
 
   /** A device has approved what it was shown. */
-  approved({ deviceId, policy, asked, isContradicted }: DeviceApproval): void {
+  approved({ deviceId, policy, adoptedCounts, isContradicted }: DeviceApproval): void {
     const { threshold, hostile } = this.#truth;
     const hash = policyHashOf(policy);
-    const honest = [...asked.keys()].filter((index) => this.#heldSince(index, asked).map(policyHashOf).includes(hash));
+    const honest = [...adoptedCounts.keys()].filter((index) =>
+      this.#heldSince(index, adoptedCounts).map(policyHashOf).includes(hash),
+    );
     const last = this.#approvedUnder.get(deviceId) ?? 0;
     this.#approvedUnder.set(deviceId, Math.max(last, policy.version));
     const faults = [
@@ -149,16 +151,16 @@ export class Oracle {
   }
 
   /** What a co-signer can have stated rightfully to a question, in a statement that is fresh enough. */
-  #heldSince(index: PartyIndex, asked: Asked): readonly Policy[] {
+  #heldSince(index: PartyIndex, adoptedCounts: AdoptedCounts): readonly Policy[] {
     const history = this.#histories.get(index) ?? [];
     const isFresh = (i: number) => clock.nowMs - (history[i + 1]?.atMs ?? clock.nowMs) <= FRESH_MS;
-    return history.filter((_, i) => i >= (asked.get(index) ?? 0) - 1 && isFresh(i)).map(({ policy }) => policy);
+    return history.filter((_, i) => i >= (adoptedCounts.get(index) ?? 0) - 1 && isFresh(i)).map(({ policy }) => policy);
   }
 
   /** An honest co-signer has written its row, for a session or a receipt. */
   committed(index: PartyIndex, { intent }: SigningRequest): void {
     const digest = digestOf(intentBytes(intent));
-    if (this.#voicesMissing(digest, this.inForceAt(index)) > 0) return;
+    if (this.#missingApprovals(digest, this.inForceAt(index)) > 0) return;
     const known = this.#recorded.get(index) ?? new Set<string>();
     this.#recorded.set(index, known.add(digest));
   }
@@ -183,7 +185,7 @@ export class Oracle {
     this.faults.push(...new Set(faults));
   }
 
-  #voicesMissing(digest: string, policy: Policy): number {
+  #missingApprovals(digest: string, policy: Policy): number {
     return policy.threshold - this.#digests.signersOf(digest, policy);
   }
 
@@ -196,7 +198,7 @@ export class Oracle {
     const digest = digestOf(intentBytes(intent));
     const faults: string[] = [];
     const isRecorded = purpose === 'cancellation' && this.#recorded.get(index)?.has(digest) === true;
-    const isApproved = this.#voicesMissing(digest, policy) <= 0;
+    const isApproved = this.#missingApprovals(digest, policy) <= 0;
     if (!isApproved && !isRecorded) {
       const [found, wanted] = [this.#digests.signersOf(digest, policy), policy.threshold];
       faults.push(`signed what the people did not approve: ${found} of ${wanted} under version ${policy.version}`);

@@ -13,7 +13,7 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { present } from '../chains/evm/cast.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
 import type { Proposal } from './coordinator.ts';
-import type { Asked } from './oracle.ts';
+import type { AdoptedCounts } from './oracle.ts';
 import type { Owned } from './people.ts';
 import { FORGED } from './people.ts';
 import { changePolicy, hiddenBehind, mandated, nextOf } from './policies.ts';
@@ -62,9 +62,9 @@ function chainTo({ coordinator }: World, last: Policy): readonly AdoptedPolicy[]
 }
 
 /** What a device asks, and what the coordinator has for an answer. */
-interface Asking {
+interface StatementQuery {
   readonly nonce: string;
-  readonly asked: Asked;
+  readonly adopted: AdoptedCounts;
   /** The policy that the device shows as the one in force. */
   readonly shown: Policy;
   readonly keyId: string;
@@ -75,7 +75,11 @@ interface Asking {
 }
 
 /** Has devices of the people approve a proposal. Reports whether one of them did. */
-export async function askDevices(world: World, proposal: Proposal, chain: readonly AdoptedPolicy[]): Promise<boolean> {
+export async function requestDevices(
+  world: World,
+  proposal: Proposal,
+  chain: readonly AdoptedPolicy[],
+): Promise<boolean> {
   const { chance, people, say } = world;
   const shown = present(chain.at(-1)).policy;
   // A lie is found out or not at the first device.
@@ -88,13 +92,13 @@ export async function askDevices(world: World, proposal: Proposal, chain: readon
   if (chance.percent(lie === 'older' ? 50 : 10)) await meanwhile(world);
   // The key of another wallet of the vault stands for the one of this wallet.
   const keyId = chance.percent(8) ? OTHER_KEY_ID : world.group.keyId;
-  const all: (Asking & { readonly owner: Owned })[] = [];
+  const all: (StatementQuery & { readonly owner: Owned })[] = [];
   for (const owner of owners) all.push({ owner, shown, keyId, lie, ...(await questionOf(world, lie)) });
   if (chance.percent(lie === 'early' ? 60 : 10)) await meanwhile(world);
   let isApproved = false;
-  for (const asking of all) {
-    if (await isConvinced(world, asking, { proposal, chain })) {
-      proposal.approvals.push(...people.sign(proposal.digest, [asking.owner]));
+  for (const query of all) {
+    if (await isConvinced(world, query, { proposal, chain })) {
+      proposal.approvals.push(...people.sign(proposal.digest, [query.owner]));
       isApproved = true;
     }
   }
@@ -118,54 +122,54 @@ async function meanwhile(world: World): Promise<void> {
 async function questionOf({ chance, honest, oracle }: World, lie: StatementLie | null) {
   const nonce = bytesToHex(chance.bytes(32));
   const early = new Map<PartyIndex, SignedStatement>();
-  const asked = oracle.asked();
+  const adopted = oracle.adoptedCounts();
   const isKept = lie === 'early' || lie === null;
   if (isKept) for (const [index, cosigner] of honest) early.set(index, await cosigner.state(nonce));
-  return { nonce, asked, early };
+  return { nonce, adopted, early };
 }
 
 async function isConvinced(
   world: World,
-  asking: Asking & { readonly owner: Owned },
+  query: StatementQuery & { readonly owner: Owned },
   { proposal: { intent }, chain }: { readonly proposal: Proposal; readonly chain: readonly AdoptedPolicy[] },
 ): Promise<boolean> {
   const { group, oracle, signers, say } = world;
-  const { owner, nonce, shown, asked } = asking;
-  const { entries, isContradicted } = await answersTo(world, asking);
-  const isOther = asking.keyId === OTHER_KEY_ID;
+  const { owner, nonce, shown, adopted } = query;
+  const { entries, isContradicted } = await answersTo(world, query);
+  const isOther = query.keyId === OTHER_KEY_ID;
   const publicKey = isOther ? OTHER_KEY : bytesToHex(group.key.publicKey);
   const question = {
     vaultId: intent.vaultId,
     nonce,
-    delivered: { keys: [{ keyId: asking.keyId, scheme: SCHEME, publicKey }], statements: entries },
+    delivered: { keys: [{ keyId: query.keyId, scheme: SCHEME, publicKey }], statements: entries },
     policyVersion: intent.policyVersion,
     wallet: { chain: intent.chain, address: intent.from },
   } as const;
   const doubt = await signers.doubt(owner.device.keyId, { question, intent }, chain);
   say(`  ${owner.name} ${doubt === null ? `approves under version ${shown.version}` : `does not approve: ${doubt}`}`);
   if (doubt !== null) return false;
-  oracle.approved({ deviceId: owner.device.keyId, policy: shown, asked, isContradicted });
+  oracle.approved({ deviceId: owner.device.keyId, policy: shown, adoptedCounts: adopted, isContradicted });
   for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
   return true;
 }
 
 /** What the coordinator delivers for each co-signer. */
-async function answersTo(world: World, asking: Asking) {
+async function answersTo(world: World, query: StatementQuery) {
   const { group, honest } = world;
   const entries: StatementEntry[] = [];
   let isContradicted = false;
   for (const index of group.parties) {
     const truth = honest.get(index)?.ledger.policies().at(-1);
-    const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(asking.shown);
+    const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(query.shown);
     const isHonest = honest.has(index);
     // Who shows other keys of the co-signers has statements under these.
-    const isReplaced = asking.shown.cosigners === world.group.forgedPins;
-    const honestly = isHonest ? lieFor(world, asking, isTruthUseful) : world.chance.of(LIES_OF_HOSTILE);
+    const isReplaced = query.shown.cosigners === world.group.forgedPins;
+    const honestly = isHonest ? lieFor(world, query, isTruthUseful) : world.chance.of(LIES_OF_HOSTILE);
     const lie = isReplaced ? 'forged' : honestly;
-    const delivered = await answerOf(world, { asking, index, lie });
-    const isOfThisKey = asking.keyId === group.keyId;
+    const delivered = await answerOf(world, { query, index, lie });
+    const isOfThisKey = query.keyId === group.keyId;
     if (lie === 'fresh' && isOfThisKey && delivered.length === 1 && !isTruthUseful) isContradicted = true;
-    const [cosigner, keyId] = [index, asking.keyId];
+    const [cosigner, keyId] = [index, query.keyId];
     for (const statement of delivered) entries.push({ cosigner, keyId, statement });
     if (delivered.length > 0) world.say(`  for co-signer ${index}: ${isHonest ? lie : `${lie} (hostile)`}`);
   }
@@ -188,55 +192,55 @@ const LIES_OF_HOSTILE = ['forged', 'forged', 'forged', 'of another co-signer', '
 type StatementLie = (typeof LIES)[number];
 
 /** A co-signer that has what is shown serves the coordinator best with the truth. */
-function lieFor({ chance }: World, { lie }: Asking, isTruthUseful: boolean): StatementLie {
+function lieFor({ chance }: World, { lie }: StatementQuery, isTruthUseful: boolean): StatementLie {
   if (isTruthUseful && chance.percent(85)) return 'fresh';
   return lie ?? chance.of(['fresh', ...LIES, 'none', 'none'] as const);
 }
 
 interface Wanted {
-  readonly asking: Asking;
+  readonly query: StatementQuery;
   /** The co-signer that it is delivered for. */
   readonly index: PartyIndex;
   readonly lie: StatementLie;
 }
 
 /** The statements that the coordinator delivers for a co-signer. */
-async function answerOf(world: World, { asking, index, lie }: Wanted): Promise<readonly SignedStatement[]> {
+async function answerOf(world: World, { query, index, lie }: Wanted): Promise<readonly SignedStatement[]> {
   const { honest, hostile } = world;
   const cosigner = honest.get(index);
   const state = async (...other: readonly (readonly [string, Policy])[]) => {
     const [about] = other.map(([keyId, policy]) => ({ keyId, policy }));
-    return cosigner === undefined ? [] : [await cosigner.state(asking.nonce, about)];
+    return cosigner === undefined ? [] : [await cosigner.state(query.nonce, about)];
   };
   const { first } = world.signers;
   switch (lie) {
     case 'fresh':
-      return asking.keyId === OTHER_KEY_ID ? state([OTHER_KEY_ID, first]) : kept(world, await state());
+      return query.keyId === OTHER_KEY_ID ? state([OTHER_KEY_ID, first]) : kept(world, await state());
     case 'early': {
-      const early = asking.early.get(index);
+      const early = query.early.get(index);
       return early === undefined ? [] : [early];
     }
     case 'older':
-      return older(world, asking, index);
+      return older(world, query, index);
     case 'of another key':
       return state([OTHER_KEY_ID, first]);
     case 'of another vault':
-      return state([asking.keyId, { ...first, vaultId: OTHER_VAULT }]);
+      return state([query.keyId, { ...first, vaultId: OTHER_VAULT }]);
     case 'of another co-signer': {
       const [liar] = hostile.values();
-      return liar === undefined ? [] : [await wishedBy(liar.own, asking)];
+      return liar === undefined ? [] : [await signedByLiar(liar.own, query)];
     }
     case 'forged': {
-      const isReplaced = asking.shown.cosigners === world.group.forgedPins;
+      const isReplaced = query.shown.cosigners === world.group.forgedPins;
       const own = (isReplaced ? undefined : hostile.get(index)?.own) ?? impostor(world, index);
-      return [await wishedBy(own, asking)];
+      return [await signedByLiar(own, query)];
     }
     case 'altered': {
       const stated = cosigner === undefined ? [] : await state();
-      return stated.map((one) => ({ ...one, ...named(asking.shown) }));
+      return stated.map((one) => ({ ...one, ...named(query.shown) }));
     }
     case 'twice':
-      return [...(await state()), await wishedBy(impostor(world, index), asking)];
+      return [...(await state()), await signedByLiar(impostor(world, index), query)];
     case 'none':
       return [];
   }
@@ -253,7 +257,7 @@ function kept({ coordinator }: World, statements: readonly SignedStatement[]): r
 }
 
 /** One that the co-signer has made before, for another question: best of all of the policy that is shown. */
-function older({ coordinator }: World, { shown }: Asking, index: PartyIndex): readonly SignedStatement[] {
+function older({ coordinator }: World, { shown }: StatementQuery, index: PartyIndex): readonly SignedStatement[] {
   const known = coordinator.statements.filter(({ cosigner }) => cosigner === index);
   const best = known.findLast(({ policyHash }) => policyHash === policyHashOf(shown)) ?? known.at(-1);
   return best === undefined ? [] : [best];
@@ -264,7 +268,7 @@ function named({ version, ...rest }: Policy) {
 }
 
 /** The statement that the coordinator wishes for, signed by whoever signs it. */
-async function wishedBy(own: CosignerIdentity, { nonce, shown, keyId }: Asking): Promise<SignedStatement> {
+async function signedByLiar(own: CosignerIdentity, { nonce, shown, keyId }: StatementQuery): Promise<SignedStatement> {
   const { vaultId } = shown;
   const about = { cosigner: own.index, vaultId, keyId, epoch: 1, issuedAtMs: clock.nowMs, nonce };
   const statement: PolicyStatement = { ...about, ...named(shown) };

@@ -31,9 +31,9 @@ export interface Plan {
   readonly policyVersion: number | null;
 }
 
-type Asked = Begun['request'];
+type BegunRequest = Begun['request'];
 
-function requestFor(cosigner: HonestCosigner, plan: Plan): Asked {
+function requestFor(cosigner: HonestCosigner, plan: Plan): BegunRequest {
   const { proposal, bytes, attempt, purpose } = plan;
   const policyVersion = plan.policyVersion ?? cosigner.ledger.policies().at(-1)?.version ?? 0;
   const { intent } = proposal;
@@ -53,12 +53,12 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
   const { group, honest, say, oracle, coordinator } = world;
   const names = plan.signers.map((one) => (honest.has(one) ? String(one) : `${one} (hostile)`)).join(', ');
   say(`asks ${names} for attempt ${plan.attempt} (${plan.purpose}) of: ${plan.proposal.words}`);
-  const opened = new Map<PartyIndex, { readonly preparation: SessionPlan; readonly request: Asked }>();
+  const opened = new Map<PartyIndex, { readonly preparation: SessionPlan; readonly request: BegunRequest }>();
   for (const index of plan.signers) {
     const cosigner = honest.get(index);
     if (cosigner === undefined) continue;
     const request = requestFor(cosigner, plan);
-    const prepared = await cosigner.keeper.prepareSignature(group.keyId, plan.signers, received(request));
+    const prepared = await cosigner.cosignerKey.prepareSignature(group.keyId, plan.signers, received(request));
     if (!prepared.ok) return refusedBy(world, index, `${prepared.refusal.code} ${prepared.refusal.detail ?? ''}`);
     opened.set(index, { preparation: prepared.value, request });
   }
@@ -67,7 +67,7 @@ export async function begin(world: World, plan: Plan): Promise<Begun | 'receipt-
   if (contexts.size !== 1) return refusedBy(world, null, 'the co-signers are in different sessions');
   const receipts = plan.receipts === 'none' ? new Map<PartyIndex, Uint8Array>() : await receiptsFor(world, plan);
   const waiting: Begun['waiting'] = new Map();
-  let request: Asked | null = null;
+  let request: BegunRequest | null = null;
   for (const [index, one] of opened) {
     const fault = (await one.preparation.admit?.(receipts)) ?? null;
     if (fault !== null) {
@@ -114,7 +114,7 @@ export async function receiptsFor(world: World, plan: Plan): Promise<ReadonlyMap
     }
     const request = requestFor(cosigner, plan);
     const isAsked = plan.receipts !== 'invented';
-    const answer = isAsked ? await cosigner.keeper.receipt(group.keyId, received(request)) : null;
+    const answer = isAsked ? await cosigner.cosignerKey.receipt(group.keyId, received(request)) : null;
     if (answer?.ok === true) {
       oracle.committed(index, request);
       const receipt = hexToBytes(answer.value.receipt);

@@ -3,13 +3,13 @@ import type { LocalChain } from '#local/evm/chain.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { pollUntil } from '#local/stack/poll.ts';
-import type { Wish } from './load.ts';
+import type { PaymentRequest } from './load.ts';
 
 interface Evidence {
   readonly person: Person;
   readonly signers: readonly Person[];
   readonly vault: ReadyVault;
-  readonly wishes: readonly Wish[];
+  readonly payments: readonly PaymentRequest[];
   readonly chain: LocalChain;
   readonly recipient: string;
 }
@@ -19,22 +19,22 @@ const CATCH_UP_MS = 5 * 60_000;
 
 /** Gives everything that is not as it must be after the last recovery, in words. */
 export async function faults(evidence: Evidence): Promise<readonly string[]> {
-  const { wishes } = evidence;
+  const { payments } = evidence;
   const { listed, copies, records } = await bothSides(evidence);
   const found: string[] = [];
   const say = (holds: boolean, fault: string) => {
     if (!holds) found.push(fault);
   };
-  say(listed.length === wishes.length, `${wishes.length} transfers were asked for, the list has ${listed.length}`);
+  say(listed.length === payments.length, `${payments.length} transfers were asked for, the list has ${listed.length}`);
   const notes = new Set(listed.map(({ note }) => note));
   say(notes.size === listed.length, 'two transfers were made for one key');
-  for (const wish of wishes) {
-    const record = records.get(wish.id ?? '');
+  for (const payment of payments) {
+    const record = records.get(payment.id ?? '');
     if (record === undefined) throw new Error('a transfer without an id has been recovered');
-    found.push(...recordFaults(wish, record, evidence.signers));
+    found.push(...recordFaults(payment, record, evidence.signers));
     say(
       isDeepStrictEqual(copies.get(record.id), record),
-      `${wish.id}: D1 and the object differ at version ${record.version}`,
+      `${payment.id}: D1 and the object differ at version ${record.version}`,
     );
   }
   return [...found, ...(await chainFaults(evidence, listed)), ...(await ledgerFaults(evidence))];
@@ -52,10 +52,10 @@ interface BothSides {
  * of a block may be recorded between the two looks, and among two thousand somebody always is at that. A copy that never catches up runs into
  * the deadline.
  */
-async function bothSides({ person, vault, wishes }: Evidence): Promise<BothSides> {
+async function bothSides({ person, vault, payments }: Evidence): Promise<BothSides> {
   const copies = new Map<string, TransactionRecord | undefined>();
   const records = new Map<string, TransactionRecord>();
-  const open = new Set(wishes.flatMap(({ id }) => (id === null ? [] : [id])));
+  const open = new Set(payments.flatMap(({ id }) => (id === null ? [] : [id])));
   return pollUntil(
     'record that D1 and its object have alike',
     async () => {
@@ -75,27 +75,31 @@ async function bothSides({ person, vault, wishes }: Evidence): Promise<BothSides
   );
 }
 
-function recordFaults(wish: Wish, record: TransactionRecord, signers: readonly Person[]): readonly string[] {
-  const voices = new Set(record.approvals.map(({ userId }) => userId));
-  const lost = signers.filter(({ name, id }) => wish.approvedBy.has(name) && !voices.has(id));
+function recordFaults(
+  payment: PaymentRequest,
+  record: TransactionRecord,
+  signers: readonly Person[],
+): readonly string[] {
+  const approvers = new Set(record.approvals.map(({ userId }) => userId));
+  const lost = signers.filter(({ name, id }) => payment.approvedBy.has(name) && !approvers.has(id));
   return [
-    ...(record.note === wish.key ? [] : [`${record.id}: is not what was asked for`]),
+    ...(record.note === payment.key ? [] : [`${record.id}: is not what was asked for`]),
     ...(record.state === 'SUCCEEDED' ? [] : [`${record.id}: is ${record.state} ${record.stateReason ?? ''}`]),
     ...lost.map(({ name }) => `${record.id}: the acknowledged approval of ${name} is gone`),
-    ...(voices.size === record.approvals.length ? [] : [`${record.id}: one voice counts twice`]),
+    ...(approvers.size === record.approvals.length ? [] : [`${record.id}: one voice counts twice`]),
   ];
 }
 
 async function chainFaults(evidence: Evidence, listed: readonly TransactionRecord[]): Promise<readonly string[]> {
-  const { chain, vault, wishes, recipient } = evidence;
+  const { chain, vault, payments, recipient } = evidence;
   const sent = await chain.sentBy(vault.address);
   const received = await chain.balance(recipient);
-  const owed = wishes.reduce((sum, { body }) => sum + BigInt(body.amount), 0n);
+  const queued = payments.reduce((sum, { body }) => sum + BigInt(body.amount), 0n);
   const hashes = new Set(listed.map(({ txHash }) => txHash));
   return [
-    ...(sent === wishes.length ? [] : [`${wishes.length} transfers, but the wallet has sent ${sent}`]),
-    ...(received === owed ? [] : [`${owed} wei should have arrived, ${received} did`]),
-    ...(hashes.size === wishes.length ? [] : [`${hashes.size} different hashes for ${wishes.length} transfers`]),
+    ...(sent === payments.length ? [] : [`${payments.length} transfers, but the wallet has sent ${sent}`]),
+    ...(received === queued ? [] : [`${queued} wei should have arrived, ${received} did`]),
+    ...(hashes.size === payments.length ? [] : [`${hashes.size} different hashes for ${payments.length} transfers`]),
   ];
 }
 

@@ -15,8 +15,8 @@ import { seededRandom } from '#local/stack/seeded-random.ts';
 import { agreedBalance, faults } from './check.ts';
 import { lockDatabase } from './ill-database.ts';
 import { startIllNode } from './ill-node.ts';
-import type { Wish } from './load.ts';
-import { ensure, wishAndApprove } from './load.ts';
+import type { PaymentRequest } from './load.ts';
+import { ensure, createAndApprove } from './load.ts';
 
 /**
  * Kills the whole service at random moments under load, restarts it on what is left, and then compares what clients were told,
@@ -91,7 +91,7 @@ async function main(): Promise<readonly string[]> {
 
     await stack.stop();
 
-    const wishes: Wish[] = [];
+    const payments: PaymentRequest[] = [];
     for (let kill = 1; kill <= KILLS; kill++) {
       const weather = weatherOf(next);
       stack = await startStack({ ...options, absent: weather.absent });
@@ -99,19 +99,19 @@ async function main(): Promise<readonly string[]> {
       const signers = signersNow();
       const clients = Array.from({ length: CLIENTS }, async () => {
         for (let i = 0; i < TRANSFERS_PER_LIFE; i++)
-          if ((await wishAndApprove(signers, body, wishes)) === 'gone') return;
+          if ((await createAndApprove(signers, body, payments)) === 'gone') return;
       });
       const failure = weather.database === null ? null : failOnce(folder, weather.database);
       await pause(weather.lifeMs);
       await stack.kill();
       await Promise.all([...clients, failure]);
-      console.log(`kill ${kill}: ${inWords(weather, wishes)}`);
+      console.log(`kill ${kill}: ${inWords(weather, payments)}`);
     }
     node.fallIll(0);
     stack = await startStack(options);
-    await recover(signersNow(), wishes, () => chain.sentBy(vault.address));
+    await recover(signersNow(), payments, () => chain.sentBy(vault.address));
     console.log([...node.had].map(([name, times]) => `${name} ${times}`).join(', '));
-    return await faults({ person: readerOf(signersNow()), signers: people, vault, wishes, chain, recipient });
+    return await faults({ person: readerOf(signersNow()), signers: people, vault, payments, chain, recipient });
   } finally {
     await stack.stop();
     await node.stop();
@@ -125,14 +125,14 @@ async function failOnce(folder: string, { fromMs, forMs }: NonNullable<Weather['
   await lockDatabase(folder, forMs);
 }
 
-function inWords({ lifeMs, illness, absent, database }: Weather, wishes: readonly Wish[]): string {
-  const open = wishes.filter(({ id }) => id === null).length;
+function inWords({ lifeMs, illness, absent, database }: Weather, payments: readonly PaymentRequest[]): string {
+  const open = payments.filter(({ id }) => id === null).length;
   return [
     `after ${Math.round(lifeMs)} ms`,
     ...(illness === 0 ? [] : [`with ${Math.round(illness * 100)} % of the node's answers wrong`]),
     ...absent.map((number) => `without co-signer ${number}`),
     ...(database === null ? [] : [`D1 failing for ${Math.round(database.forMs)} ms`]),
-    `${wishes.length} transfers asked for`,
+    `${payments.length} transfers asked for`,
     `${open} without an answer so far`,
   ].join(', ');
 }
@@ -140,27 +140,27 @@ function inWords({ lifeMs, illness, absent, database }: Weather, wishes: readonl
 /** Does what clients do after a breakdown: asks again for everything that has no answer, and waits. */
 async function recover(
   signers: readonly Person[],
-  wishes: readonly Wish[],
+  payments: readonly PaymentRequest[],
   sent: () => Promise<number>,
 ): Promise<void> {
-  const unknown = wishes.filter(({ id }) => id === null).length;
-  for (const wish of wishes) {
-    const reach = await ensure(signers, wish);
+  const unknown = payments.filter(({ id }) => id === null).length;
+  for (const payment of payments) {
+    const reach = await ensure(signers, payment);
     if (reach !== 'done') throw new Error(`the service is ${reach}, and nobody has killed it`);
   }
-  console.log(`${wishes.length} transfers stand, ${unknown} of them were asked for again; waiting for the last`);
+  console.log(`${payments.length} transfers stand, ${unknown} of them were asked for again; waiting for the last`);
   let [last, movedAtMs] = [await sent(), Date.now()];
   const paid = async () => {
     const now = await sent();
     if (now > last) [last, movedAtMs] = [now, Date.now()];
     if (Date.now() - movedAtMs > STANDSTILL_MS) {
-      throw new Error(`nothing moves at ${now} of ${wishes.length}: ${await wordsOfOpen(signers, wishes)}`);
+      throw new Error(`nothing moves at ${now} of ${payments.length}: ${await wordsOfOpen(signers, payments)}`);
     }
-    return now >= wishes.length ? true : null;
+    return now >= payments.length ? true : null;
   };
   // A thousand take their time, one after the other.
   await pollUntil('last payment', paid, RECOVERY_MS, LOOK_MS);
-  for (const { id } of wishes) {
+  for (const { id } of payments) {
     const look = async () => ((await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null);
     await pollUntil(`success of ${id}`, look, STANDSTILL_MS);
   }
@@ -171,9 +171,9 @@ function readerOf([reader]: readonly Person[]): Person {
   return reader;
 }
 
-async function wordsOfOpen(signers: readonly Person[], wishes: readonly Wish[]): Promise<string> {
+async function wordsOfOpen(signers: readonly Person[], payments: readonly PaymentRequest[]): Promise<string> {
   const words: string[] = [];
-  for (const { id } of wishes) {
+  for (const { id } of payments) {
     const { state, stateReason } = await readerOf(signers).client.read(id ?? '');
     if (state !== 'SUCCEEDED') words.push(`${id} is ${state} (${stateReason})`);
   }

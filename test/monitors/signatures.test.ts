@@ -18,7 +18,7 @@ function delivery(body: string, headers: Readonly<Record<string, string>>): Deli
 }
 
 const setting = (provider: string, ...secrets: readonly string[]) => JSON.stringify({ main: { provider, secrets } });
-const ask = (provider: string, sent: Delivery, secrets: readonly string[] = [SECRET], nowMs = NOW_MS) =>
+const isAccepted = (provider: string, sent: Delivery, secrets: readonly string[] = [SECRET], nowMs = NOW_MS) =>
   verifyDelivery(setting(provider, ...secrets), { provider, endpointId: 'main' }, sent, nowMs);
 
 describe('Standard Webhooks', () => {
@@ -30,25 +30,27 @@ describe('Standard Webhooks', () => {
     'webhook-timestamp': '1614265330',
     'webhook-signature': 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=',
   };
-  const asked = (change: Readonly<Record<string, string>> = {}, text = body, nowMs = NOW_MS) =>
-    ask('standard-webhooks', delivery(text, { ...headers, ...change }), [secret], nowMs);
+  const accepts = (change: Readonly<Record<string, string>> = {}, text = body, nowMs = NOW_MS) =>
+    isAccepted('standard-webhooks', delivery(text, { ...headers, ...change }), [secret], nowMs);
 
   test('its published vector, alone and among others', () => {
-    expect(asked()).toBe(true);
+    expect(accepts()).toBe(true);
     const among = `v1,AAAA v1a,BBBB ${headers['webhook-signature']}`;
-    expect(asked({ 'webhook-signature': among })).toBe(true);
+    expect(accepts({ 'webhook-signature': among })).toBe(true);
   });
 
   test('nothing that differs in a byte, a header, a version or a secret', () => {
-    expect(asked({}, '{"test": 2432232315}')).toBe(false);
-    expect(asked({}, `${body} `)).toBe(false);
-    expect(asked({ 'webhook-id': 'msg_other' })).toBe(false);
-    expect(asked({ 'webhook-timestamp': '1614265331' })).toBe(false);
-    expect(asked({ 'webhook-signature': headers['webhook-signature'].slice(3) })).toBe(false);
-    expect(asked({ 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') })).toBe(false);
-    expect(asked({ 'webhook-signature': '' })).toBe(false);
-    expect(ask('standard-webhooks', delivery(body, headers), ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx'])).toBe(false);
-    expect(ask('standard-webhooks', delivery(body, headers), ['not-of-this-kind'])).toBe(false);
+    expect(accepts({}, '{"test": 2432232315}')).toBe(false);
+    expect(accepts({}, `${body} `)).toBe(false);
+    expect(accepts({ 'webhook-id': 'msg_other' })).toBe(false);
+    expect(accepts({ 'webhook-timestamp': '1614265331' })).toBe(false);
+    expect(accepts({ 'webhook-signature': headers['webhook-signature'].slice(3) })).toBe(false);
+    expect(accepts({ 'webhook-signature': headers['webhook-signature'].replace('v1', 'v2') })).toBe(false);
+    expect(accepts({ 'webhook-signature': '' })).toBe(false);
+    expect(isAccepted('standard-webhooks', delivery(body, headers), ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSx'])).toBe(
+      false,
+    );
+    expect(isAccepted('standard-webhooks', delivery(body, headers), ['not-of-this-kind'])).toBe(false);
   });
 
   test('nothing without one of its headers, though it be signed as if it had them', () => {
@@ -58,7 +60,7 @@ describe('Standard Webhooks', () => {
         .digest('base64')}`;
     const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature } = headers;
     const without = (some: Readonly<Record<string, string>>) =>
-      ask('standard-webhooks', delivery(body, some), [secret]);
+      isAccepted('standard-webhooks', delivery(body, some), [secret]);
     expect(without({ ...headers, 'webhook-signature': hmacOver(`${id}.${timestamp}.${body}`) })).toBe(true);
     const nameless = { 'webhook-timestamp': timestamp, 'webhook-signature': hmacOver(`null.${timestamp}.${body}`) };
     const timeless = { 'webhook-id': id, 'webhook-signature': hmacOver(`${id}.null.${body}`) };
@@ -74,14 +76,14 @@ describe('Standard Webhooks', () => {
   test('nothing by a secret that is not written as one', () => {
     const key = secret.slice(6);
     for (const other of [`123456${key}`, key, 'whsec_no-base64', `whsec_${key}A`]) {
-      expect([other, ask('standard-webhooks', delivery(body, headers), [other])]).toEqual([other, false]);
+      expect([other, isAccepted('standard-webhooks', delivery(body, headers), [other])]).toEqual([other, false]);
     }
   });
 
   test('five minutes from now in either direction, and not a second more', () => {
-    expect([asked({}, body, NOW_MS + 300_000), asked({}, body, NOW_MS - 300_000)]).toEqual([true, true]);
-    expect([asked({}, body, NOW_MS + 300_001), asked({}, body, NOW_MS - 300_001)]).toEqual([false, false]);
-    expect(asked({ 'webhook-timestamp': '1e9' })).toBe(false);
+    expect([accepts({}, body, NOW_MS + 300_000), accepts({}, body, NOW_MS - 300_000)]).toEqual([true, true]);
+    expect([accepts({}, body, NOW_MS + 300_001), accepts({}, body, NOW_MS - 300_001)]).toEqual([false, false]);
+    expect(accepts({ 'webhook-timestamp': '1e9' })).toBe(false);
   });
 
   test('Ed25519, for monitors that should hold no secret', async () => {
@@ -93,10 +95,10 @@ describe('Standard Webhooks', () => {
     const signed = await crypto.subtle.sign('Ed25519', pair.privateKey, utf8ToBytes(text));
     const signature = `v1a,${Buffer.from(new Uint8Array(signed)).toString('base64')}`;
     const sent = (change: string) => delivery(change, { ...headers, 'webhook-signature': signature });
-    expect(ask('standard-webhooks', sent(body), [`whpk_${raw}`])).toBe(true);
-    expect(ask('standard-webhooks', sent(`${body} `), [`whpk_${raw}`])).toBe(false);
+    expect(isAccepted('standard-webhooks', sent(body), [`whpk_${raw}`])).toBe(true);
+    expect(isAccepted('standard-webhooks', sent(`${body} `), [`whpk_${raw}`])).toBe(false);
     const given = (altered: string, key = `whpk_${raw}`) =>
-      ask('standard-webhooks', delivery(body, { ...headers, 'webhook-signature': altered }), [key]);
+      isAccepted('standard-webhooks', delivery(body, { ...headers, 'webhook-signature': altered }), [key]);
     expect(given(signature)).toBe(true);
     expect([given(signature.replace('v1a', 'v2')), given(signature, `12345${raw}`), given(signature, raw)]).toEqual([
       false,
@@ -119,7 +121,7 @@ describe('Standard Webhooks', () => {
     // A public key is no secret to make an HMAC with.
     const forged = createHmac('sha256', Buffer.from(raw, 'base64')).update(text).digest('base64');
     const asHmac = delivery(body, { ...headers, 'webhook-signature': `v1,${forged}` });
-    expect(ask('standard-webhooks', asHmac, [`whpk_${raw}`])).toBe(false);
+    expect(isAccepted('standard-webhooks', asHmac, [`whpk_${raw}`])).toBe(false);
   });
 });
 
@@ -137,8 +139,8 @@ test('Ed25519 as RFC 8032 has it: no other spelling of the point of a signature'
   const sent = (of: Uint8Array) =>
     delivery(BODY, { 'webhook-id': 'n', 'webhook-timestamp': '1614265330', 'webhook-signature': `v1a,${base64(of)}` });
   const key = `whpk_${base64(pointBytes)}`;
-  expect(ask('standard-webhooks', sent(signature), [key])).toBe(false);
-  expect(ask('standard-webhooks', sent(ed25519.sign(text, seed)), [key])).toBe(true);
+  expect(isAccepted('standard-webhooks', sent(signature), [key])).toBe(false);
+  expect(isAccepted('standard-webhooks', sent(ed25519.sign(text, seed)), [key])).toBe(true);
 });
 
 const BODY = '{"hello":"wörld"}';
@@ -158,28 +160,28 @@ const RIGHT: Readonly<Record<string, (body: string) => Record<string, string>>> 
 
 describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
   test('takes what is signed with a secret of now', () => {
-    expect(ask(provider, delivery(BODY, headersFor(BODY)))).toBe(true);
-    expect(ask(provider, delivery(BODY, headersFor(BODY)), ['another-secret', SECRET])).toBe(true);
+    expect(isAccepted(provider, delivery(BODY, headersFor(BODY)))).toBe(true);
+    expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret', SECRET])).toBe(true);
   });
 
   test('takes nothing else', () => {
-    expect(ask(provider, delivery(BODY, headersFor(BODY)), ['another-secret'])).toBe(false);
-    expect(ask(provider, delivery(BODY, {}))).toBe(false);
+    expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret'])).toBe(false);
+    expect(isAccepted(provider, delivery(BODY, {}))).toBe(false);
     for (const left of Object.keys(headersFor(BODY))) {
       const others = Object.entries(headersFor(BODY)).filter(([name]) => name !== left);
-      expect([left, ask(provider, delivery(BODY, Object.fromEntries(others)))]).toEqual([left, false]);
+      expect([left, isAccepted(provider, delivery(BODY, Object.fromEntries(others)))]).toEqual([left, false]);
     }
     for (const [name, value] of Object.entries(headersFor(BODY))) {
-      expect([name, ask(provider, delivery(BODY, { ...headersFor(BODY), [name]: '' }))]).toEqual([name, false]);
+      expect([name, isAccepted(provider, delivery(BODY, { ...headersFor(BODY), [name]: '' }))]).toEqual([name, false]);
       const other = { ...headersFor(BODY), [name]: `${value}0` };
-      expect([name, ask(provider, delivery(BODY, other))]).toEqual([name, false]);
+      expect([name, isAccepted(provider, delivery(BODY, other))]).toEqual([name, false]);
     }
     // Helius signs no body: that is said where it is read.
-    if (provider !== 'helius') expect(ask(provider, delivery(`${BODY} `, headersFor(BODY)))).toBe(false);
+    if (provider !== 'helius') expect(isAccepted(provider, delivery(`${BODY} `, headersFor(BODY)))).toBe(false);
     const nameless = { 'x-qn-timestamp': '1614265330', 'x-qn-signature': hmacOf(`null1614265330${BODY}`) };
-    expect(ask(provider, delivery(BODY, nameless))).toBe(false);
+    expect(isAccepted(provider, delivery(BODY, nameless))).toBe(false);
     if (provider === 'quicknode')
-      expect(ask(provider, delivery(BODY, headersFor(BODY)), [SECRET], NOW_MS + 300_001)).toBe(false);
+      expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), [SECRET], NOW_MS + 300_001)).toBe(false);
   });
 });
 

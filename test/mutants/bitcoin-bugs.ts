@@ -74,8 +74,8 @@ export const BITCOIN_BUGS: readonly Bug[] = [
   {
     name: 'replacement: each raise allows the next one',
     file: 'src/domain/wallet/fee-bump-limit.ts',
-    was: 'const asked = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));',
-    is: 'const asked = attempts.length - 1;',
+    was: 'const lastRequested = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));',
+    is: 'const lastRequested = attempts.length - 1;',
     caughtBy: domain('wallet/fee-bump-limit'),
   },
   {

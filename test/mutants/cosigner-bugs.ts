@@ -168,14 +168,14 @@ export const COSIGNER_BUGS: readonly Bug[] = [
     file: 'src/cosigner/policy/policy-chain.ts',
     was: 'next.previousHash === policyHashOf(current) &&',
     is: '',
-    caughtBy: ['test/cosigner/policy/approval-check.test.ts'],
+    caughtBy: ['test/cosigner/policy/policy-chain.test.ts'],
   },
   {
     name: 'a node takes a policy that too few wanted',
     file: 'src/cosigner/policy/policy-chain.ts',
     was: 'countedApprovers(digest, proven, current).size >= thresholdForChange(current)',
     is: 'countedApprovers(digest, proven, current).size >= 1',
-    caughtBy: ['test/cosigner/policy/approval-check.test.ts'],
+    caughtBy: ['test/cosigner/policy/policy-chain.test.ts'],
   },
   {
     name: 'a co-signer pins a hidden policy at key generation',
@@ -292,8 +292,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a renewal takes signatures of the devices in force',
     file: 'src/objects/vault/commands/policy.ts',
-    was: 'deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.decider)',
-    is: 'deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.policy)',
+    was: 'deviceSignatureRefusal({ ...decision, actor, digest }, before.value.decider)',
+    is: 'deviceSignatureRefusal({ ...decision, actor, digest }, before.value.policy)',
     caughtBy: ['test/objects/vault/commands/renewal-by-devices.test.ts'],
   },
   {

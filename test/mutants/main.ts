@@ -20,7 +20,7 @@ import { SOLANA_BUGS } from './solana-bugs.ts';
 import { STATEMENT_BUGS } from './statement-bugs.ts';
 import { TIME_BUGS } from './time-bugs.ts';
 import { VAULT_BUGS } from './vault-bugs.ts';
-import { VOTE_BUGS } from './vote-bugs.ts';
+import { APPROVAL_BUGS } from './vote-bugs.ts';
 
 /**
  * `npm run test:mutants [-- --only WORDS]`: plants each seeded bug in a copy of the project and wants what is named with it to fail, within three minutes
@@ -30,7 +30,7 @@ import { VOTE_BUGS } from './vote-bugs.ts';
 const BUGS = [
   ...FLOW_BUGS,
   ...FEE_BUGS,
-  ...VOTE_BUGS,
+  ...APPROVAL_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
   ...COIN_BUGS,

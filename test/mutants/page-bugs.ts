@@ -66,8 +66,8 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'by redirect the page takes a request that it did not call for',
     file: 'src/approval-page/redirect.ts',
-    was: 'dashboard === asked.dashboard && requestId === asked.requestId',
-    is: 'dashboard === asked.dashboard',
+    was: 'dashboard === request.dashboard && requestId === request.requestId',
+    is: 'dashboard === request.dashboard',
     caughtBy: redirect,
   },
   {

@@ -9,7 +9,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: the first node that knows nothing decides',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: 'if (inclusionIn(answers) === null) answers',
+    was: 'if (inclusionIn(answers) === null)\n    answers',
     is: 'if (!answers.some(({ ok }) => ok)) answers',
     caughtBy: AGREED,
   },
@@ -23,7 +23,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: attempts lapse while a node is away',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: 'if (told.length === answers.length && absent.length === 0)',
+    was: 'if (answered.length === answers.length && absent.length === 0)',
     is: 'if (absent.length === 0)',
     caughtBy: AGREED,
   },
@@ -44,7 +44,7 @@ export const SIGHTING_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a node that contradicts counts as away',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: "return told.length === 0 && !denies ? 'away' : 'disagrees';",
+    was: "return answered.length === 0 && !denies ? 'away' : 'disagrees';",
     is: "return 'away';",
     caughtBy: AGREED,
   },

@@ -68,7 +68,7 @@ class Bench {
     this.#write(path, source);
     try {
       for (const files of [part.tests, part.further]) {
-        if (files.length > 0 && (await this.#ask(files)) !== 'not noticed') return false;
+        if (files.length > 0 && (await this.#request(files)) !== 'not noticed') return false;
       }
       return true;
     } finally {
@@ -86,7 +86,7 @@ class Bench {
     rmSync(this.#folder, { recursive: true });
   }
 
-  async #ask(files: readonly string[]): Promise<Verdict | 'hangs'> {
+  async #request(files: readonly string[]): Promise<Verdict | 'hangs'> {
     const order: Order = { changed: [...this.#changed], files };
     this.#changed.clear();
     this.#process ??= await this.#started();

@@ -27,8 +27,8 @@ async function verdictOn({ changed, files }: Order): Promise<Verdict> {
   if (specifications.length < files.length) throw new Error(`not all of ${files.join()} is there`);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
   // It names those as well that have failed before, until they pass.
-  const asked = testModules.filter(({ moduleId }) => specifications.some((one) => one.moduleId === moduleId));
-  const isGood = unhandledErrors.length === 0 && asked.every((module) => module.ok());
+  const request = testModules.filter(({ moduleId }) => specifications.some((one) => one.moduleId === moduleId));
+  const isGood = unhandledErrors.length === 0 && request.every((module) => module.ok());
   return isGood ? 'not noticed' : 'noticed';
 }
 

@@ -17,8 +17,8 @@ export const VAULT_BUGS: readonly Bug[] = [
   {
     name: 'a new key is stored before its vault takes its policies',
     file: 'src/cosigner/object.ts',
-    was: 'const unfit = await this.#registration.extendByNewKey(policies);',
-    is: 'const unfit = [await this.#registration.extendByNewKey(policies)].find(() => false) ?? null;',
+    was: 'const keyRefusal = await this.#registration.extendByNewKey(policies);',
+    is: 'const keyRefusal = [await this.#registration.extendByNewKey(policies)].find(() => false) ?? null;',
     caughtBy: [FURTHER_KEY],
   },
   {
@@ -59,8 +59,8 @@ export const VAULT_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer that joins a key does not extend the policies of the vault',
     file: 'src/cosigner/key/resharing.ts',
-    was: 'const unfit = await registration.extendByNewKey(policies);',
-    is: 'const unfit = await registration.complete([]);',
+    was: 'const keyRefusal = await registration.extendByNewKey(policies);',
+    is: 'const keyRefusal = await registration.complete([]);',
     caughtBy: [JOINING],
   },
   {

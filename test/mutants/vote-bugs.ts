@@ -1,19 +1,19 @@
 import { domain, type Bug } from './bug.ts';
 
 /** Voices: twice by one person, after the end, for something else, by somebody who has left. */
-export const VOTE_BUGS: readonly Bug[] = [
+export const APPROVAL_BUGS: readonly Bug[] = [
   {
     name: 'two tokens of one person are two voices',
     file: 'src/domain/transaction/approvals.ts',
-    was: 'return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => actor.userId));',
-    is: 'return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
+    was: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => actor.userId));',
+    is: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
     caughtBy: ['test/domain/transaction/transition.test.ts', 'test/cosigner/policy/approval-check.test.ts'],
   },
   {
     name: 'a voice for other bytes counts',
     file: 'src/domain/transaction/approvals.ts',
-    was: 'vote.digest === digest && countsUnder(vote, policy)',
-    is: 'countsUnder(vote, policy)',
+    was: 'approval.digest === digest && countsUnder(approval, policy)',
+    is: 'countsUnder(approval, policy)',
     caughtBy: ['test/cosigner/policy/approval-check.test.ts'],
   },
   {

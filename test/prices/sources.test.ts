@@ -22,7 +22,7 @@ const source =
   async () =>
     new Map(Object.entries(prices));
 const away: PriceSource = async () => null;
-const told = async (sources: readonly PriceSource[], assets = [COIN, DOLLAR, MEME]) =>
+const reported = async (sources: readonly PriceSource[], assets = [COIN, DOLLAR, MEME]) =>
   Object.fromEntries(await pricesOf(sources, assets, NOON_MS));
 
 test('the name of an asset says its chain and its token', () => {
@@ -34,25 +34,25 @@ test('the name of an asset says its chain and its token', () => {
 });
 
 test('the first that knows is believed, and the others are asked for the rest alone', async () => {
-  const asked: (readonly string[])[] = [];
+  const requests: (readonly string[])[] = [];
   const second: PriceSource = async (assets) => {
-    asked.push(assets);
+    requests.push(assets);
     return new Map([[DOLLAR, known('2')]]);
   };
   const third = source({ [COIN]: known('3'), [DOLLAR]: known('3') });
-  expect(await told([source({ [COIN]: known('1') }), second, third])).toEqual({
+  expect(await reported([source({ [COIN]: known('1') }), second, third])).toEqual({
     [COIN]: known('1'),
     [DOLLAR]: known('2'),
     [MEME]: { state: 'unknown' },
   });
-  expect(asked).toEqual([[DOLLAR, MEME]]);
+  expect(requests).toEqual([[DOLLAR, MEME]]);
 });
 
 test('what nobody knows a source that is away may still know; without any source nothing has a price', async () => {
   const some = source({ [COIN]: known('1') });
   const unavailable = { state: 'unavailable' };
-  expect(await told([away, some])).toEqual({ [COIN]: known('1'), [DOLLAR]: unavailable, [MEME]: unavailable });
-  expect(await told([])).toEqual({
+  expect(await reported([away, some])).toEqual({ [COIN]: known('1'), [DOLLAR]: unavailable, [MEME]: unavailable });
+  expect(await reported([])).toEqual({
     [COIN]: { state: 'unpriced' },
     [DOLLAR]: { state: 'unpriced' },
     [MEME]: { state: 'unpriced' },
@@ -177,10 +177,10 @@ test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
   expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
 });
 
-const nobody = async () => null;
+const noSource = async () => null;
 
 test('the setting: nothing, and sources in their order', async () => {
-  expect([priceSources(undefined, nobody), priceSources(' ', nobody)]).toEqual([[], []]);
+  expect([priceSources(undefined, noSource), priceSources(' ', noSource)]).toEqual([[], []]);
   const setting = JSON.stringify([
     { type: 'static', prices: { [DOLLAR]: '1.00' } },
     { type: 'chainlink', feeds: { [COIN]: { feed: FEED, maxAgeSeconds: 3600 } } },
@@ -189,7 +189,7 @@ test('the setting: nothing, and sources in their order', async () => {
   answer = { status: 200, body: JSON.stringify({ coins: {} }) };
   const sources = priceSources(setting, async () => round());
   expect(sources).toHaveLength(3);
-  expect(await told(sources)).toEqual({
+  expect(await reported(sources)).toEqual({
     [COIN]: known('2500000000000000', NOON_MS - 60_000),
     [DOLLAR]: known('1000000000000'),
     [MEME]: { state: 'unknown' },
@@ -207,5 +207,5 @@ test.each([
   ['an address that is none', '[{"type":"defillama","url":"ftp://prices"}]'],
   ['a field too many', '[{"type":"static","prices":{},"extra":1}]'],
 ])('a setting with %s does not start', (_name, setting) => {
-  expect(() => priceSources(setting, nobody)).toThrow('PRICE_SOURCES');
+  expect(() => priceSources(setting, noSource)).toThrow('PRICE_SOURCES');
 });

@@ -135,9 +135,9 @@ export class SimulatedCosigner {
   }
 
   async #open(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
-    const { protocol, request: asked } = body as { protocol: string; request: unknown };
+    const { protocol, request: requested } = body as { protocol: string; request: unknown };
     if (!SUPPORTED_PROTOCOLS.includes(protocol)) return refused(refusal('protocol-mismatch'));
-    const { signers, request: sent } = asked as { signers: number[]; request: unknown };
+    const { signers, request: sent } = requested as { signers: number[]; request: unknown };
     if (signers.length !== this.#terms.threshold) return refused(refusal('malformed', 'signers'));
     const request = signingRequestOf(sent);
     const checked = await this.#check(dealer, request);

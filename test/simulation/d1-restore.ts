@@ -16,19 +16,19 @@ const RECOVERY_MS = 10 * 60_000;
 /** The last act: D1 has lost all that it repeats, the vault is asked to tell it again, and it is there as it was. */
 export async function setBack(world: World): Promise<void> {
   const { db } = world.d1;
-  const told = () => Object.values(REPEATED).map((query) => db.run(query, []).rows);
-  const before = told();
+  const reported = () => Object.values(REPEATED).map((query) => db.run(query, []).rows);
+  const before = reported();
   for (const table of Object.keys(REPEATED)) db.run(`DELETE FROM ${table}`, []);
-  let isAsked = false;
-  const ask = async () => {
-    const answer = await world.ask(`POST /internal/vault/${world.vaultId}/projection`);
+  let isRequested = false;
+  const rebuild = async () => {
+    const answer = await world.request(`POST /internal/vault/${world.vaultId}/projection`);
     if (answer?.status !== 202) world.oracle.fault(`set back: ${answer?.status ?? 'no answer'}`);
-    isAsked = true;
+    isRequested = true;
   };
-  const asked = ask();
-  await world.schedule.run(() => isAsked && isSettled(world), RECOVERY_MS);
-  await asked;
-  const after = told();
+  const rebuilding = rebuild();
+  await world.schedule.run(() => isRequested && isSettled(world), RECOVERY_MS);
+  await rebuilding;
+  const after = reported();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
     const [was, is] = [before[i] ?? [], after[i] ?? []];
     // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end. What follows is judged

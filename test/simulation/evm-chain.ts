@@ -36,7 +36,7 @@ const FINAL_DEPTH = 20;
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
 export const TRANSFER_GAS = 21_000n;
-const NOBODY: Account = { balance: 0n, nonce: 0 };
+const NO_ONE: Account = { balance: 0n, nonce: 0 };
 /** Has what others pay with. */
 const RICH = `0x${'e'.repeat(40)}` as const;
 const MAX_PER_BLOCK = 3;
@@ -124,7 +124,7 @@ export class EvmChain implements SimulatedChain {
   }
 
   account(address: string, block: Block = this.head): Account {
-    return block.accounts.get(addressOf(address)) ?? NOBODY;
+    return block.accounts.get(addressOf(address)) ?? NO_ONE;
   }
 
   /** Of an account with what waits for it in the pool. */
@@ -212,15 +212,15 @@ export class EvmChain implements SimulatedChain {
     const transfers: ChainTransfer[] = [];
     while (transfers.length < MAX_PER_BLOCK) {
       const next = [...this.#pool.values()].find(
-        (one) => (accounts.get(one.from) ?? NOBODY).nonce === one.nonce && one.maxFeePerGas >= baseFeePerGas,
+        (one) => (accounts.get(one.from) ?? NO_ONE).nonce === one.nonce && one.maxFeePerGas >= baseFeePerGas,
       );
       if (next === undefined) break;
       this.#pool.delete(next.hash);
-      const payer = accounts.get(next.from) ?? NOBODY;
+      const payer = accounts.get(next.from) ?? NO_ONE;
       const cost = next.value + TRANSFER_GAS * pricePaid(next, baseFeePerGas);
       if (payer.balance < cost) continue;
       accounts.set(next.from, { balance: payer.balance - cost, nonce: payer.nonce + 1 });
-      const payee = accounts.get(next.to) ?? NOBODY;
+      const payee = accounts.get(next.to) ?? NO_ONE;
       accounts.set(next.to, { ...payee, balance: payee.balance + next.value });
       transfers.push(next);
     }

@@ -8,7 +8,7 @@ const TIP = 10n ** 9n;
 const GENESIS_SECONDS = 1_700_000_000;
 const BLOCK_SECONDS = 12;
 
-interface Asked {
+interface RpcRequest {
   readonly id: number;
   readonly method: string;
   readonly params: readonly unknown[];
@@ -27,11 +27,11 @@ export class EvmRpc implements ChainApi {
   }
 
   methodOf({ sent }: Query): string {
-    return askedIn(sent).method;
+    return requestIn(sent).method;
   }
 
   async answer({ sent, behind, miscount, isForgetful }: Query): Promise<Response> {
-    const { id, method, params } = askedIn(sent);
+    const { id, method, params } = requestIn(sent);
     if (isForgetful && HISTORY.has(method)) return Response.json({ id, jsonrpc: JSONRPC, result: null });
     try {
       return Response.json({
@@ -47,15 +47,15 @@ export class EvmRpc implements ChainApi {
 
   complaint({ sent }: Query): Response {
     return Response.json({
-      id: askedIn(sent).id,
+      id: requestIn(sent).id,
       jsonrpc: JSONRPC,
       error: { code: -32603, message: 'internal error' },
     });
   }
 }
 
-function askedIn(sent: string | null): Asked {
-  return JSON.parse(sent ?? '') as Asked;
+function requestIn(sent: string | null): RpcRequest {
+  return JSON.parse(sent ?? '') as RpcRequest;
 }
 
 /** The chain as one node sees it. */

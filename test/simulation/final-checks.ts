@@ -77,10 +77,10 @@ export function isQuiet(world: World): boolean {
 export function isSettled(world: World): boolean {
   if (!isQuiet(world)) return false;
   const watched = transactionsOf(world).filter(isWatchedAfterFailure);
-  const owed = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox').filter(
+  const queued = rowsOf(vaultDb(world), 'SELECT tx_id AS id, job FROM outbox').filter(
     ({ id, job }) => job !== 'confirm' || !watched.some((one) => one.id === id),
   );
-  if (owed.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
+  if (queued.some(({ job }) => job !== 'reconcile' && job !== 'expire-policy')) return false;
   const open = rowsOf(world.d1.db, "SELECT count(*) AS n FROM deliveries WHERE state = 'open'");
   if ((open[0]?.n ?? 0) > 0) return false;
   return [...world.wallets].every(([chain, wallet]) => {
@@ -95,41 +95,46 @@ export function underWay(world: World): string {
     const tried = attempts.map(({ nonce, purpose, sent }) => `${purpose} at ${nonce} ${sent?.outcome ?? 'not sent'}`);
     return `${state} (${stateReason ?? 'no reason'}; ${tried.join(', ')})`;
   });
-  const owed = rowsOf(vaultDb(world), 'SELECT job FROM outbox').map(({ job }) => job);
+  const queued = rowsOf(vaultDb(world), 'SELECT job FROM outbox').map(({ job }) => job);
   const held = [...world.wallets].map(
     ([chain, wallet]) => `${chain.row.name}: ledger ${balanceOf(world, chain)?.final}, chain ${chain.balance(wallet)}`,
   );
-  return [...lines, `owed: ${owed.join()}`, ...held].join('; ');
+  return [...lines, `owed: ${queued.join()}`, ...held].join('; ');
 }
 
 /** What must be so when everything has come to its end. */
 export function judge(world: World): void {
   const { oracle } = world;
   const transactions = transactionsOf(world);
-  for (const wish of oracle.wishes) {
-    const record = transactions.find(({ id }) => id === wish.id);
-    const times = oracle.paid(wish);
-    if (wish.id !== null && record === undefined) oracle.fault(`I4: ${wish.key} was acknowledged and is not there`);
+  for (const payment of oracle.payments) {
+    const record = transactions.find(({ id }) => id === payment.id);
+    const times = oracle.paid(payment);
+    if (payment.id !== null && record === undefined)
+      oracle.fault(`I4: ${payment.key} was acknowledged and is not there`);
     const same = transactions.filter(
       ({ intent }) =>
-        intent.kind === 'transfer' && intent.chain === wish.chain.row.caip2 && BigInt(intent.amount) === wish.amount,
+        intent.kind === 'transfer' &&
+        intent.chain === payment.chain.row.caip2 &&
+        BigInt(intent.amount) === payment.amount,
     );
-    if (same.length > 1) oracle.fault(`I4: ${wish.key} is there ${same.length} times`);
+    if (same.length > 1) oracle.fault(`I4: ${payment.key} is there ${same.length} times`);
     if (record === undefined) continue;
     if ((record.state === 'SUCCEEDED') !== (times === 1)) {
-      oracle.fault(`I6: ${wish.key} is ${record.state}, and the chain has it ${times} times`);
+      oracle.fault(`I6: ${payment.key} is ${record.state}, and the chain has it ${times} times`);
     }
     // Nobody else has the key: whatever took its place was the service's own.
-    if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${wish.key} was conflicted with`);
-    if (record.stateReason === 'NOT_AFTER_PASSED' && wish.notAfterMs === null) {
-      oracle.fault(`I4: ${wish.key} has no end and was ended by time`);
+    if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${payment.key} was conflicted with`);
+    if (record.stateReason === 'NOT_AFTER_PASSED' && payment.notAfterMs === null) {
+      oracle.fault(`I4: ${payment.key} has no end and was ended by time`);
     }
-    if (wish.isStopped && times > 0) oracle.fault(`I4: ${wish.key} was stopped and is paid`);
+    if (payment.isStopped && times > 0) oracle.fault(`I4: ${payment.key} was stopped and is paid`);
     // Who is no signer any more has no voice in what is undecided; where all stay, none is lost.
-    const voices = new Set(record.approvals.map(({ actor }) => actor.userId as string));
-    const lost = [...wish.heard].filter((person) => !voices.has(person) && oracle.terms.signers.includes(person));
-    if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${wish.key} has lost a voice that counted`);
-    if (record.approvals.length > voices.size) oracle.fault(`I4: ${wish.key} has a voice twice`);
+    const approvers = new Set(record.approvals.map(({ actor }) => actor.userId as string));
+    const lost = [...payment.acknowledgedTo].filter(
+      (person) => !approvers.has(person) && oracle.terms.signers.includes(person),
+    );
+    if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost a voice that counted`);
+    if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has a voice twice`);
   }
   for (const [chain, wallet] of world.wallets) judgeAllocator(world, chain, wallet);
   judgeHistory(world);
@@ -163,13 +168,13 @@ export function judgeHistory(world: World): void {
   const parsed = (rows: readonly { entry: string; hash: string }[]) =>
     rows.map(({ entry, hash }) => ({ ...(JSON.parse(entry) as HistoryEntry), hash }));
   const kept = parsed(rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq'));
-  const told = parsed(
+  const reported = parsed(
     rowsOf(world.d1.db, `SELECT entry, hash FROM audit WHERE vault_id = ${world.vaultId} ORDER BY seq`),
   );
-  const broken = chainFault(kept) ?? chainFault(told);
+  const broken = chainFault(kept) ?? chainFault(reported);
   if (broken !== null) world.oracle.fault(`I11: ${broken}`);
-  if (kept.length !== told.length || kept.at(-1)?.hash !== told.at(-1)?.hash) {
-    world.oracle.fault(`I11: D1 has ${told.length} lines of ${kept.length}`);
+  if (kept.length !== reported.length || kept.at(-1)?.hash !== reported.at(-1)?.hash) {
+    world.oracle.fault(`I11: D1 has ${reported.length} lines of ${kept.length}`);
   }
   for (const { transactionId, from, to, action } of kept) {
     const isOver = from === 'REJECTED' || from === 'EXPIRED';

@@ -5,7 +5,7 @@ import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } f
 import { setBack } from './d1-restore.ts';
 import type { SimulatedChain } from './chain.ts';
 import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
-import type { Wish } from './oracle.ts';
+import type { PaymentRequest } from './oracle.ts';
 import type { Family, Person } from './world.ts';
 import { World } from './world.ts';
 
@@ -29,7 +29,7 @@ export interface Course {
   readonly families?: readonly Family[];
   /** No weather, and crashes at these points alone: the same story each time. */
   readonly crashPoints?: ReadonlySet<number>;
-  readonly tell?: (line: string) => void;
+  readonly log?: (line: string) => void;
 }
 
 /** Each history that is lived has a day of its own: what modules remember of an earlier one is long ago. */
@@ -46,7 +46,7 @@ const LOOK_MS = 20_000;
 
 /** Lives one history, and judges it. */
 export async function live(course: Course): Promise<Outcome> {
-  const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.tell);
+  const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.log);
   const world = new World(schedule, course.families ?? schedule.pick(FAMILIES));
   simulate(schedule, (url, init) => world.network(url, init));
   const unexpected = listen(schedule);
@@ -68,7 +68,7 @@ export async function live(course: Course): Promise<Outcome> {
     calls,
     injected,
     crashes,
-    paid: oracle.wishes.filter((wish) => oracle.paid(wish) > 0).length,
+    paid: oracle.payments.filter((payment) => oracle.paid(payment) > 0).length,
     signatures: oracle.signatures,
     points: schedule.points,
   };
@@ -119,7 +119,8 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   else await done;
   judge(world);
   // In fair weather two voices are enough, whoever dies.
-  if (isPlanned && oracle.wishes.some((wish) => oracle.paid(wish) !== 1)) oracle.fault('I12: a payment was not made');
+  if (isPlanned && oracle.payments.some((payment) => oracle.paid(payment) !== 1))
+    oracle.fault('I12: a payment was not made');
   if (oracle.faults.length === 0) await setBack(world);
 }
 
@@ -196,10 +197,10 @@ function stir(world: World): void {
 
 function randomStories(world: World): Promise<void>[] {
   const { schedule } = world;
-  const wishes = Array.from({ length: 1 + schedule.upTo(5) }, (_, i) => randomWish(world, i));
+  const payments = Array.from({ length: 1 + schedule.upTo(5) }, (_, i) => randomPayment(world, i));
   const others = [deposits(world)];
   if (schedule.isLuck(0.3)) others.push(later(world, 60_000, () => changePolicy(world, schedule.pick(world.people))));
-  return [...wishes, ...others];
+  return [...payments, ...others];
 }
 
 async function later(world: World, mostMs: number, act: () => Promise<void>): Promise<void> {
@@ -207,17 +208,17 @@ async function later(world: World, mostMs: number, act: () => Promise<void>): Pr
   await act();
 }
 
-async function randomWish(world: World, index: number): Promise<void> {
+async function randomPayment(world: World, index: number): Promise<void> {
   const { schedule, oracle, people } = world;
   await schedule.sleep(schedule.upTo(120_000));
   const chain = schedule.pick(world.chains);
   const amount = chain.unit * BigInt(index + 1) + BigInt(schedule.upTo(1_000_000));
-  const wish = oracle.wish(chain, schedule.pick(chain.recipients), amount);
+  const payment = oracle.paymentRequest(chain, schedule.pick(chain.recipients), amount);
   const creator = schedule.pick(people);
-  await create(world, wish, creator);
+  await create(world, payment, creator);
   // A client that lost its memory asks once more.
-  if (schedule.isLuck(0.2)) await create(world, wish, creator);
-  await Promise.all(people.map((person) => decide(world, wish, person)));
+  if (schedule.isLuck(0.2)) await create(world, payment, creator);
+  await Promise.all(people.map((person) => decide(world, payment, person)));
 }
 
 /** One payment on a chain that is made for those that wait above an unused nonce. */
@@ -240,27 +241,27 @@ function payWhereOneWaits(world: World): void {
 async function payAgain(world: World, chain: SimulatedChain): Promise<void> {
   const [person] = world.people;
   if (person === undefined) throw new Error('there are three people');
-  const amount = chain.unit + BigInt(world.oracle.wishes.length);
-  const wish = world.oracle.wish(chain, chain.recipients[0] ?? '', amount);
-  await create(world, wish, person);
-  for (const one of world.people) await approve(world, wish, one);
+  const amount = chain.unit + BigInt(world.oracle.payments.length);
+  const payment = world.oracle.paymentRequest(chain, chain.recipients[0] ?? '', amount);
+  await create(world, payment, person);
+  for (const one of world.people) await approve(world, payment, one);
 }
 
 /** What one person does about one wish. */
-async function decide(world: World, wish: Wish, person: Person): Promise<void> {
+async function decide(world: World, payment: PaymentRequest, person: Person): Promise<void> {
   const { schedule } = world;
   const mood = schedule.chance();
   await schedule.sleep(schedule.upTo(60_000));
-  if (mood < 0.04) return stop(world, wish, person, 'reject');
-  if (mood < 0.08) return stop(world, wish, person, 'cancel');
+  if (mood < 0.04) return stop(world, payment, person, 'reject');
+  if (mood < 0.08) return stop(world, payment, person, 'cancel');
   if (mood < 0.15) return undefined;
-  await approve(world, wish, person);
+  await approve(world, payment, person);
   // Two fingers, or two windows.
-  if (mood > 0.9) await Promise.all([approve(world, wish, person), approve(world, wish, person)]);
+  if (mood > 0.9) await Promise.all([approve(world, payment, person), approve(world, payment, person)]);
   if (mood > 0.7) {
     await schedule.sleep(schedule.upTo(30_000));
-    if (mood > 0.95) await stop(world, wish, person, 'cancel');
-    else await speedUp(world, wish, person);
+    if (mood > 0.95) await stop(world, payment, person, 'cancel');
+    else await speedUp(world, payment, person);
   }
   return undefined;
 }
@@ -273,8 +274,8 @@ async function deposits(world: World): Promise<void> {
     await schedule.sleep(schedule.upTo(60_000));
     const [chain, wallet] = schedule.pick([...wallets]);
     const hash = chain.deposit(wallet, 1_000n + BigInt(schedule.upTo(10_000_000)));
-    const told = schedule.upTo(3);
-    for (let time = 0; time < told; time++) {
+    const reported = schedule.upTo(3);
+    for (let time = 0; time < reported; time++) {
       await schedule.sleep(schedule.upTo(20_000));
       await world.report(chain, hash, `delivery-${i}`);
     }
@@ -289,10 +290,10 @@ function plannedStories(world: World): Promise<void>[] {
     const [alice, bob] = world.people;
     if (alice === undefined || bob === undefined) throw new Error('there are three people');
     const story = async () => {
-      const wish = world.oracle.wish(chain, chain.recipients[0] ?? '', chain.unit);
-      await create(world, wish, alice);
-      await approve(world, wish, alice);
-      await approve(world, wish, bob);
+      const payment = world.oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit);
+      await create(world, payment, alice);
+      await approve(world, payment, alice);
+      await approve(world, payment, bob);
     };
     const deposit = async () => {
       const hash = chain.deposit(wallet, 5_000n);
@@ -303,7 +304,7 @@ function plannedStories(world: World): Promise<void>[] {
 }
 
 /** Events of the log that say that something went wrong which nobody has planned. */
-const TROUBLE = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
+const PROBLEM_EVENTS = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
 
 /** Reads the log of the service: an error that no fault of the simulation explains is a finding. */
 function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: () => void } {
@@ -313,7 +314,7 @@ function listen(schedule: Schedule): { readonly lines: readonly string[]; stop: 
     const text = String(line);
     const event = text.startsWith('{') ? (JSON.parse(text) as { event?: string }).event : undefined;
     schedule.note(`log ${text.slice(0, 200)}`);
-    if (event === undefined || (TROUBLE.has(event) && !text.includes('(simulated)'))) lines.push(text);
+    if (event === undefined || (PROBLEM_EVENTS.has(event) && !text.includes('(simulated)'))) lines.push(text);
   };
   return { lines, stop: () => (console.error = real) };
 }

@@ -38,7 +38,7 @@ const isSweep = options.points || options.pairs !== undefined;
 const PROCESSES = 2;
 const AGAIN_EVERY = 10;
 
-const tell = console.log;
+const log = console.log;
 /** The clock is another one as soon as something is simulated. */
 const begun = process.hrtime.bigint();
 const secondsNow = Math.floor(Date.now() / 1000);
@@ -48,11 +48,11 @@ async function judged(course: Course, sum: Sum, live: (course: Course) => Promis
   const outcome = await live(course);
   const points = [...(course.crashPoints ?? [])];
   const name = `seed ${course.seed}${points.length === 0 ? '' : `, deaths at ${points.join()}`}`;
-  const again = course.seed % AGAIN_EVERY === 0 && course.tell === undefined ? await live(course) : outcome;
+  const again = course.seed % AGAIN_EVERY === 0 && course.log === undefined ? await live(course) : outcome;
   const faults = [...outcome.faults];
   if (again.traceHash !== outcome.traceHash) faults.push(`it goes another way the second time: ${again.traceHash}`);
   addTo(sum, { ...outcome, faults });
-  if (faults.length > 0) tell([`${name}, trace ${outcome.traceHash}:`, ...faults.map((one) => `  ${one}`)].join('\n'));
+  if (faults.length > 0) log([`${name}, trace ${outcome.traceHash}:`, ...faults.map((one) => `  ${one}`)].join('\n'));
   return outcome;
 }
 
@@ -61,7 +61,7 @@ async function simulated(): Promise<Sum> {
   const { live } = await import('./history.ts');
   const sum = sumOf();
   const one = options.seed;
-  if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), tell }, sum, live);
+  if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), log }, sum, live);
   else if (isSweep) await sweep(sum, live);
   else {
     const first = firstSeed();
@@ -147,7 +147,7 @@ async function partOf(wanted: readonly string[]): Promise<Sum> {
   });
   const lines = text.trimEnd().split('\n');
   const last = lines.pop() ?? '';
-  for (const line of lines) tell(line);
+  for (const line of lines) log(line);
   if (code !== 0 && !last.startsWith('{')) throw new Error(`a part of the simulation ended with ${code}`);
   return JSON.parse(last) as Sum;
 }
@@ -155,5 +155,5 @@ async function partOf(wanted: readonly string[]): Promise<Sum> {
 const isAlone = options.part || options.seed !== undefined;
 const total = isAlone ? await simulated() : await shared();
 const seconds = Math.round(Number(process.hrtime.bigint() - begun) / 1e9);
-tell(options.part ? JSON.stringify(total) : `${textOf(total)}, ${seconds} s`);
+log(options.part ? JSON.stringify(total) : `${textOf(total)}, ${seconds} s`);
 if (total.bad > 0) process.exitCode = 1;

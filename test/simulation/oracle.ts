@@ -3,7 +3,7 @@ import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-c
 import type { SimulatedChain } from './chain.ts';
 
 /** A payment that somebody wants, and everything that the people know of it. No two of a chain have the same amount: it is how the chain is read. */
-export interface Wish {
+export interface PaymentRequest {
   readonly key: string;
   readonly chain: SimulatedChain;
   readonly to: string;
@@ -12,9 +12,9 @@ export interface Wish {
   readonly terms: Terms;
   id: string | null;
   /** Who has asked to approve it, whether or not an answer came. */
-  readonly asked: Set<string>;
+  readonly requestedBy: Set<string>;
   /** Who has been told that the voice counts. */
-  readonly heard: Set<string>;
+  readonly acknowledgedTo: Set<string>;
   /** The end of the time in which it may be carried out; null for none. */
   notAfterMs: number | null;
   /** Somebody was told that it will not be. */
@@ -34,7 +34,7 @@ export interface Terms {
  */
 export class Oracle {
   readonly faults: string[] = [];
-  readonly wishes: Wish[] = [];
+  readonly payments: PaymentRequest[] = [];
   /** The wallet on each chain. */
   readonly #wallets: ReadonlyMap<SimulatedChain, string>;
   /** What is in force beyond doubt: while a change is under way, the weaker of both. */
@@ -72,30 +72,31 @@ export class Oracle {
     this.#terms = to;
   }
 
-  wish(chain: SimulatedChain, to: string, amount: bigint): Wish {
-    const wish: Wish = {
-      key: `wish-${this.wishes.length + 1}`,
+  paymentRequest(chain: SimulatedChain, to: string, amount: bigint): PaymentRequest {
+    const paymentRequest: PaymentRequest = {
+      key: `wish-${this.payments.length + 1}`,
       chain,
       to,
       amount,
       terms: this.#terms,
       id: null,
-      asked: new Set(),
-      heard: new Set(),
+      requestedBy: new Set(),
+      acknowledgedTo: new Set(),
       notAfterMs: null,
       isStopped: false,
       isRefused: false,
     };
-    this.wishes.push(wish);
-    return wish;
+    this.payments.push(paymentRequest);
+    return paymentRequest;
   }
 
   /** I5: one key, one transaction. */
-  created(wish: Wish, id: string): void {
-    if (wish.id !== null && wish.id !== id) this.fault(`I5: ${wish.key} made ${wish.id} and ${id}`);
-    const other = this.wishes.find((one) => one !== wish && one.id === id);
-    if (other !== undefined) this.fault(`I5: ${wish.key} and ${other.key} are both ${id}`);
-    wish.id = id;
+  created(paymentRequest: PaymentRequest, id: string): void {
+    if (paymentRequest.id !== null && paymentRequest.id !== id)
+      this.fault(`I5: ${paymentRequest.key} made ${paymentRequest.id} and ${id}`);
+    const other = this.payments.find((one) => one !== paymentRequest && one.id === id);
+    if (other !== undefined) this.fault(`I5: ${paymentRequest.key} and ${other.key} are both ${id}`);
+    paymentRequest.id = id;
   }
 
   /** A node lets a partial signature go. I1: one transaction, one intent, one nonce, and one digest for each attempt. I2: enough people wanted it. */
@@ -115,21 +116,31 @@ export class Oracle {
     known.digests.set(attempt, digest);
     if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
     if (intent.kind !== 'transfer') return this.fault(`I2: nobody wanted a ${intent.kind}`);
-    const wish = this.#wished(intent.chain, intent);
-    if (wish === null) {
+    const paymentRequest = this.#wished(intent.chain, intent);
+    if (paymentRequest === null) {
       return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
     }
-    if ((intent.notAfterMs ?? null) !== wish.notAfterMs) this.fault(`I2: ${wish.key} is signed with another end`);
-    const voices = [...wish.asked].filter((person) => wish.terms.signers.includes(person)).length;
-    if (voices < wish.terms.threshold)
-      this.fault(`I2: ${wish.key} is signed, and ${voices} of ${wish.terms.threshold} wanted it`);
-    if (wish.isStopped && purpose === 'intent')
-      this.fault(`I2: ${wish.key} is signed, and somebody was told that it is not`);
+    if ((intent.notAfterMs ?? null) !== paymentRequest.notAfterMs)
+      this.fault(`I2: ${paymentRequest.key} is signed with another end`);
+    const approvals = [...paymentRequest.requestedBy].filter((person) =>
+      paymentRequest.terms.signers.includes(person),
+    ).length;
+    if (approvals < paymentRequest.terms.threshold)
+      this.fault(
+        `I2: ${paymentRequest.key} is signed, and ${approvals} of ${paymentRequest.terms.threshold} wanted it`,
+      );
+    if (paymentRequest.isStopped && purpose === 'intent')
+      this.fault(`I2: ${paymentRequest.key} is signed, and somebody was told that it is not`);
   }
 
-  #wished(caip2: string, { to, amount }: { readonly to: string; readonly amount: string | bigint }): Wish | null {
-    const wish = this.wishes.find(({ chain, ...one }) => chain.row.caip2 === caip2 && one.amount === BigInt(amount));
-    return wish?.to.toLowerCase() === to.toLowerCase() ? wish : null;
+  #wished(
+    caip2: string,
+    { to, amount }: { readonly to: string; readonly amount: string | bigint },
+  ): PaymentRequest | null {
+    const paymentRequest = this.payments.find(
+      ({ chain, ...one }) => chain.row.caip2 === caip2 && one.amount === BigInt(amount),
+    );
+    return paymentRequest?.to.toLowerCase() === to.toLowerCase() ? paymentRequest : null;
   }
 
   /** I3: what was wanted once is paid once, and nothing else ever is. Looks at all blocks that may be new since the last time. */
@@ -137,18 +148,18 @@ export class Oracle {
     const payments = chain.paymentsFrom(this.#walletOn(chain), Math.max(0, chain.height - chain.deepestFork));
     for (const payment of payments) {
       const { hash, to, amount } = payment;
-      const wish = this.#wished(chain.row.caip2, payment);
-      if (wish === null) {
+      const paymentRequest = this.#wished(chain.row.caip2, payment);
+      if (paymentRequest === null) {
         this.fault(`I3: ${hash} pays ${amount} to ${to}, and nobody wanted that`);
         continue;
       }
-      const times = this.paid(wish);
-      if (times > 1) this.fault(`I3: ${wish.key} is paid ${times} times`);
+      const times = this.paid(paymentRequest);
+      if (times > 1) this.fault(`I3: ${paymentRequest.key} is paid ${times} times`);
     }
   }
 
   /** How often it stands in the chain. */
-  paid({ chain, amount }: Wish): number {
+  paid({ chain, amount }: PaymentRequest): number {
     return chain.paymentsFrom(this.#walletOn(chain), 0).filter((one) => one.amount === amount).length;
   }
 

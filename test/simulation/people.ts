@@ -1,4 +1,4 @@
-import type { Wish } from './oracle.ts';
+import type { PaymentRequest } from './oracle.ts';
 import type { Answer, Person, World } from './world.ts';
 
 /** As long as a client goes on asking before it takes the service for gone. */
@@ -6,9 +6,9 @@ const MAX_TRIES = 200;
 const PAUSE_MS = 8_000;
 
 /** Asks until there is an answer that says what became of it. Null when the service is gone. */
-async function insist(world: World, ask: () => Promise<Answer | null>): Promise<Answer | null> {
+async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
   for (let time = 1; time <= MAX_TRIES; time++) {
-    const answer = await ask();
+    const answer = await request();
     if (answer !== null && answer.status < 500) return answer;
     await world.schedule.sleep(1_000 + world.schedule.upTo(PAUSE_MS));
   }
@@ -18,12 +18,12 @@ async function insist(world: World, ask: () => Promise<Answer | null>): Promise<
 const MINUTE_MS = 60_000;
 
 /** One payment of seven names an end. */
-function isEnding({ key }: Wish): boolean {
+function isEnding({ key }: PaymentRequest): boolean {
   return numberOf(key) % 7 === 0;
 }
 
 /** From ten minutes, in which little gets done, to an hour and a half. */
-function periodOf({ key }: Wish): number {
+function periodOf({ key }: PaymentRequest): number {
   return (10 + (numberOf(key) % 5) * 20) * MINUTE_MS;
 }
 
@@ -32,50 +32,59 @@ function numberOf(key: string): number {
 }
 
 /** As an integrator does it: with a key, again and again with the same one. */
-export async function create(world: World, wish: Wish, creator: Person): Promise<void> {
+export async function create(world: World, payment: PaymentRequest, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
   // A client that asks again means the same end.
-  if (isEnding(wish)) wish.notAfterMs ??= world.schedule.nowMs + periodOf(wish);
+  if (isEnding(payment)) payment.notAfterMs ??= world.schedule.nowMs + periodOf(payment);
   const body = {
     vaultId: world.vaultId,
-    chain: wish.chain.row.name,
-    to: wish.to,
-    amount: wish.amount.toString(),
+    chain: payment.chain.row.name,
+    to: payment.to,
+    amount: payment.amount.toString(),
     speed,
-    ...(wish.notAfterMs === null ? {} : { notAfter: new Date(wish.notAfterMs).toISOString() }),
+    ...(payment.notAfterMs === null ? {} : { notAfter: new Date(payment.notAfterMs).toISOString() }),
   };
-  const headers = { 'idempotency-key': wish.key };
+  const headers = { 'idempotency-key': payment.key };
   const answer = await insist(world, () =>
-    world.ask('POST /transaction/transfer', { token: creator.token, body, headers }),
+    world.request('POST /transaction/transfer', { token: creator.token, body, headers }),
   );
-  if (answer?.status === 201) world.oracle.created(wish, String(answer.body['id']));
-  else wish.isRefused = true;
-  if (answer === null) world.oracle.fault(`I12: ${wish.key} can not be created`);
+  if (answer?.status === 201) world.oracle.created(payment, String(answer.body['id']));
+  else payment.isRefused = true;
+  if (answer === null) world.oracle.fault(`I12: ${payment.key} can not be created`);
 }
 
-export async function approve(world: World, wish: Wish, person: Person): Promise<void> {
-  if (wish.id === null) return;
-  wish.asked.add(person.id);
-  const answer = await insist(world, () => world.ask(`POST /transaction/${wish.id}/approve`, { token: person.token }));
-  if (answer?.status === 200) wish.heard.add(person.id);
+export async function approve(world: World, payment: PaymentRequest, person: Person): Promise<void> {
+  if (payment.id === null) return;
+  payment.requestedBy.add(person.id);
+  const answer = await insist(world, () =>
+    world.request(`POST /transaction/${payment.id}/approve`, { token: person.token }),
+  );
+  if (answer?.status === 200) payment.acknowledgedTo.add(person.id);
   // Decided already, or no signer any more.
   else if (answer?.status !== 409 && answer?.status !== 403) world.oracle.fault(`approve: ${JSON.stringify(answer)}`);
 }
 
 /** Rejects it, or takes it back: where that is answered with the end of it, it is the end. */
-export async function stop(world: World, wish: Wish, person: Person, how: 'reject' | 'cancel'): Promise<void> {
-  if (wish.id === null) return;
-  const answer = await insist(world, () => world.ask(`POST /transaction/${wish.id}/${how}`, { token: person.token }));
+export async function stop(
+  world: World,
+  payment: PaymentRequest,
+  person: Person,
+  how: 'reject' | 'cancel',
+): Promise<void> {
+  if (payment.id === null) return;
+  const answer = await insist(world, () =>
+    world.request(`POST /transaction/${payment.id}/${how}`, { token: person.token }),
+  );
   const state = answer?.body['state'];
   if (answer?.status === 200 && (state === 'REJECTED' || (state === 'CANCELLED' && how === 'cancel')))
-    wish.isStopped = true;
+    payment.isStopped = true;
   else if (answer?.status !== 200 && answer?.status !== 409 && answer?.status !== 403) {
     world.oracle.fault(`${how}: ${JSON.stringify(answer)}`);
   }
 }
 
-export async function speedUp(world: World, wish: Wish, person: Person): Promise<void> {
-  if (wish.id !== null) await world.ask(`POST /transaction/${wish.id}/speed-up`, { token: person.token });
+export async function speedUp(world: World, payment: PaymentRequest, person: Person): Promise<void> {
+  if (payment.id !== null) await world.request(`POST /transaction/${payment.id}/speed-up`, { token: person.token });
 }
 
 /** Another threshold, or other signers, with the voices of everybody. */
@@ -88,14 +97,15 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
   const before = oracle.terms;
   // From the first word on it may come to be.
   oracle.changing(to);
-  const proposed = await world.ask(`POST ${path}`, { token: proposer.token, body: to });
+  const proposed = await world.request(`POST ${path}`, { token: proposer.token, body: to });
   if (proposed?.status !== 201) {
     // It says nothing new, or nobody knows whether it stands: then either may be in force one day.
     if (proposed !== null && proposed.status < 500) oracle.changed(before);
     return;
   }
   for (const person of people) {
-    const approving = () => world.ask(`POST ${path}/${String(proposed.body['id'])}/approve`, { token: person.token });
+    const approving = () =>
+      world.request(`POST ${path}/${String(proposed.body['id'])}/approve`, { token: person.token });
     const answer = await insist(world, approving);
     if (answer?.body['state'] === 'ADOPTED') return oracle.changed(to);
   }
@@ -104,5 +114,5 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
 /** Has the balances compared with the chain now. */
 export async function lookAgain(world: World): Promise<void> {
   const [person] = world.people;
-  await world.ask(`POST /vault/${world.vaultId}/reprocess-incoming-transactions`, { token: person?.token ?? '' });
+  await world.request(`POST /vault/${world.vaultId}/reprocess-incoming-transactions`, { token: person?.token ?? '' });
 }

@@ -79,7 +79,7 @@ export class Schedule {
   readonly #trace = createHash('sha256');
   readonly counts = { events: 0, calls: 0, faults: 0, crashes: 0 };
   /** Print what happens. */
-  readonly #tell: (line: string) => void;
+  readonly #log: (line: string) => void;
   weather: Weather = CALM;
   /** How far the clocks of the coordinator are wrong. */
   skewMs = 0;
@@ -92,11 +92,11 @@ export class Schedule {
   readonly #startedAtMs: number;
   #order = 0;
 
-  constructor(seed: number, startedAtMs: number, tell: (line: string) => void = () => {}) {
+  constructor(seed: number, startedAtMs: number, log: (line: string) => void = () => {}) {
     this.chance = seededRandom(seed);
     this.nowMs = startedAtMs;
     this.#startedAtMs = startedAtMs;
-    this.#tell = tell;
+    this.#log = log;
   }
 
   get elapsedMs(): number {
@@ -138,7 +138,7 @@ export class Schedule {
     // The id of a person begins with the time at which this history was lived.
     const text = `${this.elapsedMs} ${line.replaceAll(/usr_[0-9A-Z]{10}/g, 'usr_')}`;
     this.#trace.update(`${text}\n`);
-    this.#tell(text);
+    this.#log(text);
   }
 
   /** The same for the same history. */

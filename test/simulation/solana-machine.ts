@@ -86,8 +86,8 @@ export function carryOut(before: State, message: Message, blockhash: Address): O
   const [payer] = message.staticAccounts;
   if (payer === undefined) throw new Error('a message has somebody who pays');
   const paid = new Map(before);
-  const purse = heldBy(paid, payer);
-  paid.set(payer, { ...purse, lamports: purse.lamports - priceOf(message).fee });
+  const balance = heldBy(paid, payer);
+  paid.set(payer, { ...balance, lamports: balance.lamports - priceOf(message).fee });
   const anchor = nonceAccountIn(message);
   if (anchor !== null) paid.set(anchor, advanced(heldBy(paid, anchor), blockhash));
   const state = new Map(paid);

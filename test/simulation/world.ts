@@ -164,7 +164,10 @@ export class World {
   }
 
   /** One request to the service. Null when no answer came: then nobody knows what it did. */
-  async ask(line: string, { token = SERVICE_KEY, body, headers = {} }: Ask = {}): Promise<Answer | null> {
+  async request(
+    line: string,
+    { token = SERVICE_KEY, body, headers = {} }: RequestOptions = {},
+  ): Promise<Answer | null> {
     const [method = '', path = ''] = line.split(' ');
     const sent = body === undefined ? null : JSON.stringify(body);
     const request = new Request(`https://conclave.test${path}`, {
@@ -198,7 +201,7 @@ export class World {
     const body = JSON.stringify({ type: 'chain.activity', data: { chain: row.caip2, txHash: hash } });
     const at = String(Math.floor((this.schedule.nowMs + this.schedule.skewMs) / 1000));
     const signature = createHmac('sha256', Buffer.from(MONITOR_SECRET, 'base64')).update(`${name}.${at}.${body}`);
-    await this.ask('POST /webhook/standard-webhooks/monitor', {
+    await this.request('POST /webhook/standard-webhooks/monitor', {
       body: JSON.parse(body),
       headers: {
         'webhook-id': name,
@@ -266,7 +269,7 @@ export class World {
   }
 
   async #service(line: string, body: unknown): Promise<Answer['body']> {
-    const answer = await this.ask(line, { body });
+    const answer = await this.request(line, { body });
     if (answer?.status !== 201) throw new Error(`${line}: ${JSON.stringify(answer)}`);
     return answer.body;
   }
@@ -278,7 +281,7 @@ export class World {
   }
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly token?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;

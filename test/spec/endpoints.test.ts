@@ -190,12 +190,12 @@ describe('4. personal access tokens', () => {
     expect((await tokens()[':id'].$delete({ param: { id } })).status).toBe(204);
     expect(await me(value)).toBe(401);
     const { alice } = world.people();
-    const again = await alice.client.ask('PATCH', `/personal-access-token/${id}`, { body: { enabled: true } });
+    const again = await alice.client.request('PATCH', `/personal-access-token/${id}`, { body: { enabled: true } });
     expect(again.status).toBe(404);
   });
 
   test('there is no endpoint to create one', async () => {
-    const answer = await world.people().alice.client.ask('POST', '/personal-access-token', { body: { name: 'x' } });
+    const answer = await world.people().alice.client.request('POST', '/personal-access-token', { body: { name: 'x' } });
     expect(answer.status).toBe(405);
   });
 });

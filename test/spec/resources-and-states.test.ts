@@ -26,9 +26,9 @@ afterAll(() => world.end());
 const place = () => ({ vaultId: vault.id, chain: 'anvil' });
 const transfer = (differences: object = {}) => ({ ...place(), to: recipient, amount: '1000', ...differences });
 
-async function approved(id: string, ...voices: readonly Person[]): Promise<TransactionRecord> {
+async function approved(id: string, ...approvers: readonly Person[]): Promise<TransactionRecord> {
   let record = await world.people().alice.client.read(id);
-  for (const { client } of voices) record = await client.approve(id);
+  for (const { client } of approvers) record = await client.approve(id);
   return record;
 }
 

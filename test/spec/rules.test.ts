@@ -39,23 +39,23 @@ async function issued(
 
 const transfer = () => ({ vaultId: vault.id, chain: 'anvil', to: vault.address, amount: '1' });
 
-async function statuses(count: number, ask: () => Promise<Answer<unknown>>): Promise<readonly number[]> {
+async function statuses(count: number, request: () => Promise<Answer<unknown>>): Promise<readonly number[]> {
   const seen: number[] = [];
-  for (let i = 0; i < count; i++) seen.push((await ask()).status);
+  for (let i = 0; i < count; i++) seen.push((await request()).status);
   return seen;
 }
 
 describe('5. authentication', () => {
   test('method 1: personal access tokens', async () => {
     const { client } = await issued(world.people().alice);
-    expect((await client.ask('GET', '/user/me')).status).toBe(200);
+    expect((await client.request('GET', '/user/me')).status).toBe(200);
   });
 
   test('method 3: internal service keys, not for external callers; and external tokens are none of them', async () => {
     const { client } = await issued(world.people().alice);
-    expect((await world.service().ask('GET', `/internal/vault/${vault.id}`)).status).toBe(200);
-    expect((await world.service().ask('GET', '/user/me')).status).toBe(401);
-    expect((await client.ask('GET', `/internal/vault/${vault.id}`)).status).toBe(401);
+    expect((await world.service().request('GET', `/internal/vault/${vault.id}`)).status).toBe(200);
+    expect((await world.service().request('GET', '/user/me')).status).toBe(401);
+    expect((await client.request('GET', `/internal/vault/${vault.id}`)).status).toBe(401);
   });
 
   test('rule 1: a token carries the access and permissions of its user', async () => {
@@ -89,10 +89,10 @@ describe('5. authentication', () => {
     const expiresAt = Math.floor(Date.now() / 1000) + 8;
     const short = await issued(alice, { name: 'short', expiresAt });
     const other = await issued(alice);
-    expect((await short.client.ask('GET', '/user/me')).status).toBe(200);
+    expect((await short.client.request('GET', '/user/me')).status).toBe(200);
     await pollUntil(
       'expiry',
-      async () => ((await short.client.ask('GET', '/user/me')).status === 401 ? true : null),
+      async () => ((await short.client.request('GET', '/user/me')).status === 401 ? true : null),
       60_000,
     );
     expect(Date.now()).toBeGreaterThanOrEqual(expiresAt * 1000);
@@ -107,18 +107,18 @@ describe('5. authentication', () => {
     const param = { id: old.id };
     const rotated = await unwrap(old.client.api['personal-access-token'][':id'].rotate.$post({ param }));
     const fresh = new Client(world.stack().url, rotated.token);
-    expect((await old.client.ask('GET', '/user/me')).status).toBe(200);
-    expect((await fresh.ask('GET', '/user/me')).status).toBe(200);
+    expect((await old.client.request('GET', '/user/me')).status).toBe(200);
+    expect((await fresh.request('GET', '/user/me')).status).toBe(200);
   });
 
   test('rule 8: a deleted token can not be restored', async () => {
     const { alice } = world.people();
     const [gone, other] = [await issued(alice), await issued(alice)];
-    expect((await other.client.ask('DELETE', `/personal-access-token/${gone.id}`)).status).toBe(204);
+    expect((await other.client.request('DELETE', `/personal-access-token/${gone.id}`)).status).toBe(204);
     const path = `/personal-access-token/${gone.id}`;
-    expect((await other.client.ask('PATCH', path, { body: { enabled: true } })).status).toBe(404);
-    expect((await other.client.ask('POST', `${path}/rotate`)).status).toBe(404);
-    expect((await gone.client.ask('GET', '/user/me')).status).toBe(401);
+    expect((await other.client.request('PATCH', path, { body: { enabled: true } })).status).toBe(404);
+    expect((await other.client.request('POST', `${path}/rotate`)).status).toBe(404);
+    expect((await gone.client.request('GET', '/user/me')).status).toBe(401);
   });
 
   test('rule 9: signers approve and reject with their own token: it is that person’s voice', async () => {
@@ -135,17 +135,17 @@ describe('7. errors', () => {
   test('401: token missing or invalid', async () => {
     const { url } = world.stack();
     expect((await fetch(`${url}/user/me`)).status).toBe(401);
-    expect((await new Client(url, 'service_pat_nobody').ask('GET', '/user/me')).status).toBe(401);
+    expect((await new Client(url, 'service_pat_nobody').request('GET', '/user/me')).status).toBe(401);
   });
 
   test('403: token valid but lacks permission for the resource', async () => {
     const { client } = await issued(world.people().mallory);
-    expect((await client.ask('GET', `/vault/${vault.id}/transactions`)).status).toBe(403);
+    expect((await client.request('GET', `/vault/${vault.id}/transactions`)).status).toBe(403);
   });
 
   test('429: limit exceeded; who waits until the window resets is told how long', async () => {
     const { client } = await issued(world.people().mallory);
-    const read = () => client.ask('GET', `/vault/${vault.id}/transactions`);
+    const read = () => client.request('GET', `/vault/${vault.id}/transactions`);
     await statuses(20, read);
     const refused = await read();
     expect(refused.status).toBe(429);
@@ -159,14 +159,14 @@ describe('8. limits, per 60 seconds', () => {
 
   test('read operations: 20', async () => {
     const { client } = await issued(world.people().alice);
-    const read = () => client.ask('GET', `/vault/${vault.id}/transactions`);
+    const read = () => client.request('GET', `/vault/${vault.id}/transactions`);
     expect(quotaOf(await read())).toBe('20');
     expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 200), 429]);
   });
 
   test('write operations: 10', async () => {
     const { client } = await issued(world.people().alice);
-    const write = () => client.ask('POST', '/transaction/transfer', { body: transfer() });
+    const write = () => client.request('POST', '/transaction/transfer', { body: transfer() });
     expect(quotaOf(await write())).toBe('10');
     expect(await statuses(10, write)).toEqual([...Array.from({ length: 9 }, () => 201), 429]);
   });
@@ -175,19 +175,19 @@ describe('8. limits, per 60 seconds', () => {
     const { client, id } = await issued(world.people().carol);
     const path = `/personal-access-token/${id}`;
     const quotas = [
-      quotaOf(await client.ask('GET', '/personal-access-token')),
-      quotaOf(await client.ask('GET', path)),
-      quotaOf(await client.ask('PATCH', path, { body: { name: 'x' } })),
-      quotaOf(await client.ask('POST', `${path}/rotate`)),
-      quotaOf(await client.ask('DELETE', path)),
+      quotaOf(await client.request('GET', '/personal-access-token')),
+      quotaOf(await client.request('GET', path)),
+      quotaOf(await client.request('PATCH', path, { body: { name: 'x' } })),
+      quotaOf(await client.request('POST', `${path}/rotate`)),
+      quotaOf(await client.request('DELETE', path)),
     ];
     expect(quotas).toEqual(['10', '10', '5', '3', '3']);
   });
 
   test('user profile: 300', async () => {
     const { client } = await issued(world.people().alice);
-    expect(quotaOf(await client.ask('GET', '/user/me'))).toBe('300');
-    const all = await Promise.all(Array.from({ length: 305 }, () => client.ask('GET', '/user/me')));
+    expect(quotaOf(await client.request('GET', '/user/me'))).toBe('300');
+    const all = await Promise.all(Array.from({ length: 305 }, () => client.request('GET', '/user/me')));
     expect(all.filter(({ status }) => status === 429)).toHaveLength(6);
   });
 });

@@ -36,19 +36,19 @@ async function world({ isAway = false } = {}) {
   // The first request makes the tables of this file.
   await asService('GET /internal/vault/1');
   vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
-  const asked = { node: 0, prices: 0 };
+  const requested = { node: 0, prices: 0 };
   const story = { isAway };
   vi.stubGlobal('fetch', async (input: string | Request, init?: RequestInit) => {
     const request = new Request(input, init);
     const { url } = request;
     if (url.startsWith('http://prices.test')) {
-      asked.prices += 1;
+      requested.prices += 1;
       if (story.isAway) return new Response('', { status: 503 });
       const ids = url.split('/').at(-1)?.split(',') ?? [];
       const coin = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
       return Response.json({ coins: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), coin])) });
     }
-    asked.node += 1;
+    requested.node += 1;
     const { method, params, id } = JSON.parse(await request.text());
     const said: Readonly<Record<string, string>> = {
       '0x95d89b41': text('MEME'),
@@ -58,7 +58,7 @@ async function world({ isAway = false } = {}) {
     const result = method === 'eth_chainId' ? '0x1' : said[params[0].data];
     return Response.json({ jsonrpc: '2.0', id, result });
   });
-  return { asked, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
+  return { asked: requested, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
 }
 
 const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => [
@@ -67,42 +67,42 @@ const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => 
 ];
 
 test('what a token says and what it is worth are asked once, and again when they are old', async () => {
-  const { asked, later } = await world();
+  const { asked: requested, later } = await world();
   const token = newToken();
   const first = await valueTokens(env, ethereum, [token]);
   expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
   expect(first.tokens).toMatchObject([
     { address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true },
   ]);
-  const once = { ...asked };
+  const once = { ...requested };
   later(MINUTE_MS);
   expect(await valueTokens(env, ethereum, [token])).toEqual(first);
-  expect(asked).toEqual(once);
+  expect(requested).toEqual(once);
   later(5 * MINUTE_MS);
   await valueTokens(env, ethereum, [token]);
-  expect(asked).toEqual({ node: once.node, prices: once.prices + 1 });
+  expect(requested).toEqual({ node: once.node, prices: once.prices + 1 });
 });
 
 test('a source that is away is left in peace for half a minute, and then asked again', async () => {
-  const { asked, story, later } = await world({ isAway: true });
+  const { asked: requested, story, later } = await world({ isAway: true });
   const token = newToken();
   later(60 * MINUTE_MS);
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
   story.isAway = false;
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
-  expect(asked.prices).toBe(1);
+  expect(requested.prices).toBe(1);
   later(MINUTE_MS);
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
 });
 
 test('a listed token is known without asking its chain', async () => {
-  const { asked } = await world();
+  const { asked: requested } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
   const { tokens } = await valueTokens(env, ethereum, [dollar]);
   expect(tokens).toMatchObject([
     { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
   ]);
-  expect(asked.node).toBe(0);
+  expect(requested.node).toBe(0);
 });
 
 test('while its chain can not be asked no price fits a token', async () => {
@@ -113,9 +113,9 @@ test('while its chain can not be asked no price fits a token', async () => {
 });
 
 test('without a source nothing has a price, and nobody is asked for one', async () => {
-  const { asked } = await world();
+  const { asked: requested } = await world();
   const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
-  expect([native.price, tokens[0]?.price, asked.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
+  expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
 test('of a transaction only what concerns the wallets is looked into, and not more than twenty tokens', async () => {

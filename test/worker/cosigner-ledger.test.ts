@@ -3,8 +3,8 @@ import { env } from 'cloudflare:workers';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { Book } from '../cosigner/storage-contract.ts';
-import { tellLedgerStories } from '../cosigner/storage-contract.ts';
-import { tellSessionStories } from '../cosigner/session-contract.ts';
+import { describeStorage } from '../cosigner/storage-contract.ts';
+import { describeSessions } from '../cosigner/session-contract.ts';
 
 /** A ledger on real storage, in objects that have no table of its names. */
 
@@ -21,5 +21,5 @@ const book = (): Book => {
   };
 };
 
-tellLedgerStories(book);
-tellSessionStories(book);
+describeStorage(book);
+describeSessions(book);

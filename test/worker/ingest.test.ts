@@ -120,8 +120,8 @@ test('while its chain can not be asked a delivery waits, longer each time, and i
 async function emptyNode(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
   const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
   const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
-  const told: Readonly<Record<string, unknown>> = { eth_chainId: '0x1', eth_getBlockByNumber: head };
-  return Response.json({ jsonrpc: '2.0', id, result: told[method] ?? null });
+  const reported: Readonly<Record<string, unknown>> = { eth_chainId: '0x1', eth_getBlockByNumber: head };
+  return Response.json({ jsonrpc: '2.0', id, result: reported[method] ?? null });
 }
 
 test('what a node does not have is asked for once more where it was away before: it has to catch up', async () => {

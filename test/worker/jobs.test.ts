@@ -4,7 +4,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { listDeadLetters } from '#store/dead-letters.ts';
 import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from './queue-batch.ts';
-import { ask, coordinator, created, foundTreasury } from './http/scene.ts';
+import { call, coordinator, created, foundTreasury } from './http/scene.ts';
 
 /** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
 
@@ -16,8 +16,8 @@ async function approvedTransfer() {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   for (const { token } of [treasury.alice, treasury.bob])
-    await ask(`POST /transaction/${body['id']}/approve`, { token });
-  const read = async () => (await ask(`GET /transaction/${body['id']}`, { token: treasury.victor.token })).body;
+    await call(`POST /transaction/${body['id']}/approve`, { token });
+  const read = async () => (await call(`GET /transaction/${body['id']}`, { token: treasury.victor.token })).body;
   return { treasury, id: String(body['id']), read };
 }
 
@@ -139,19 +139,19 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
     INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) SELECT 500000 + i, 'many', 'many-' || i, 0, -1 FROM n`;
   await coordinator.DB.prepare(many).run();
   const woken: string[] = [];
-  let [asked, atOnce, mostAtOnce] = [0, 0, 0];
-  const nudge = async (name: string) => {
+  let [request, atOnce, mostAtOnce] = [0, 0, 0];
+  const wake = async (name: string) => {
     woken.push(name);
-    asked += 1;
+    request += 1;
     mostAtOnce = Math.max(mostAtOnce, ++atOnce);
     await scheduler.wait(1);
     atOnce -= 1;
     // One that can not be woken keeps no other one asleep.
     if (woken.length % 100 === 7) throw new Error('away');
   };
-  const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => nudge(name) }) };
+  const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => wake(name) }) };
   const prepare = (query: string) => {
-    asked += 1;
+    request += 1;
     return coordinator.DB.prepare(query);
   };
   const batch: D1Database['batch'] = (statements) => coordinator.DB.batch(statements);
@@ -161,7 +161,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
   await sweep(env, nowMs);
   expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
   expect(woken.length).toBeGreaterThanOrEqual(800);
-  expect(asked).toBeLessThan(950);
+  expect(request).toBeLessThan(950);
   const first = woken.splice(0);
   await sweep(env, nowMs);
   const isNew = (name: string) => /:500\d{3}$|:501000$/.test(name) && !first.includes(name);
@@ -172,7 +172,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
 
 test('cron on vaults that are well, or that were never founded, changes nothing', async () => {
   const { treasury, read } = await approvedTransfer();
-  await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const before = await read();
   await sweep(coordinator, Date.now() + 24 * 60 * 60 * 1000);
   expect(await read()).toEqual(before);

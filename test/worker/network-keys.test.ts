@@ -3,7 +3,7 @@ import { expect, test, vi } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { consumed } from './queue-batch.ts';
-import { ask, asService, coordinator, enter, PATIENCE_MS } from './http/scene.ts';
+import { call, asService, coordinator, enter, PATIENCE_MS } from './http/scene.ts';
 
 /**
  * A vault of P2WPKH that was stored before the keys of test networks were derived: it has the address of its mainnet key on
@@ -53,7 +53,7 @@ type OlderVault = Awaited<ReturnType<typeof olderVault>>;
 async function payment({ id, alice }: OlderVault) {
   const to = 'tb1qrp33g0q5c5txsp9arysrx4k6zdkfs4nce4xj0gdcccefvpysxf3q0sl5k7';
   const body = { vaultId: id, chain: 'bitcoin-testnet4', to, amount: '1000' };
-  const made = await ask('POST /transaction/transfer', { token: alice.token, body });
+  const made = await call('POST /transaction/transfer', { token: alice.token, body });
   expect(made.status).toBe(201);
   return made.body;
 }
@@ -97,7 +97,7 @@ test('the dashboard learns which of the addresses are former ones', async () => 
   const issued = await asService(`POST /internal/user/${vault.alice.id}/session`);
   const cookie = String(issued.body['cookie']).split(';')[0] ?? '';
   const headers = { cookie, origin: 'http://conclave.test', 'sec-fetch-site': 'same-origin' };
-  const own = async () => (await ask('GET /session/vaults', { headers })).body['data'];
+  const own = async () => (await call('GET /session/vaults', { headers })).body['data'];
   const former = { chain: 'bitcoin-regtest', address: REGTEST };
   await vi.waitFor(
     async () => expect(await own()).toMatchObject([{ wallets: [former], formerWallets: [] }]),
@@ -141,10 +141,10 @@ test('a payment from the former address fails by name, and a new one is from the
   const newer = await payment(vault);
   expect(newer['from']).not.toBe(FORMER);
   for (const { id } of [older, newer]) {
-    for (const { token } of [vault.alice, vault.bob]) await ask(`POST /transaction/${id}/approve`, { token });
+    for (const { token } of [vault.alice, vault.bob]) await call(`POST /transaction/${id}/approve`, { token });
     await consumed('conclave-signing', [{ vaultId: vault.id, transactionId: id, job: 'sign' }]);
   }
-  const read = async (id: unknown) => (await ask(`GET /transaction/${String(id)}`, { token: vault.alice.token })).body;
+  const read = async (id: unknown) => (await call(`GET /transaction/${String(id)}`, { token: vault.alice.token })).body;
   expect(await read(older['id'])).toMatchObject({ state: 'FAILED', stateReason: 'WALLET_REPLACED', txHash: null });
   // The other one waits for a node of its chain, which there is none of here.
   expect(await read(newer['id'])).toMatchObject({ state: 'SIGNING', stateReason: 'CHAIN_NOT_CONFIGURED' });
@@ -153,10 +153,10 @@ test('a payment from the former address fails by name, and a new one is from the
 test('a message of the former address is not signed either', async () => {
   const vault = await olderVault();
   const body = { vaultId: vault.id, chain: 'bitcoin-testnet4', message: 'I own this address' };
-  const { body: made } = await ask('POST /transaction/message', { token: vault.alice.token, body });
+  const { body: made } = await call('POST /transaction/message', { token: vault.alice.token, body });
   await evictDurableObject(vault.object);
-  for (const { token } of [vault.alice, vault.bob]) await ask(`POST /transaction/${made['id']}/approve`, { token });
+  for (const { token } of [vault.alice, vault.bob]) await call(`POST /transaction/${made['id']}/approve`, { token });
   await consumed('conclave-signing', [{ vaultId: vault.id, transactionId: made['id'], job: 'sign' }]);
-  const { body: read } = await ask(`GET /transaction/${made['id']}`, { token: vault.alice.token });
+  const { body: read } = await call(`GET /transaction/${made['id']}`, { token: vault.alice.token });
   expect([read['state'], read['stateReason']]).toEqual(['FAILED', 'WALLET_REPLACED']);
 });

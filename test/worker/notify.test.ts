@@ -8,7 +8,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from './http/scene.ts';
-import { ask, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
+import { call, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './http/scene.ts';
 import { consumed } from './queue-batch.ts';
 import type { Browser } from './push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from './push-service.ts';
@@ -26,7 +26,7 @@ afterEach(() => {
 async function subscribed(person: Person): Promise<Browser> {
   browsers += 1;
   const browser = newBrowser(`https://push.test/browser-${browsers}`);
-  const answer = await ask('POST /push-subscription', { token: person.token, body: browser.subscription });
+  const answer = await call('POST /push-subscription', { token: person.token, body: browser.subscription });
   expect(answer.status).toBe(201);
   return browser;
 }
@@ -34,10 +34,10 @@ async function subscribed(person: Person): Promise<Browser> {
 /** Takes what a real one would take, and answers as it is told to. */
 function pushService(answer: (url: string) => number | 'away' = () => 201) {
   const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
-  const asked: string[] = [];
+  const requests: string[] = [];
   vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
     const request = new Request(input, init);
-    asked.push(request.url);
+    requests.push(request.url);
     expect(await refusalOf(request, keys.publicKey)).toBeNull();
     const status = answer(request.url);
     if (status === 'away') throw new TypeError('connection refused');
@@ -53,7 +53,7 @@ function pushService(answer: (url: string) => number | 'away' = () => 201) {
       own.map(async ({ body }) => JSON.parse(await decrypt(browser, body)) as Record<string, unknown>),
     );
   };
-  return { taken, asked, read };
+  return { taken, requested: requests, read };
 }
 
 function vaultOf({ id }: Treasury) {
@@ -74,7 +74,7 @@ async function receives(treasury: Treasury, hash: string, units: bigint): Promis
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
   await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
-  const list = await ask(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
+  const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
   return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
 }
 
@@ -133,7 +133,7 @@ test('who has to approve is asked, and whoever made it is not; everybody hears h
   await notify(coordinator, vaultOf(treasury), [id]);
   expect((await read(bob)).map(({ kind }) => kind)).toEqual(['approval']);
   expect([await read(alice), await read(victor)]).toEqual([[], []]);
-  for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
   await vaultOf(treasury).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
   await notify(coordinator, vaultOf(treasury), [id]);
   expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
@@ -147,7 +147,7 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
     await subscribed(treasury.alice),
     await subscribed(treasury.bob),
   ];
-  const { asked, read } = pushService((url) => {
+  const { requested: requests, read } = pushService((url) => {
     if (url === gone.subscription.endpoint) return 410;
     if (url === busy.subscription.endpoint) return 503;
     return url === away.subscription.endpoint ? 'away' : 201;
@@ -155,9 +155,9 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
   const id = await receives(treasury, '0xab', 1n);
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(await read(fine)).toHaveLength(1);
-  const times = (browser: Browser) => asked.filter((url) => url === browser.subscription.endpoint).length;
+  const times = (browser: Browser) => requests.filter((url) => url === browser.subscription.endpoint).length;
   expect([times(gone), times(busy), times(away), times(fine)]).toEqual([1, 2, 2, 1]);
-  const left = await ask('GET /push-subscription', { token: treasury.alice.token });
+  const left = await call('GET /push-subscription', { token: treasury.alice.token });
   expect(left.body['subscriptions']).toHaveLength(2);
   // Nothing waits for them: it is done.
   await notify(coordinator, vaultOf(treasury), [id]);
@@ -167,15 +167,15 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
 test('what is over, hidden or an hour old wakes nobody', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { asked } = pushService();
+  const { requested: requests } = pushService();
   const nothing = await receives(treasury, '0xac', 0n);
   const { body } = await created(treasury);
-  await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
+  await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
   const old = await receives(treasury, '0xad', 1n);
   for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), [id]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60 * 1000 });
   await notify(coordinator, vaultOf(treasury), [old]);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 const newsOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
@@ -183,30 +183,30 @@ const newsOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
 
 /** With a vault namespace and a database that count what they are asked. */
 function counting() {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const DB = {
     prepare: (query: string) => {
-      asked.push('directory');
+      requests.push('directory');
       return coordinator.DB.prepare(query);
     },
   };
   const VAULT = {
     getByName: (name: string) => {
       const stub = coordinator.VAULT.getByName(name);
-      const tell = (what: string) => asked.push(`${name} ${what}`);
+      const record = (what: string) => requests.push(`${name} ${what}`);
       return {
         notificationWork: (ids: Parameters<typeof stub.notificationWork>[0]) => {
-          tell('work');
+          record('work');
           return stub.notificationWork(ids);
         },
-        recordNotificationsDelivered: (told: Parameters<typeof stub.recordNotificationsDelivered>[0]) => {
-          tell('done');
-          return stub.recordNotificationsDelivered(told);
+        recordNotificationsDelivered: (reported: Parameters<typeof stub.recordNotificationsDelivered>[0]) => {
+          record('done');
+          return stub.recordNotificationsDelivered(reported);
         },
       };
     },
   };
-  return { asked, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
+  return { requested: requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
 }
 
 test('the news of one vault are told together, each once, and whoever knows something is asked once for all of them', async () => {
@@ -216,14 +216,14 @@ test('the news of one vault are told together, each once, and whoever knows some
   const ids: TransactionId[] = [];
   for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, 1n));
   const dust = await receives(treasury, '0xb4', 0n);
-  const { asked, env } = counting();
+  const { requested: requests, env } = counting();
   const [first] = ids;
   const messages = newsOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
   expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 5, retried: 0 });
-  const told = (await read(bob)).map(({ transactionId }) => String(transactionId));
-  expect(told.toSorted()).toEqual(ids.toSorted());
+  const reported = (await read(bob)).map(({ transactionId }) => String(transactionId));
+  expect(reported.toSorted()).toEqual(ids.toSorted());
   const name = `vault:${treasury.id}`;
-  expect(asked).toEqual([`${name} work`, 'directory', `${name} done`]);
+  expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
   // Nothing is owed any more, of those either that nobody was to be told.
   expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
 });
@@ -234,10 +234,10 @@ test('news that change while they are told are told again, and those beside them
   const received = await receives(treasury, '0xb5', 1n);
   const { body } = await created(treasury);
   const id = idOf(body['id']);
-  const told = await vault.notificationWork([id, received]);
-  for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
+  const reported = await vault.notificationWork([id, received]);
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
   await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
-  await vault.recordNotificationsDelivered(told.map(({ id: one, version }) => ({ id: one, version })));
+  await vault.recordNotificationsDelivered(reported.map(({ id: one, version }) => ({ id: one, version })));
   const left = await vault.notificationWork([id, received]);
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });
@@ -250,19 +250,19 @@ test('more browsers than one invocation can ask are told by the next message, an
     SELECT ?1 || i, ?1, 'https://push.test/' || ?1 || i, ?2, ?3, 0 FROM n`;
   const { keys: own } = newBrowser('https://push.test/many').subscription;
   await coordinator.DB.prepare(many).bind(user, own.p256dh, own.auth).run();
-  const { asked } = pushService();
+  const { requested: requests } = pushService();
   const ids: TransactionId[] = [];
   for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, 1n));
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([asked.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([300, 1]);
+  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([300, 1]);
   await notify(coordinator, vaultOf(treasury), ids);
-  expect([asked.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([450, 0]);
+  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([450, 0]);
 });
 
 test('nobody is told twice because a browser that is gone could not be forgotten', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { asked } = pushService(() => 410);
+  const { requested: requests } = pushService(() => 410);
   const id = await receives(treasury, '0xbc', 1n);
   const DB = {
     prepare: (query: string) => {
@@ -273,7 +273,7 @@ test('nobody is told twice because a browser that is gone could not be forgotten
   const env = { ...coordinator, DB } as unknown as CoordinatorEnv;
   await expect(notify(env, vaultOf(treasury), [id])).rejects.toThrow();
   await notify(coordinator, vaultOf(treasury), [id]);
-  expect(asked).toHaveLength(1);
+  expect(requests).toHaveLength(1);
 });
 
 test('a vault that can not be asked keeps no news of another vault back', async () => {
@@ -296,7 +296,7 @@ test('a vault that can not be asked keeps no news of another vault back', async 
   const counted = counting();
   const again = { env: counted.env, attempts: 2 };
   expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
-  expect(counted.asked.filter((one) => one === `vault:${away.id} work`)).toHaveLength(2);
+  expect(counted.requested.filter((one) => one === `vault:${away.id} work`)).toHaveLength(2);
   expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 2]);
   said.mockRestore();
 });
@@ -304,22 +304,22 @@ test('a vault that can not be asked keeps no news of another vault back', async 
 test('a service that is no push service any more is not called', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { asked } = pushService();
+  const { requested: requests } = pushService();
   const id = await receives(treasury, '0xae', 1n);
   const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
   const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
   await notify(env, vaultOf(treasury), [id]);
-  const left = await ask('GET /push-subscription', { token: treasury.bob.token });
-  expect([asked, left.body['subscriptions']]).toEqual([[], []]);
+  const left = await call('GET /push-subscription', { token: treasury.bob.token });
+  expect([requests, left.body['subscriptions']]).toEqual([[], []]);
 });
 
 test('where nothing is configured nobody is called, and nothing fails', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { asked } = pushService();
+  const { requested: requests } = pushService();
   const id = await receives(treasury, '0xaf', 1n);
   await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
-  expect(asked).toEqual([]);
+  expect(requests).toEqual([]);
 });
 
 test('an export of recovery packages is a line of the history, and every member is notified, also of one that ended in a crash', async () => {
@@ -330,14 +330,14 @@ test('an export of recovery packages is a line of the history, and every member 
   const path = `/internal/vault/${treasury.id}/recovery`;
   // A GET changes nothing, and a member is no operator.
   expect((await asService(`GET ${path}`)).status).toBe(405);
-  expect((await ask(`POST ${path}`, { token: treasury.alice.token })).status).toBe(401);
+  expect((await call(`POST ${path}`, { token: treasury.alice.token })).status).toBe(401);
   expect((await asService('POST /internal/vault/999999/recovery')).status).toBe(404);
   expect(await asService(`POST ${path}`)).toMatchObject({ status: 200, body: { packages: [], missing: [] } });
   const vault = vaultOf(treasury);
   const keyId = 'a'.repeat(26);
   // The process ends after the request was written: nothing says what the co-signers gave.
   await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
-  const { body } = await ask(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
+  const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));
   expect(lines).toMatchObject([
     {

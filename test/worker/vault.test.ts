@@ -70,8 +70,8 @@ async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] =
 }
 
 /** A next policy with the voices that it takes. */
-async function changePolicy(vault: VaultStub, wish: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
-  const proposed = await vault.proposePolicy({ actor: alice, wish: { rules: {}, ...wish }, note: null });
+async function changePolicy(vault: VaultStub, patch: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
+  const proposed = await vault.proposePolicy({ actor: alice, patch: { rules: {}, ...patch }, note: null });
   if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
   const { id } = proposed.value.change;
   for (const actor of [alice, bob])
@@ -271,7 +271,7 @@ test('a removed signer loses the vote in the same commit', async () => {
 test('a refused change of policy changes nothing', async () => {
   const { vault } = await vaultWithWallet();
   const before = await vault.describe();
-  const tooHigh = { actor: alice, wish: { threshold: 4, rules: {} }, note: null };
+  const tooHigh = { actor: alice, patch: { threshold: 4, rules: {} }, note: null };
   expect(await vault.proposePolicy(tooHigh)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
   expect(await vault.describe()).toEqual(before);
 });

@@ -28,7 +28,7 @@ function paying(value: bigint, differences: Partial<Spending> = {}): Spending {
   return { takes: [coins(value)], funds, ...differences };
 }
 
-function asking(transactionId: string, spending: Spending, held?: AllocationRequest['held']): AllocationRequest {
+function requestFor(transactionId: string, spending: Spending, held?: AllocationRequest['held']): AllocationRequest {
   const request = { transactionId, latest: '0', pending: '0', spending };
   return held === undefined ? request : { ...request, held };
 }
@@ -36,23 +36,23 @@ function asking(transactionId: string, spending: Spending, held?: AllocationRequ
 test('of two payments that come at once and do not fit together one waits, without a nonce', async () => {
   const object = wallet();
   const answers = await Promise.all(
-    ['a', 'b'].map((transactionId) => object.allocate(asking(transactionId, paying(60n)))),
+    ['a', 'b'].map((transactionId) => object.allocate(requestFor(transactionId, paying(60n)))),
   );
   const given = answers.filter(({ nonce }) => nonce !== null);
   const waiting = answers.filter(({ nonce }) => nonce === null);
   expect(given).toMatchObject([{ nonce: '0', reserved: [coins(60n)] }]);
   expect(waiting).toMatchObject([{ why: 'in-flight', others: [expect.stringMatching(/^[ab]$/)] }]);
   // What fits goes by what does not.
-  expect(await object.allocate(asking('c', paying(40n)))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(requestFor('c', paying(40n)))).toMatchObject({ nonce: '1' });
 });
 
 test('what is reserved outlives the memory of the object, and ends with the transaction', async () => {
   const object = wallet();
-  await object.allocate(asking('a', paying(60n)));
+  await object.allocate(requestFor('a', paying(60n)));
   await evictDurableObject(object);
-  expect(await object.allocate(asking('b', paying(41n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('b', paying(41n)))).toMatchObject({ nonce: null, why: 'in-flight' });
   await object.end({ transactionId: 'a', isSpent: false });
-  expect(await object.allocate(asking('b', paying(100n)))).toMatchObject({ nonce: '0' });
+  expect(await object.allocate(requestFor('b', paying(100n)))).toMatchObject({ nonce: '0' });
   await object.release({ transactionId: 'b' });
   const rows = await runInDurableObject(object, (_, { storage: { sql } }) =>
     sql.exec('SELECT transaction_id FROM reserved').toArray(),
@@ -64,30 +64,30 @@ test('each asset is weighed by itself', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, holds: [coins(100n), tokens(50n)] };
   const transfer = (value: bigint): Spending => ({ takes: [coins(3n), tokens(value)], funds });
-  expect(await object.allocate(asking('a', transfer(30n)))).toMatchObject({ nonce: '0' });
-  expect(await object.allocate(asking('b', transfer(21n)))).toMatchObject({ nonce: null, why: 'in-flight' });
-  expect(await object.allocate(asking('b', transfer(20n)))).toMatchObject({ nonce: '1' });
-  expect(await object.allocate(asking('c', paying(95n)))).toMatchObject({ nonce: null, why: 'in-flight' });
-  expect(await object.allocate(asking('c', paying(94n)))).toMatchObject({ nonce: '2' });
+  expect(await object.allocate(requestFor('a', transfer(30n)))).toMatchObject({ nonce: '0' });
+  expect(await object.allocate(requestFor('b', transfer(21n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('b', transfer(20n)))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(requestFor('c', paying(95n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('c', paying(94n)))).toMatchObject({ nonce: '2' });
 });
 
 test('owners of before, and a book that was set back, are weighed by the record of the vault', async () => {
   const object = wallet();
   const held = [{ transactionId: 'old', nonce: '0', takes: [coins(60n)], includedIn: null }];
-  expect(await object.allocate(asking('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
-  expect(await object.allocate(asking('a', paying(40n), held))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(requestFor('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('a', paying(40n), held))).toMatchObject({ nonce: '1' });
 });
 
 test('a further attempt reserves the larger amount, and waits where it does not fit', async () => {
   const object = wallet();
-  await object.allocate(asking('a', paying(60n)));
-  await object.allocate(asking('b', paying(30n)));
+  await object.allocate(requestFor('a', paying(60n)));
+  await object.allocate(requestFor('b', paying(30n)));
   const more = (value: bigint) => object.reserve({ transactionId: 'a', held: [], spending: paying(value) });
   expect(await more(71n)).toMatchObject({ why: 'in-flight', others: ['b'] });
   expect(await more(70n)).toBeNull();
   // A cancellation takes little, and the payment may still be the one that is mined.
   expect(await more(5n)).toBeNull();
-  expect(await object.allocate(asking('c', paying(1n)))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('c', paying(1n)))).toMatchObject({ nonce: null, why: 'in-flight' });
   // What is over, and undone by a reorganisation, goes on.
   await object.end({ transactionId: 'a', isSpent: false });
   expect(await more(500n)).toBeNull();
@@ -95,25 +95,29 @@ test('a further attempt reserves the larger amount, and waits where it does not 
 
 test('balances older than what is settled are refused until the node has caught up', async () => {
   const object = wallet();
-  await object.allocate(asking('a', paying(60n)));
+  await object.allocate(requestFor('a', paying(60n)));
   await object.end({ transactionId: 'a', isSpent: true, includedIn: '10' });
   await object.end({ transactionId: 'z', isSpent: true, includedIn: '7' });
   await evictDurableObject(object);
-  expect(await object.allocate(asking('b', paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
+  expect(await object.allocate(requestFor('b', paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
   const funds = { ...paying(0n).funds, blockNumber: '10', nonceCount: '1', holds: [coins(40n)] };
-  expect(await object.allocate(asking('b', paying(40n, { funds })))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(requestFor('b', paying(40n, { funds })))).toMatchObject({ nonce: '1' });
 });
 
 test('an open place is given first, and the rent of one that is opened is reserved', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, nonceCount: null };
   const at = (value: bigint, open: readonly string[]) => paying(value, { funds, places: { open, rent: units(20n) } });
-  expect(await object.allocate(asking('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [coins(50n)] });
+  expect(await object.allocate(requestFor('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [coins(50n)] });
   // The open place is taken, and the rent of another one is too much beside what is in flight.
-  expect(await object.allocate(asking('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
-  expect(await object.allocate(asking('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [coins(50n)] });
+  expect(await object.allocate(requestFor('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
+  expect(await object.allocate(requestFor('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [coins(50n)] });
   await object.end({ transactionId: 'a', isSpent: false });
   await object.end({ transactionId: 'b', isSpent: false });
-  expect(await object.allocate(asking('c', at(90n, [])))).toMatchObject({ nonce: null, why: 'in-flight', others: [] });
-  expect(await object.allocate(asking('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
+  expect(await object.allocate(requestFor('c', at(90n, [])))).toMatchObject({
+    nonce: null,
+    why: 'in-flight',
+    others: [],
+  });
+  expect(await object.allocate(requestFor('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
 });

@@ -39,10 +39,10 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
   if (network === null) throw new Error(`${chain.caip2} is no network of Bitcoin that is known here`);
   const pool = bitcoinNodePool(network, urls);
   // A rate is no fact of the chain: one server may know it for what another one says of the coins.
-  const withRates = async <T>(ask: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
+  const withRates = async <T>(quote: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
     const rates = await readFeeRates(pool, chain);
     return prepareFromPool(pool, async (node): Promise<Result<T, QuoteFault>> =>
-      rates.ok ? ask(node, rates.value) : rates,
+      rates.ok ? quote(node, rates.value) : rates,
     );
   };
   const quote: Adapter['quote'] = (intent, replaced, { taken = new Set<string>(), speed = 'normal', joins = 0 } = {}) =>
@@ -84,6 +84,6 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
     observe: (watched) =>
-      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };
 }

@@ -64,7 +64,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: (address) => readFromPool(pool, (node) => readFeed(node, address)),
     observe: (watched) =>
-      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };
 }
 

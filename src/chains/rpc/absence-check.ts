@@ -9,9 +9,9 @@ import { accepted, refused } from '#domain/result.ts';
 /** How a chain is asked whether a block still stands. */
 export interface BlockCalls {
   /** For the hash of the block at a number; null for one that the node does not have. */
-  readonly askHash: (number: bigint) => RpcCall<string | null>;
+  readonly getHash: (number: bigint) => RpcCall<string | null>;
   /** For the newest number, where a number may be left out for good: there none can be found in place of the one that was. */
-  readonly askHead: RpcCall<bigint> | null;
+  readonly getHead: RpcCall<bigint> | null;
 }
 
 /**
@@ -21,14 +21,14 @@ export interface BlockCalls {
 export async function checkAbsence(
   node: RpcNode,
   found: Pick<ActivityBlock, 'number' | 'hash'> | null,
-  { askHash, askHead }: BlockCalls,
+  { getHash, getHead }: BlockCalls,
 ): Promise<Result<null, NodeProblem>> {
   if (found === null) return accepted(null);
   const number = BigInt(found.number);
   // First: what was not there at that height is not there at a later one either.
-  const head = askHead === null ? null : await node.request(askHead);
+  const head = getHead === null ? null : await node.request(getHead);
   if (head !== null && !head.ok) return head;
-  const block = await node.request(askHash(number));
+  const block = await node.request(getHash(number));
   if (!block.ok) return block;
   if (block.value === found.hash) {
     const detail = 'the node has the recorded block, but not the transaction';

@@ -23,14 +23,14 @@ export async function broadcastToAll(
 ): Promise<BroadcastVerdict> {
   const answers = await Promise.all(
     pool.nodes.map(async (node) => {
-      const trouble = await pool.nodeProblem(node);
-      return trouble === null ? { verdict: await send(node) } : { trouble };
+      const problem = await pool.nodeProblem(node);
+      return problem === null ? { verdict: await send(node) } : { trouble: problem };
     }),
   );
   const verdicts = answers.flatMap(({ verdict }) => verdict ?? []);
-  const troubles = answers.flatMap(({ trouble }) => trouble ?? []);
+  const problems = answers.flatMap(({ trouble: problem }) => problem ?? []);
   const [standing] = STANDING.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
-  if (standing === undefined) return { outcome: 'unknown', answer: (troubles.at(-1) ?? NO_NODE).detail };
-  const isAway = troubles.some(({ kind }) => kind !== 'unfit');
+  if (standing === undefined) return { outcome: 'unknown', answer: (problems.at(-1) ?? NO_NODE).detail };
+  const isAway = problems.some(({ kind }) => kind !== 'unfit');
   return standing.outcome === 'refused' && isAway ? { outcome: 'undecided' } : standing;
 }

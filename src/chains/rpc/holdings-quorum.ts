@@ -20,10 +20,10 @@ type HoldingsReader = (node: RpcNode, question: HoldingsQuery) => Promise<Result
 /** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
 export async function readHoldings(
   pool: NodePool,
-  { requiresProof, ...asked }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
+  { requiresProof, ...request }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
   read: HoldingsReader,
 ): Promise<Result<Holdings, ChainFault>> {
-  const question = { ...asked, at: null };
+  const question = { ...request, at: null };
   return requiresProof
     ? asChainFault(await agreedHoldings(pool, question, read))
     : readFromPool(pool, (node) => read(node, question));
@@ -39,22 +39,22 @@ async function agreedHoldings(
   question: HoldingsQuery,
   read: HoldingsReader,
 ): Promise<Result<Holdings, NodeProblem>> {
-  let trouble: NodeProblem = NO_NODE;
-  let told: Holdings | null = null;
-  let asked = question;
+  let problem: NodeProblem = NO_NODE;
+  let stated: Holdings | null = null;
+  let request = question;
   for (const node of pool.nodes) {
     const away = await pool.nodeProblem(node);
-    const held: Result<Holdings, NodeProblem> = away === null ? await read(node, asked) : refused(away);
+    const held: Result<Holdings, NodeProblem> = away === null ? await read(node, request) : refused(away);
     if (!held.ok) {
-      trouble = held.refusal;
+      problem = held.refusal;
       continue;
     }
-    if (told !== null) return accepted(commonOf(told, held.value));
+    if (stated !== null) return accepted(commonOf(stated, held.value));
     if (pool.nodes.length === 1) return held;
-    told = held.value;
-    asked = { ...question, at: told.blockNumber };
+    stated = held.value;
+    request = { ...question, at: stated.blockNumber };
   }
-  return refused(trouble);
+  return refused(problem);
 }
 
 function commonOf(one: Holdings, other: Holdings): Holdings {

@@ -9,9 +9,9 @@ import { refused } from '#domain/result.ts';
 /** What every adapter makes of trouble with its nodes, when something is to be prepared. */
 export async function prepareFromPool<T>(
   pool: NodePool,
-  ask: (node: RpcNode) => Promise<Result<T, PermanentFault | BusyFault | NodeProblem>>,
+  read: (node: RpcNode) => Promise<Result<T, PermanentFault | BusyFault | NodeProblem>>,
 ): Promise<Result<T, PreparationFault>> {
-  const result = await onFirstUsableNode(pool, ask);
+  const result = await onFirstUsableNode(pool, read);
   if (result.ok) return result;
   const { refusal } = result;
   if (refusal.kind === 'permanent' || refusal.kind === 'busy') return refused(refusal);
@@ -21,9 +21,9 @@ export async function prepareFromPool<T>(
 /** The same when something is only looked at. */
 export async function readFromPool<T>(
   pool: NodePool,
-  ask: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
+  read: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
 ): Promise<Result<T, ChainFault>> {
-  return asChainFault(await onFirstUsableNode<T, never>(pool, ask));
+  return asChainFault(await onFirstUsableNode<T, never>(pool, read));
 }
 
 export function asChainFault<T>(result: Result<T, NodeProblem>): Result<T, ChainFault> {

@@ -24,15 +24,16 @@ export async function observeWithQuorum(
   { chain, watched }: { readonly chain: Chain; readonly watched: WatchedAttempts },
   observe: Observer,
 ): Promise<Result<Observation, ChainFault>> {
-  const ask = async (node: RpcNode, seenBefore: WatchedAttempts): Promise<Answer> => {
+  const observeOn = async (node: RpcNode, seenBefore: WatchedAttempts): Promise<Answer> => {
     const away = await pool.nodeProblem(node);
     return away === null ? observe(node, seenBefore) : refused(away);
   };
   const [first, ...others] = pool.nodes;
   if (first === undefined) return asChainFault(refused(NO_NODE));
-  const answers = [await ask(first, watched)];
+  const answers = [await observeOn(first, watched)];
   // Together: one that is away takes its time to say nothing.
-  if (inclusionIn(answers) === null) answers.push(...(await Promise.all(others.map((node) => ask(node, watched)))));
+  if (inclusionIn(answers) === null)
+    answers.push(...(await Promise.all(others.map((node) => observeOn(node, watched)))));
   const found = inclusionIn(answers);
   if (found === null) return asChainFault(absenceAmong(answers));
   const { inclusion, index } = found;
@@ -41,7 +42,7 @@ export async function observeWithQuorum(
     return accepted({ type: 'included', inclusion: keptFrom(watched, inclusion) });
   const rest = pool.nodes.filter((_, i) => i !== index);
   // By the block that is claimed: one that does not have it yet says that it is behind, and not that the transaction is gone.
-  const seconds = await Promise.all(rest.map((node) => ask(node, { ...watched, inclusion })));
+  const seconds = await Promise.all(rest.map((node) => observeOn(node, { ...watched, inclusion })));
   return accepted({ type: 'included', inclusion: { ...inclusion, secondNode: secondAmong(seconds, inclusion) } });
 }
 
@@ -63,10 +64,10 @@ function needsSecond(found: Inclusion, { inclusion: before }: WatchedAttempts, c
  * forged more easily than a block, and who forges one names a block that is there.
  */
 function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNodeVerdict {
-  const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-  if (told.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
+  const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  if (answered.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
   const denies = answers.some((answer) => !answer.ok && 'deniesInclusion' in answer.refusal);
-  return told.length === 0 && !denies ? 'away' : 'disagrees';
+  return answered.length === 0 && !denies ? 'away' : 'disagrees';
 }
 
 /** What a second node has said of the same inclusion stays. */
@@ -80,21 +81,21 @@ function isSameInclusion(one: Inclusion, other: Inclusion): boolean {
 
 /** What follows where no node has an attempt in a block. Refuses where none of them can tell. */
 function absenceAmong(answers: readonly Answer[]): Result<Observation, NodeProblem> {
-  const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-  const absent = told.filter((one) => one.type === 'absent');
+  const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  const absent = answered.filter((one) => one.type === 'absent');
   const waiting = absent.find(({ inMempool }) => inMempool);
   if (waiting !== undefined) {
     const isWithheld = absent.some((one) => !one.inMempool && !one.nonceTaken && one.isUnexplained !== true);
     return accepted(isWithheld ? { ...waiting, isWithheld: true } : waiting);
   }
-  if (told.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
-  if (told.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
+  if (answered.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
+  if (answered.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
   const nothing = { type: 'absent', inMempool: false, nonceTaken: false } as const;
   if (absent.length === answers.length && absent.every(({ nonceTaken }) => nonceTaken)) {
     return accepted({ ...nothing, nonceTaken: true });
   }
   const isUsed = absent.some(({ nonceTaken, isUnexplained }) => nonceTaken || isUnexplained === true);
   if (isUsed) return accepted({ ...nothing, isUnexplained: true });
-  const isGone = absent.length > 0 && told.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
+  const isGone = absent.length > 0 && answered.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
   return accepted(isGone ? { ...nothing, isCoinUnknown: true } : nothing);
 }

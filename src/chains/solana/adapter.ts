@@ -71,6 +71,6 @@ export function solanaAdapter(
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
     observe: (watched) =>
-      observeWithQuorum(pool, { chain, watched }, (node, asked) => observeTransaction(node, chain, asked)),
+      observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };
 }

@@ -86,8 +86,8 @@ export async function prepareResharing(
   const origin: Origin = { keyId, epoch, dealers, publicShares, share: share.value };
   const store = async (dealt: KeyShare, statement: Uint8Array) => {
     if (shares.activeEpoch() === 0) {
-      const unfit = await registration.extendByNewKey(policies);
-      if (unfit !== null) return unfit;
+      const keyRefusal = await registration.extendByNewKey(policies);
+      if (keyRefusal !== null) return keyRefusal;
       // Before the share: one without a policy would sign nothing.
       for (const policy of policies.slice(ledger.policies().length)) ledger.putPolicy(policy);
       registration.mark(policies.length);

@@ -147,8 +147,8 @@ export class Sessions {
     const channels = await this.#channels(opened, sid, said);
     if (!channels.ok) return channels;
     const { participants, isRateLimited, begin, admit } = opened.preparation;
-    const unfit = (await admit?.(invitation.receipts)) ?? null;
-    if (unfit !== null) return refused(unfit);
+    const unusable = (await admit?.(invitation.receipts)) ?? null;
+    if (unusable !== null) return refused(unusable);
     ledger.openSession(sid, Date.now());
     const running: Running = {
       participants,

@@ -31,10 +31,10 @@ export function isPhone(): boolean {
  */
 export function requestSignature(
   origin: string,
-  { errand, me, way }: { readonly errand: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
+  { task, me, way }: { readonly task: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {
   const page = way === 'redirect' || isPhone() ? null : openApprovalPage(origin);
-  if (page === null) return redirectForNonce(origin, errand);
+  if (page === null) return redirectForNonce(origin, task);
   const requestId = crypto.randomUUID();
-  return requestThroughWindow({ page, origin }, (nonce) => requestFor(errand, { nonce, requestId, me }));
+  return requestThroughWindow({ page, origin }, (nonce) => requestFor(task, { nonce, requestId, me }));
 }

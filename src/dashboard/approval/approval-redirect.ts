@@ -12,9 +12,9 @@ export const thisTab = (): Tab => ({
 });
 
 /** Leaves for the approval page. Settles only when the person comes back without an answer. */
-export function redirectForNonce(origin: string, errand: SigningTask): Promise<never> {
+export function redirectForNonce(origin: string, task: SigningTask): Promise<never> {
   const requestId = crypto.randomUUID();
-  store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', errand });
+  store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', task });
   location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
   return new Promise((_resolve, reject) => {
     // Browsers keep a page that a person can go back to, with this promise in it.

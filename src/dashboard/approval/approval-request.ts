@@ -11,7 +11,7 @@ import type {
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
 /** Who asks, and what the answer is bound to. */
-interface Asking {
+interface StatementContext {
   /** Chosen by the approval page: the statements of the co-signers name it. */
   readonly nonce: string;
   readonly requestId: string;
@@ -19,35 +19,35 @@ interface Asking {
 }
 
 /** What the approval page is asked. */
-export function requestFor(errand: SigningTask, asking: Asking): Promise<ApprovalRequest | EnrolmentRequest> {
-  switch (errand.kind) {
+export function requestFor(task: SigningTask, context: StatementContext): Promise<ApprovalRequest | EnrolmentRequest> {
+  switch (task.kind) {
     case 'transaction':
-      return transactionRequest(errand.txId, asking);
+      return transactionRequest(task.txId, context);
     case 'policy-change':
-      return changeRequest(errand, asking);
+      return changeRequest(task, context);
     case 'enrolment':
-      return Promise.resolve(enrolmentRequest(asking));
+      return Promise.resolve(enrolmentRequest(context));
   }
 }
 
 /** Sends what the approval page has answered. Throws `NotSigned` for an answer to another errand. */
 export async function complete(
-  errand: SigningTask,
+  task: SigningTask,
   answer: ApprovalAnswer | EnrolmentAnswer,
   me: Person,
 ): Promise<unknown> {
-  switch (errand.kind) {
+  switch (task.kind) {
     case 'transaction':
-      return good(api.transaction[':txId'].approve.$post({ param: { txId: errand.txId }, json: signatureIn(answer) }));
+      return good(api.transaction[':txId'].approve.$post({ param: { txId: task.txId }, json: signatureIn(answer) }));
     case 'policy-change': {
-      const { vaultId, changeId } = errand;
+      const { vaultId, changeId } = task;
       const line = api.vault[':vaultId']['policy-change'][':changeId'];
       return good(line.approve.$post({ param: { vaultId, changeId }, json: signatureIn(answer) }));
     }
     case 'enrolment': {
       if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
       const json = { addDevices: [answer.device], note: noteOfPasskey(me) };
-      return good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: errand.vaultId }, json }));
+      return good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: task.vaultId }, json }));
     }
   }
 }
@@ -63,9 +63,9 @@ export function signatureIn(answer: ApprovalAnswer | EnrolmentAnswer) {
   return { keyId, signature, authenticatorData, clientDataJSON };
 }
 
-async function transactionRequest(txId: string, { nonce, requestId, me }: Asking): Promise<ApprovalRequest> {
+async function transactionRequest(txId: string, { nonce, requestId, me }: StatementContext): Promise<ApprovalRequest> {
   const param = { txId };
-  const [asked, { createdBy }] = await Promise.all([
+  const [answer, { createdBy }] = await Promise.all([
     good(api.transaction[':txId'].challenge.$get({ param, query: { nonce } })),
     good(api.transaction[':txId'].$get({ param })),
   ]);
@@ -74,11 +74,11 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Asking
     version: APPROVAL_PROTOCOL,
     requestId,
     userId: me.id,
-    canonical: asked.canonical,
-    policy: asked.policy.canonical,
+    canonical: answer.canonical,
+    policy: answer.policy.canonical,
     proposed: null,
-    keyIds: asked.keys.map(({ keyId }) => keyId),
-    statements: (asked.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
+    keyIds: answer.keys.map(({ keyId }) => keyId),
+    statements: (answer.statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     cosigners: [],
     remarks: createdBy === null ? [] : [{ label: 'Created by', text: createdBy }],
   };
@@ -86,11 +86,11 @@ async function transactionRequest(txId: string, { nonce, requestId, me }: Asking
 
 async function changeRequest(
   { vaultId, changeId }: Extract<SigningTask, { kind: 'policy-change' }>,
-  { nonce, requestId, me }: Asking,
+  { nonce, requestId, me }: StatementContext,
 ): Promise<ApprovalRequest> {
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
-  const asked = await good(line.$get({ param: { vaultId, changeId }, query: { nonce } }));
-  const { canonical, decidedBy, keys, statements, createdBy } = asked;
+  const answer = await good(line.$get({ param: { vaultId, changeId }, query: { nonce } }));
+  const { canonical, decidedBy, keys, statements, createdBy } = answer;
   return {
     type: 'conclave/approval/request',
     version: APPROVAL_PROTOCOL,
@@ -99,16 +99,16 @@ async function changeRequest(
     canonical,
     // The policy in force, or for a renewal the one before that version: its quorum approves.
     policy: decidedBy.canonical,
-    proposed: asked.policy.canonical,
+    proposed: answer.policy.canonical,
     keyIds: keys.map(({ keyId }) => keyId),
     statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
     // A first policy without keys gets them by this change: the person confirms them before.
-    cosigners: asked.policy.cosigners ?? [],
+    cosigners: answer.policy.cosigners ?? [],
     remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
   };
 }
 
-function enrolmentRequest({ requestId, me }: Asking): EnrolmentRequest {
+function enrolmentRequest({ requestId, me }: StatementContext): EnrolmentRequest {
   const [userId, userName] = [me.id, me.name];
   return { type: 'conclave/approval/enrolment', version: APPROVAL_PROTOCOL, requestId, userId, userName };
 }

@@ -75,13 +75,13 @@ async function follow(
   switch (returned.kind) {
     case 'nonce': {
       if (origin === null) throw new NotSigned('This deployment has no approval page.');
-      const { errand, nonce, requestId } = returned;
-      redirectWithRequest(origin, await requestFor(errand, { nonce, requestId, me }));
+      const { task, nonce, requestId } = returned;
+      redirectWithRequest(origin, await requestFor(task, { nonce, requestId, me }));
       return { state: 'busy' };
     }
     case 'answer':
-      await complete(returned.errand, returned.answer, me);
-      return { state: 'sent', text: SENT[returned.errand.kind] };
+      await complete(returned.task, returned.answer, me);
+      return { state: 'sent', text: SENT[returned.task.kind] };
     case 'fault':
       return { state: 'failed', why: returned.why };
   }

@@ -14,7 +14,7 @@ import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
 /** What somebody is asked to say yes to, as the service gives it. */
-export interface Asked {
+export interface DecisionSubject {
   readonly digest: string;
   /** Hex. */
   readonly canonical: string;
@@ -36,7 +36,7 @@ export interface PendingDecision {
  * What is approved is a digest, so what is shown is read out of the very bytes that it is the digest of, here and now: a service that shows one
  * thing and asks for another is found out before anybody has said yes. Throws where they do not fit.
  */
-async function textsOf({ digest, canonical, domain, id, naming }: Asked): Promise<readonly CanonicalText[]> {
+async function textsOf({ digest, canonical, domain, id, naming }: DecisionSubject): Promise<readonly CanonicalText[]> {
   const text = readCanonical(bytesOfHex(canonical));
   const valueOf = (field: string) => text.fields.find(([name]) => name === field)?.[1];
   const fits = (await sha256(canonical)) === digest && text.domain === domain && valueOf(id[0]) === id[1];
@@ -52,20 +52,20 @@ async function sha256(hex: string): Promise<string> {
 
 /** Shows what is asked for, out of its own bytes, and takes a yes or a no. */
 export function Decision(props: {
-  readonly asked: () => Promise<{ readonly asked: Asked; readonly ballot: PendingDecision }>;
+  readonly subject: () => Promise<{ readonly subject: DecisionSubject; readonly pending: PendingDecision }>;
   readonly actions: readonly string[];
-  readonly approve: (voice: SignatureBody | undefined) => Promise<unknown>;
+  readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
   readonly reject: () => Promise<unknown>;
   /** What the approval page is opened for. */
-  readonly errand: SigningTask;
+  readonly task: SigningTask;
   readonly me: Person;
   readonly inWords?: (name: string, value: string) => ComponentChildren;
   readonly name: string;
 }) {
   const { actions, approve, reject, inWords = () => null, name } = props;
   const { loaded, reload } = useLoaded(name, async () => {
-    const { asked, ballot } = await props.asked();
-    return { asked, ballot, texts: await textsOf(asked) };
+    const { subject, pending } = await props.subject();
+    return { asked: subject, ballot: pending, texts: await textsOf(subject) };
   });
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origin = useApprovalOrigin();
@@ -84,7 +84,7 @@ export function Decision(props: {
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>What you would approve</h2>
       <LoadedContent loaded={loaded} what="what you would approve" again={reload}>
-        {({ asked, ballot, texts }) => (
+        {({ asked: subject, ballot: pending, texts }) => (
           <>
             {texts.map(({ domain, fields }) => (
               <dl class="facts" key={domain}>
@@ -100,16 +100,16 @@ export function Decision(props: {
               </dl>
             ))}
             <p class="quiet">
-              Read out of the bytes that are approved, and hashed here: <Hash value={asked.digest} />
+              Read out of the bytes that are approved, and hashed here: <Hash value={subject.digest} />
             </p>
             {actions.includes('approve') && (
               <Yes
-                ballot={ballot}
+                pending={pending}
                 isSending={isSending}
                 origin={origin}
                 page={(way) => decide(async () => approve(await signedByPage(origin ?? '', { ...props, way })))}
                 session={() => decide(() => approve(undefined))}
-                passkey={() => decide(async () => approve(await signWithPasskey(asked.digest, ballot.devices)))}
+                passkey={() => decide(async () => approve(await signWithPasskey(subject.digest, pending.devices)))}
               />
             )}
           </>
@@ -132,13 +132,13 @@ function faultOf(error: unknown): string {
 /** The signature that the approval page answers with. */
 async function signedByPage(
   origin: string,
-  { errand, me, way }: { readonly errand: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
+  { task, me, way }: { readonly task: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
 ): Promise<SignatureBody> {
-  return signatureIn(await requestSignature(origin, { errand, me, way }));
+  return signatureIn(await requestSignature(origin, { task, me, way }));
 }
 
 function Yes(props: {
-  readonly ballot: PendingDecision;
+  readonly pending: PendingDecision;
   readonly isSending: boolean;
   /** Of the approval page. */
   readonly origin: string | null;
@@ -146,15 +146,15 @@ function Yes(props: {
   readonly session: () => void;
   readonly passkey: () => void;
 }) {
-  const { ballot, isSending, origin, page, session, passkey } = props;
-  if (ballot.approvalMode === 'token') {
+  const { pending, isSending, origin, page, session, passkey } = props;
+  if (pending.approvalMode === 'token') {
     return (
       <button type="button" class="yes" disabled={isSending} onClick={session}>
         Approve
       </button>
     );
   }
-  if (passkeysOfPage(ballot.devices, origin).length > 0) {
+  if (passkeysOfPage(pending.devices, origin).length > 0) {
     return (
       <>
         <p class="quiet">
@@ -172,7 +172,7 @@ function Yes(props: {
       </>
     );
   }
-  if (passkeysOfThisSite(ballot.devices).length > 0) {
+  if (passkeysOfThisSite(pending.devices).length > 0) {
     return (
       <>
         <p class={origin === null ? 'quiet' : 'problem'}>

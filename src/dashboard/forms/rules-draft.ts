@@ -143,9 +143,9 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
     JSON.stringify(inOrder(rules[name])) === JSON.stringify(inOrder(policy[name]));
   const changed = (Object.keys(rules) as (keyof RulesOfPolicy)[]).filter((name) => !isSame(name));
   if (changed.length === 0) throw new BadRule('Nothing is another than before.');
-  const wish: Partial<RulesOfPolicy> = Object.fromEntries(changed.map((name) => [name, rules[name]]));
+  const patch: Partial<RulesOfPolicy> = Object.fromEntries(changed.map((name) => [name, rules[name]]));
   const note = draft.note.trim();
-  return { ...mutable(wish), note: note === '' ? null : note };
+  return { ...mutable(patch), note: note === '' ? null : note };
 }
 
 /** As a body has it. */

@@ -16,13 +16,13 @@ interface Waiting {
   readonly path: string;
   /** `nonce` until the page has called back, then `answer`. */
   readonly awaits: 'nonce' | 'answer';
-  readonly errand: SigningTask;
+  readonly task: SigningTask;
 }
 
 /** What the approval page has sent the browser back with, for the errand of this tab. */
 export type Returned =
-  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly errand: SigningTask }
-  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly errand: SigningTask }
+  | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly task: SigningTask }
+  | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly task: SigningTask }
   | { readonly kind: 'fault'; readonly why: string };
 
 /** The parts of a tab that keep what it waits for and show where it is. */
@@ -50,42 +50,42 @@ export function takeRedirectResult({ storage, fragment, show }: Tab): Returned |
   }
   show(waiting.path);
   storage.removeItem(KEY);
-  const { requestId, errand, awaits } = waiting;
+  const { requestId, task, awaits } = waiting;
   const { message } = returned;
   if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was left without a signature.' };
   if (awaits === 'nonce') {
     const nonce = nonceOfPageReady(message);
     if (nonce === null) return { kind: 'fault', why: UNASKED };
     store(storage, { ...waiting, awaits: 'answer' });
-    return { kind: 'nonce', nonce, requestId, errand };
+    return { kind: 'nonce', nonce, requestId, task };
   }
   const answer = parseApprovalAnswer(message, requestId);
-  return answer === null ? { kind: 'fault', why: UNASKED } : { kind: 'answer', answer, errand };
+  return answer === null ? { kind: 'fault', why: UNASKED } : { kind: 'answer', answer, task };
 }
 
-export function store(storage: Tab['storage'], { requestId, path, awaits, errand }: Waiting): void {
-  storage.setItem(KEY, [requestId, path, awaits, ...partsOf(errand)].join('\n'));
+export function store(storage: Tab['storage'], { requestId, path, awaits, task }: Waiting): void {
+  storage.setItem(KEY, [requestId, path, awaits, ...partsOf(task)].join('\n'));
 }
 
 function stored(storage: Tab['storage']): Waiting | null {
   const [requestId, path, awaits, ...parts] = (storage.getItem(KEY) ?? '').split('\n');
-  const errand = errandOf(parts);
-  if (requestId === undefined || path === undefined || errand === null) return null;
-  return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, errand } : null;
+  const task = taskOf(parts);
+  if (requestId === undefined || path === undefined || task === null) return null;
+  return awaits === 'nonce' || awaits === 'answer' ? { requestId, path, awaits, task } : null;
 }
 
-function partsOf(errand: SigningTask): readonly string[] {
-  switch (errand.kind) {
+function partsOf(task: SigningTask): readonly string[] {
+  switch (task.kind) {
     case 'transaction':
-      return [errand.kind, errand.txId];
+      return [task.kind, task.txId];
     case 'policy-change':
-      return [errand.kind, errand.vaultId, errand.changeId];
+      return [task.kind, task.vaultId, task.changeId];
     case 'enrolment':
-      return [errand.kind, errand.vaultId];
+      return [task.kind, task.vaultId];
   }
 }
 
-function errandOf([kind, id, changeId]: readonly string[]): SigningTask | null {
+function taskOf([kind, id, changeId]: readonly string[]): SigningTask | null {
   if (id === undefined) return null;
   if (kind === 'transaction') return { kind, txId: id };
   if (kind === 'enrolment') return { kind, vaultId: id };

@@ -15,7 +15,7 @@ import { Statements } from '#dashboard/pages/statements.tsx';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
-type Wish = InferRequestType<Line['policy-change']['$post']>['json'];
+type PolicyPatch = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
 type NeededRenewal = InferResponseType<Line['policy']['$get']>['renewalsNeeded'][number];
 
@@ -30,9 +30,9 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   });
   const origin = useApprovalOrigin();
   const [fault, setError] = useState<string | null>(null);
-  const propose = (wish: () => Promise<Wish>) => {
+  const propose = (patch: () => Promise<PolicyPatch>) => {
     setError(null);
-    wish()
+    patch()
       .then((json) => good(line['policy-change'].$post({ param, json })))
       .then(reload, (error: unknown) =>
         setError(
@@ -147,7 +147,7 @@ async function proposedPasskey(
   { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: ApprovalChannel },
 ) {
   if (origin === null) return newPasskey(me);
-  const answer = await requestSignature(origin, { errand: { kind: 'enrolment', vaultId }, me, way });
+  const answer = await requestSignature(origin, { task: { kind: 'enrolment', vaultId }, me, way });
   if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
   return answer.device;
 }
@@ -313,29 +313,29 @@ function Proposal(props: {
       {(change.actionsForMe.includes('approve') || change.actionsForMe.includes('reject')) && (
         <Decision
           name={`${id} ${approvals.length}`}
-          asked={async () => {
+          subject={async () => {
             const { approvalMode, devices } = await decidedBy();
             return {
-              asked: {
+              subject: {
                 digest,
                 canonical,
                 domain: 'conclave/policy-change/v1',
                 id: ['id', id],
                 naming: { field: 'policyHash', canonical: change.policy.canonical },
               },
-              ballot: { approvalMode, devices: devices.filter(({ userId }) => userId === me.id) },
+              pending: { approvalMode, devices: devices.filter(({ userId }) => userId === me.id) },
             };
           }}
           actions={change.actionsForMe}
-          approve={async (voice) => {
-            await good(line.approve.$post({ param, ...(voice === undefined ? {} : { json: voice }) }));
+          approve={async (signature) => {
+            await good(line.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
             decided();
           }}
           reject={async () => {
             await good(line.reject.$post({ param }));
             decided();
           }}
-          errand={{ kind: 'policy-change', ...param }}
+          task={{ kind: 'policy-change', ...param }}
           me={me}
         />
       )}

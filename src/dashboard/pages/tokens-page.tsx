@@ -10,9 +10,9 @@ export function TokensPage() {
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [value, show] = useState<string | null>(null);
   const [fault, setError] = useState<string | null>(null);
-  const attempt = (asked: Promise<unknown>) => {
+  const attempt = (response: Promise<unknown>) => {
     setError(null);
-    asked.then(reload, (error: unknown) => setError(reasonOf(error)));
+    response.then(reload, (error: unknown) => setError(reasonOf(error)));
   };
   const create = (event: SubmitEvent) => {
     const typed = typedValue(event);

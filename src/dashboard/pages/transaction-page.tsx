@@ -50,17 +50,17 @@ export function TransactionPage(props: {
             {['approve', 'reject'].some((action) => transaction.actionsForMe.includes(action as 'approve')) && (
               <Decision
                 name={`${txId} ${transaction.version}`}
-                asked={() => askedOf(txId)}
+                subject={() => subjectOf(txId)}
                 actions={transaction.actionsForMe}
-                approve={async (voice) =>
+                approve={async (signature) =>
                   decided(
                     await good<Transaction>(
-                      line.approve.$post({ param: { txId }, ...(voice === undefined ? {} : { json: voice }) }),
+                      line.approve.$post({ param: { txId }, ...(signature === undefined ? {} : { json: signature }) }),
                     ),
                   )
                 }
                 reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
-                errand={{ kind: 'transaction', txId }}
+                task={{ kind: 'transaction', txId }}
                 me={me}
                 inWords={(name, value) =>
                   (name === 'amount' && <Amount amount={value} asset={transaction.asset} />) ||
@@ -75,7 +75,7 @@ export function TransactionPage(props: {
               changed={decided}
             />
             <Facts transaction={transaction} />
-            <Voices transaction={transaction} />
+            <Approvals transaction={transaction} />
             {transaction.kind !== 'activity' && <Steps transaction={transaction} />}
           </>
         )}
@@ -129,10 +129,10 @@ function Further(props: {
     ],
     cancel: [isOnItsWay ? 'Try to stop it' : 'Take it back', () => good<Transaction>(line.cancel.$post({ param }))],
   };
-  const doIt = (ask: () => Promise<Transaction>) => {
+  const doIt = (request: () => Promise<Transaction>) => {
     send(true);
     setError(null);
-    ask()
+    request()
       .then(changed, (error: unknown) => setError(reasonOf(error)))
       .finally(() => send(false));
   };
@@ -140,8 +140,8 @@ function Further(props: {
   const curate = () => good<Transaction>(line.visibility.$patch({ param, json: { visible: !visible } }));
   return (
     <div class="doors">
-      {offered.map(([name, ask]) => (
-        <button key={name} type="button" disabled={isSending} onClick={() => doIt(ask)}>
+      {offered.map(([name, request]) => (
+        <button key={name} type="button" disabled={isSending} onClick={() => doIt(request)}>
           {name}
         </button>
       ))}
@@ -155,13 +155,13 @@ function Further(props: {
   );
 }
 
-async function askedOf(txId: string) {
+async function subjectOf(txId: string) {
   const { digest, canonical, policy, devices } = await good(
     api.transaction[':txId'].challenge.$get({ param: { txId }, query: {} }),
   );
   const id = ['transactionId', txId] as const;
   const { approvalMode } = policy;
-  return { asked: { digest, canonical, domain: 'conclave/intent/v1', id }, ballot: { approvalMode, devices } };
+  return { subject: { digest, canonical, domain: 'conclave/intent/v1', id }, pending: { approvalMode, devices } };
 }
 
 function Facts({ transaction }: { readonly transaction: Transaction }) {
@@ -234,7 +234,7 @@ function Fee({ amount, transaction }: { readonly amount: string; readonly transa
   return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
 }
 
-function Voices({ transaction }: { readonly transaction: Transaction }) {
+function Approvals({ transaction }: { readonly transaction: Transaction }) {
   const { approvals, approvalsCounted, requiredApprovals, rejection, kind } = transaction;
   if (kind === 'activity') return null;
   return (

@@ -12,7 +12,7 @@ type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$pos
 const SPEEDS = ['slow', 'normal', 'fast'] as const;
 type Speed = (typeof SPEEDS)[number];
 
-interface Wish {
+interface TransferInput {
   readonly vaultId: number;
   readonly chain: string;
   readonly tokenAddress: string | null;
@@ -30,7 +30,7 @@ interface Wish {
 
 /** What is about to be created, and what it would cost: looked at once more before it is. */
 interface Draft {
-  readonly wish: Wish;
+  readonly input: TransferInput;
   readonly balance: Balance;
   readonly fees: Estimate;
   /** The same for each try: an answer that is lost is asked for again, and nothing is created twice. */
@@ -79,8 +79,8 @@ function Form(props: {
 }) {
   const { vaultId, balances, addressBook, drafted } = props;
   const [fault, setError] = useState<string | null>(null);
-  const [similar, doubt] = useState<Wish | null>(null);
-  const [isAsking, ask] = useState(false);
+  const [similar, doubt] = useState<TransferInput | null>(null);
+  const [isRequesting, setRequesting] = useState(false);
   const [place, choose] = useState(0);
   const [isKeyless, acknowledge] = useState(false);
   const balance = balances[place];
@@ -95,7 +95,7 @@ function Form(props: {
     const { chain, asset } = balance;
     const note = typed('note').trim();
     const memo = isOnSolana(chain) ? typed('memo').trim() : '';
-    const wish: Wish = {
+    const input: TransferInput = {
       vaultId,
       chain,
       tokenAddress: asset.tokenAddress,
@@ -106,22 +106,22 @@ function Form(props: {
       recipientMayHaveNoKey: isOnSolana(chain) && isKeyless,
       acceptLookalikeOf: null,
     };
-    estimate(wish);
+    estimate(input);
   };
-  const estimate = (wish: Wish) => {
+  const estimate = (input: TransferInput) => {
     setError(null);
     doubt(null);
-    ask(true);
-    const { note: _note, ...json } = wish;
+    setRequesting(true);
+    const { note: _note, ...json } = input;
     good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
       .then(
-        (fees) => drafted({ wish, balance, fees, idempotencyKey: crypto.randomUUID() }),
+        (fees) => drafted({ input, balance, fees, idempotencyKey: crypto.randomUUID() }),
         (error: unknown) => {
           setError(reasonOf(error));
-          if (error instanceof Refusal && error.known !== null) doubt({ ...wish, acceptLookalikeOf: error.known });
+          if (error instanceof Refusal && error.known !== null) doubt({ ...input, acceptLookalikeOf: error.known });
         },
       )
-      .finally(() => ask(false));
+      .finally(() => setRequesting(false));
   };
   return (
     <form class="card" onSubmit={submit}>
@@ -172,7 +172,7 @@ function Form(props: {
           </label>
         </>
       )}
-      <button type="submit" disabled={isAsking}>
+      <button type="submit" disabled={isRequesting}>
         Look at it
       </button>
       <ErrorText why={fault} />
@@ -186,7 +186,7 @@ function Form(props: {
 }
 
 function Review({ draft, back }: { readonly draft: Draft; readonly back: () => void }) {
-  const { wish, balance, fees, idempotencyKey } = draft;
+  const { input, balance, fees, idempotencyKey } = draft;
   const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const [speed, choose] = useState<Speed>('normal');
@@ -194,7 +194,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
     send(true);
     setError(null);
     const headers = { 'Idempotency-Key': `${idempotencyKey}-${speed}` };
-    good(api.transaction.transfer.$post({ json: { ...wish, speed } }, { headers }))
+    good(api.transaction.transfer.$post({ json: { ...input, speed } }, { headers }))
       .then(
         ({ id }) => (location.hash = `#/transaction/${id}`),
         (error: unknown) => setError(reasonOf(error)),
@@ -208,38 +208,38 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
         <div>
           <dt>Send</dt>
           <dd>
-            <Amount amount={wish.amount} asset={balance.asset} /> on {wish.chain}
+            <Amount amount={input.amount} asset={balance.asset} /> on {input.chain}
           </dd>
         </div>
         <div>
           <dt>To</dt>
           <dd>
-            <code>{wish.to}</code>
+            <code>{input.to}</code>
           </dd>
         </div>
-        {wish.recipientMayHaveNoKey && (
+        {input.recipientMayHaveNoKey && (
           <div>
             <dt>Key of the recipient</dt>
             <dd>It may have none: only the program that the address belongs to can move what it gets</dd>
           </div>
         )}
-        {wish.memo !== null && (
+        {input.memo !== null && (
           <div>
             <dt>Memo in the chain</dt>
-            <dd>{wish.memo}</dd>
+            <dd>{input.memo}</dd>
           </div>
         )}
-        {wish.note !== null && (
+        {input.note !== null && (
           <div>
             <dt>Note</dt>
-            <dd>{wish.note}</dd>
+            <dd>{input.note}</dd>
           </div>
         )}
-        {wish.acceptLookalikeOf !== null && (
+        {input.acceptLookalikeOf !== null && (
           <div>
             <dt>And not to</dt>
             <dd>
-              <code>{wish.acceptLookalikeOf}</code>: it takes one approval more
+              <code>{input.acceptLookalikeOf}</code>: it takes one approval more
             </dd>
           </div>
         )}

@@ -109,7 +109,7 @@ export function decideChange(
     case 'cancel':
       return accepted(ended('CANCELLED'));
     case 'reject':
-      return accepted({ ...ended('REJECTED'), rejection: voteOf(change, { ...event, device: null }, nowMs) });
+      return accepted({ ...ended('REJECTED'), rejection: approvalOf(change, { ...event, device: null }, nowMs) });
     case 'approve': {
       if (nowMs >= decisionEndOf(change)) return refused({ code: 'policy-change-not-pending', state: 'EXPIRED' });
       if (lacksDeviceSignature(event, current)) return refused({ code: 'device-signature-required' });
@@ -118,7 +118,7 @@ export function decideChange(
         !hasRequiredDevice(change.digest, change.approvals, current) &&
         isRequiredDevice(event.device?.keyId ?? null, current);
       if (isRepeated(change, event) && !completes) return accepted(change);
-      const approvals = [...change.approvals, voteOf(change, event, nowMs)];
+      const approvals = [...change.approvals, approvalOf(change, event, nowMs)];
       const enough =
         countedApprovers(change.digest, approvals, current).size >= change.requiredApprovals &&
         hasRequiredDevice(change.digest, approvals, current);
@@ -147,7 +147,7 @@ export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): 
   return decisionEndsAtMs ?? expiresAtMs;
 }
 
-function voteOf(
+function approvalOf(
   { digest }: PolicyChange,
   { actor, device }: Pick<Approval, 'actor' | 'device'>,
   nowMs: number,
@@ -161,5 +161,5 @@ function isRepeated(change: PolicyChange, event: { readonly type: string; readon
   if (event.type === 'cancel') return change.state === 'CANCELLED';
   if (event.type === 'reject') return change.rejection?.actor.userId === userId;
   const stands = change.state === 'PENDING' || change.state === 'ADOPTED';
-  return stands && change.approvals.some((vote) => vote.actor.userId === userId);
+  return stands && change.approvals.some((approval) => approval.actor.userId === userId);
 }

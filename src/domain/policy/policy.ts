@@ -87,7 +87,7 @@ function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'v
 
 /** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
 export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): number {
-  return Math.max(threshold, ...triggeredThresholds(rules, exposure).map(({ voices }) => voices));
+  return Math.max(threshold, ...triggeredThresholds(rules, exposure).map(({ approvals }) => approvals));
 }
 
 /**

@@ -87,11 +87,11 @@ export function rulesFault(rules: Rules, signers: number): RulesFault | null {
   if (!ordered) return 'rules-not-in-order';
   if (rules.limits.some((limit) => limit.perTransaction === null && limit.perDay === null))
     return 'limit-without-a-bound';
-  const voices = [
+  const approvals = [
     ...rules.higherThresholds.map((step) => step.threshold),
     ...(rules.unreadableThreshold === null ? [] : [rules.unreadableThreshold]),
   ];
-  return voices.every((n) => Number.isInteger(n) && n >= 1 && n <= signers) ? null : 'step-out-of-range';
+  return approvals.every((n) => Number.isInteger(n) && n >= 1 && n <= signers) ? null : 'step-out-of-range';
 }
 
 /** The same rules with every list in its one order. */
@@ -117,8 +117,8 @@ export function ruleViolation(rules: Rules, exposure: Exposure): RuleViolation |
     return { rule: 'max-fee', limit: cap, amount: feeIn(exposure).toString() };
   }
   if (rules.recipients === 'address-book') {
-    const isForAnybody = exposure.isUnreadable && exposure.beneficiaries.length === 0;
-    if (isForAnybody) return { rule: 'address-book', address: null };
+    const isForAnyRecipient = exposure.isUnreadable && exposure.beneficiaries.length === 0;
+    if (isForAnyRecipient) return { rule: 'address-book', address: null };
     const stranger = exposure.beneficiaries.find((address) => nameOf(rules, exposure.chain, address) === null);
     if (stranger !== undefined) return { rule: 'address-book', address: stranger };
   }
@@ -158,12 +158,12 @@ export function dailyLimitViolation(
 export function triggeredThresholds(
   rules: Rules,
   exposure: Exposure,
-): readonly { readonly rule: 'unreadable' | 'amount'; readonly voices: number; readonly above: Amount | null }[] {
+): readonly { readonly rule: 'unreadable' | 'amount'; readonly approvals: number; readonly above: Amount | null }[] {
   const unreadable = exposure.isUnreadable ? rules.unreadableThreshold : null;
   const steps = rules.higherThresholds.filter((step) => amountUnder(rules, exposure, step) > unitsOf(step.above));
   return [
-    ...(unreadable === null ? [] : [{ rule: 'unreadable' as const, voices: unreadable, above: null }]),
-    ...steps.map(({ threshold, above }) => ({ rule: 'amount' as const, voices: threshold, above })),
+    ...(unreadable === null ? [] : [{ rule: 'unreadable' as const, approvals: unreadable, above: null }]),
+    ...steps.map(({ threshold, above }) => ({ rule: 'amount' as const, approvals: threshold, above })),
   ];
 }
 

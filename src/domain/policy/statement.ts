@@ -46,10 +46,10 @@ export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'too-
 /** What makes a statement no answer to this question; null when it is one. The signature is checked elsewhere. */
 export function statementFault(
   statement: PolicyStatement,
-  asked: { readonly vaultId: number; readonly keyId: string; readonly nonce: string; readonly nowMs: number },
+  request: { readonly vaultId: number; readonly keyId: string; readonly nonce: string; readonly nowMs: number },
 ): StatementFault | null {
-  if (statement.vaultId !== asked.vaultId) return 'other-vault';
-  if (statement.keyId !== asked.keyId) return 'other-key';
-  if (statement.nonce !== asked.nonce) return 'other-nonce';
-  return Math.abs(asked.nowMs - statement.issuedAtMs) > STATEMENT_TTL_MS ? 'too-old' : null;
+  if (statement.vaultId !== request.vaultId) return 'other-vault';
+  if (statement.keyId !== request.keyId) return 'other-key';
+  if (statement.nonce !== request.nonce) return 'other-nonce';
+  return Math.abs(request.nowMs - statement.issuedAtMs) > STATEMENT_TTL_MS ? 'too-old' : null;
 }

@@ -12,22 +12,24 @@ import type { Transaction, Approval } from '#domain/transaction/transaction.ts';
  *
  * @param digest lower-case hex, of an intent or of the mandate of a policy
  */
-export function countedApprovers(digest: string, votes: readonly Approval[], policy: Policy): ReadonlySet<UserId> {
-  return new Set(countedApprovals(digest, votes, policy).map(({ actor }) => actor.userId));
+export function countedApprovers(digest: string, approvals: readonly Approval[], policy: Policy): ReadonlySet<UserId> {
+  return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => actor.userId));
 }
 
 /** The approvals for exactly this that count under a policy. */
-function countedApprovals(digest: string, votes: readonly Approval[], policy: Policy): readonly Approval[] {
-  return votes.filter((vote) => vote.digest === digest && countsUnder(vote, policy));
+function countedApprovals(digest: string, approvals: readonly Approval[], policy: Policy): readonly Approval[] {
+  return approvals.filter((approval) => approval.digest === digest && countsUnder(approval, policy));
 }
 
 /**
  * Reports whether the counted approvals include the device that the policy requires. A device that
  * signs outside a browser is not reached by an attacker who serves or alters a page.
  */
-export function hasRequiredDevice(digest: string, votes: readonly Approval[], policy: Policy): boolean {
+export function hasRequiredDevice(digest: string, approvals: readonly Approval[], policy: Policy): boolean {
   if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
-  return countedApprovals(digest, votes, policy).some(({ device }) => isRequiredDevice(device?.keyId ?? null, policy));
+  return countedApprovals(digest, approvals, policy).some(({ device }) =>
+    isRequiredDevice(device?.keyId ?? null, policy),
+  );
 }
 
 /** Reports whether a device is of the kind that the policy requires. */
@@ -68,7 +70,7 @@ export function requiredApprovalsNow(
 }
 
 export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId: UserId): boolean {
-  return transaction.approvals.some((vote) => vote.actor.userId === userId);
+  return transaction.approvals.some((approval) => approval.actor.userId === userId);
 }
 
 /**

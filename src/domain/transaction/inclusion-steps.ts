@@ -46,13 +46,13 @@ function confirmed(transaction: Transaction, end: End): TransactionChange | null
  * Once final for people, only the finality of the block, or what a second node says of it, may still change, or the block may be gone. What
  * has failed without any block was given up, and is found after all.
  */
-export const includeAgain: TransitionStep<'include'> = (transaction, event, circumstances) => {
+export const includeAgain: TransitionStep<'include'> = (transaction, event, context) => {
   const { inclusion: before } = transaction;
   const { finalized, secondNode } = event.inclusion;
   if (before === null && transaction.state !== 'FAILED') return null;
-  const isHeard = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
-  if (isSameBlock(before, event.inclusion) && !finalized && !isHeard) return null;
-  const change = include(transaction, event, circumstances);
+  const isNewVerdict = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
+  if (isSameBlock(before, event.inclusion) && !finalized && !isNewVerdict) return null;
+  const change = include(transaction, event, context);
   // The allocator gives the coins back when this inclusion is final.
   return change === null || 'code' in change || !keepsUtxosReserved(transaction)
     ? change
@@ -110,13 +110,13 @@ export const handleReorg: TransitionStep<'miss'> = (transaction) => {
 /** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
 const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
 
-export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, circumstances) => {
-  if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, circumstances);
+export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, context) => {
+  if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, context);
   const isKept = keepsUtxosReserved(transaction);
   // From here on it is never included: the allocator gives its coins back.
   if (isKept && event.nonceTaken && !isOutdated(transaction, event))
     return { stateReason: 'CONFLICTED', nonceHeld: true };
-  const isOver = circumstances.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
+  const isOver = context.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
   if (!isOver) return null;
   return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };
 };

@@ -40,7 +40,7 @@ export type TransactionChange = Partial<
 export type TransitionStep<E extends EventType> = (
   transaction: Transaction,
   event: EventOf<E>,
-  circumstances: DecisionContext,
+  context: DecisionContext,
 ) => TransactionChange | null | Refusal;
 
 export function replaceNewest(transaction: Transaction, attempt: Attempt): readonly Attempt[] {

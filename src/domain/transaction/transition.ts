@@ -83,7 +83,7 @@ const cancelInBroadcast: TransitionStep<'cancel'> = ({ cancelling }) =>
   cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
 
 const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
-  const approvals = transaction.approvals.filter((vote) => countsUnder(vote, event.policy));
+  const approvals = transaction.approvals.filter((approval) => countsUnder(approval, event.policy));
   return approvals.length === transaction.approvals.length ? null : { approvals };
 };
 
@@ -91,9 +91,9 @@ const expire: TransitionStep<'expire'> = (transaction, _event, { nowMs }) =>
   nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
 
 /** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
-const prepare: TransitionStep<'prepare'> = (transaction, event, circumstances) => {
-  if (event.instead !== undefined) return replaceUnsigned(transaction, event, circumstances);
-  const { nowMs } = circumstances;
+const prepare: TransitionStep<'prepare'> = (transaction, event, context) => {
+  if (event.instead !== undefined) return replaceUnsigned(transaction, event, context);
+  const { nowMs } = context;
   const newest = newestAttempt(transaction);
   const wanted =
     newest === null ||
@@ -167,7 +167,7 @@ function refusedAgain(
  * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
  * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
-const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, circumstances) => {
+const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, context) => {
   const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
   const newest = newestAttempt(transaction);
   if (newest?.number !== event.attempt) return null;
@@ -175,7 +175,7 @@ const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, 
   if (!touched && event.blocksOthers !== true) {
     return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
   }
-  const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);
+  const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
   const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
@@ -303,7 +303,7 @@ const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 
 export function decide(
   transaction: Transaction,
   event: TransactionEvent,
-  circumstances: DecisionContext,
+  context: DecisionContext,
 ): Result<Decision, Refusal> {
   const step = TABLE[transaction.state][event.type] as TransitionStep<EventType> | undefined;
   if (step === undefined) {
@@ -312,7 +312,7 @@ export function decide(
       ? refused({ code: 'transaction-not-pending', state: transaction.state })
       : accepted({ transaction, changed: false, effects: [] });
   }
-  const change = step(transaction, event, circumstances);
+  const change = step(transaction, event, context);
   if (change === null) return accepted({ transaction, changed: false, effects: [] });
   if ('code' in change) return refused(change);
   const version = transaction.version + 1;
@@ -320,7 +320,7 @@ export function decide(
     ...transaction,
     ...withoutStaleBlocker(transaction, change),
     version,
-    updatedAtMs: circumstances.nowMs,
+    updatedAtMs: context.nowMs,
   };
   return accepted({ transaction: next, changed: true, effects: effectsOf(transaction, next) });
 }

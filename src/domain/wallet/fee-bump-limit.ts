@@ -16,8 +16,8 @@ export function automaticBumpLimit({
 }: Pick<Transaction, 'attempts' | 'cancelling'>): bigint | null {
   const newest = attempts.at(-1);
   if (newest === undefined || !isRaisedByNodes(newest, cancelling ? 'cancellation' : 'intent')) return null;
-  const asked = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));
-  const base = asked > 0 ? attempts[asked] : undefined;
+  const lastRequested = attempts.findLastIndex(({ purpose }, i) => !isRaisedByNodes(attempts[i - 1], purpose));
+  const base = lastRequested > 0 ? attempts[lastRequested] : undefined;
   return base === undefined ? null : unitsOf(base.maxFee) * MAX_RAISE;
 }
 

@@ -5,14 +5,14 @@ export class ObjectUnavailable extends Error {}
  * Asks a Durable Object. The platform says of some failures that they are worth another try on a new stub: the object was
  * moved or its code replaced. Everything asked this way can be asked twice; an overloaded object is never asked again.
  */
-export async function callObject<S, P>(stub: () => S, ask: (stub: S) => P): Promise<Awaited<P>> {
+export async function callObject<S, P>(stub: () => S, call: (stub: S) => P): Promise<Awaited<P>> {
   try {
-    return await ask(stub());
+    return await call(stub());
   } catch (error) {
     if (!isFailure(error, 'retryable') || isFailure(error, 'overloaded')) throw asUnavailable(error);
   }
   try {
-    return await ask(stub());
+    return await call(stub());
   } catch (error) {
     throw asUnavailable(error);
   }

@@ -4,7 +4,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
-import { vote } from '#http/transaction/record-schema.ts';
+import { approvalSchema } from '#http/transaction/record-schema.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
@@ -30,8 +30,8 @@ export const policyChangeSchema = z
       description: 'The bytes that the mandate encodes to, in hex; they name the hash of the policy',
     }),
     requiredApprovals: z.int(),
-    approvals: z.array(vote),
-    rejection: vote.nullable(),
+    approvals: z.array(approvalSchema),
+    rejection: approvalSchema.nullable(),
     actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
     createdBy: text.nullable().meta({ description: 'Null for an operator' }),
     createdAt: time,
@@ -73,11 +73,11 @@ export function policyChangeRecord(
 
 function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
-  const votes = hasPermission(viewer, 'vote');
+  const canApprove = hasPermission(viewer, 'vote');
   const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
   return [
     ...(mayApprove(viewer, change, decider) && !approved ? ['approve' as const] : []),
-    ...(votes ? ['reject' as const] : []),
+    ...(canApprove ? ['reject' as const] : []),
     ...(mayCancel(viewer, change.createdBy?.userId ?? null, 'propose') ? ['cancel' as const] : []),
   ];
 }

@@ -153,9 +153,9 @@ function knownAs({ exposure }: PublicTransaction, { rules }: Policy) {
 /** Why it takes that many approvals, and whether the policy of now would have it at all. */
 function explanation(transaction: PublicTransaction, policy: Policy) {
   const { exposure, intent, requiredApprovals } = transaction;
-  const now = triggeredThresholds(policy.rules, exposure).map(({ rule, voices, above }) => ({
+  const now = triggeredThresholds(policy.rules, exposure).map(({ rule, approvals, above }) => ({
     rule,
-    approvals: voices,
+    approvals,
     detail: above === null ? 'nobody can say what it moves' : `it moves more than ${above} of one asset`,
   }));
   const breach = isPending(transaction.state) ? ruleViolation(policy.rules, exposure) : null;
@@ -197,9 +197,9 @@ function attemptRecord({ number, purpose, nonce, maxFee, signed, sent }: PublicA
   };
 }
 
-export function approvalRecord(vote: Approval) {
-  const device = vote.device === null ? null : deviceSignatureRecord(vote.device);
-  return { userId: vote.actor.userId, digest: vote.digest, device, at: rfc3339(vote.atMs) };
+export function approvalRecord(approval: Approval) {
+  const device = approval.device === null ? null : deviceSignatureRecord(approval.device);
+  return { userId: approval.actor.userId, digest: approval.digest, device, at: rfc3339(approval.atMs) };
 }
 
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up';
@@ -216,11 +216,11 @@ function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordSc
     ];
   }
   if (!isPending(transaction.state)) return [];
-  const votes = hasPermission(viewer, 'vote');
+  const canApprove = hasPermission(viewer, 'vote');
   const lacksDevice = !hasRequiredDevice(transaction.digest, transaction.approvals, policy);
   return [
-    ...(votes && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),
-    ...(votes ? ['reject' as const] : []),
+    ...(canApprove && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),
+    ...(canApprove ? ['reject' as const] : []),
     ...stops,
   ];
 }

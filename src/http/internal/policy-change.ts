@@ -27,15 +27,15 @@ export const proposeAsOperator = route({
 
 async function propose(context: HttpContext): Promise<Response> {
   const body = policyPatchBody.parse(await context.req.json());
-  const wish = await readPolicyPatch(context, body);
-  if (!wish.ok) return invalidRequest(context, wish.refusal);
+  const patch = await readPolicyPatch(context, body);
+  if (!patch.ok) return invalidRequest(context, patch.refusal);
   const object = vaultOfPath(context);
   if (object === null) return noSuchVault(context);
   const known = await callObject(object, (vault) => vault.describe());
-  const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? known?.policy.cosigners);
+  const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? known?.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, known?.policy);
-  const proposal = { actor: null, wish: { ...wish.value, ...pins }, note: body.note ?? null };
+  const proposal = { actor: null, patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(object, (vault) => vault.proposePolicy(proposal));
   // Only a vault that does not exist forbids an operator anything.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';

@@ -29,6 +29,6 @@ export const rebuildReadModel = route({
 
 async function project(context: HttpContext): Promise<Response> {
   const object = vaultOfPath(context);
-  const owed = object === null ? null : await callObject(object, (stub) => stub.project());
-  return owed === null ? noSuchVault(context) : context.json(owed, 202);
+  const pending = object === null ? null : await callObject(object, (stub) => stub.project());
+  return pending === null ? noSuchVault(context) : context.json(pending, 202);
 }

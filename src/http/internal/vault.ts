@@ -186,8 +186,8 @@ async function found(context: HttpContext): Promise<Response> {
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
   const foreign = await pinnedKeysFault(context, named);
   if (foreign !== null) return invalidRequest(context, [foreign]);
-  const asksForPins = body.cosigners === undefined && approvalMode === 'device';
-  const pins = asksForPins ? { cosigners: await fetchPins(context) } : {};
+  const requestsPins = body.cosigners === undefined && approvalMode === 'device';
+  const pins = requestsPins ? { cosigners: await fetchPins(context) } : {};
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
   const founded = await underNextNumber(context, { ...foundation, ...pins, reference, foundedAtMs: nowMs });

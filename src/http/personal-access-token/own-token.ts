@@ -22,7 +22,7 @@ export function tokenObject(context: HttpContext, id: TokenId) {
  */
 export async function withOwnToken(
   context: HttpContext,
-  ask: (stub: TokenStub, owner: TokenOwner) => Promise<Result<TokenView, Refusal>>,
+  call: (stub: TokenStub, owner: TokenOwner) => Promise<Result<TokenView, Refusal>>,
   answer: (token: TokenView) => Response | Promise<Response>,
 ): Promise<Response> {
   const id = parseTokenId(context.req.param('id') ?? '');
@@ -30,9 +30,9 @@ export async function withOwnToken(
     return invalidRequest(context, [{ pointer: 'id', code: 'invalid-id', detail: 'is not the id of a token' }]);
   }
   const { user, tokenId } = context.get('caller');
-  const asked = await callObject(
+  const response = await callObject(
     () => tokenObject(context, id),
-    (stub) => ask(stub, { userId: user.id, tokenId }),
+    (stub) => call(stub, { userId: user.id, tokenId }),
   );
-  return asked.ok ? answer(asked.value) : refusalProblem(context, asked.refusal);
+  return response.ok ? answer(response.value) : refusalProblem(context, response.refusal);
 }

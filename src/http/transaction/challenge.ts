@@ -77,9 +77,9 @@ export const challenge = route({
     const { transaction, policy } = read.value;
     const keys = read.value.keys.filter(({ addresses }) => transaction.chain in addresses);
     const statements = await statementRecord(context, { keys, policy, actor });
-    const asked = challengeOf(read.value);
-    const warnings = [...asked.warnings, ...passkeyWarnings(asked.devices, approvalOrigin(context.env))];
-    return context.json({ ...asked, warnings, ...statements });
+    const request = challengeOf(read.value);
+    const warnings = [...request.warnings, ...passkeyWarnings(request.devices, approvalOrigin(context.env))];
+    return context.json({ ...request, warnings, ...statements });
   },
 });
 

@@ -185,7 +185,7 @@ async function precheckOnChain(
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.rehearse(actor, request),
+    (vault) => vault.previewCreation(actor, request),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { view, replayed } = rehearsed.value;

@@ -6,18 +6,18 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /** What somebody says to a transaction; a device signs its digest. */
-type Voice = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };
+type Decision = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };
 
 /** Gives the caller's voice and answers the record after it. The same voice again is 200 and says that it was counted before. */
-export async function recordDecision(context: HttpContext, voice: Voice): Promise<Response> {
+export async function recordDecision(context: HttpContext, decision: Decision): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const voted = await callObject(
+  const decided = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => (voice.type === 'approve' ? vault.approve(actor, id, voice.device) : vault.reject(actor, id)),
+    (vault) => (decision.type === 'approve' ? vault.approve(actor, id, decision.device) : vault.reject(actor, id)),
   );
-  if (!voted.ok) return refusalProblem(context, voted.refusal);
-  const { view, changed } = voted.value;
+  if (!decided.ok) return refusalProblem(context, decided.refusal);
+  const { view, changed } = decided.value;
   return context.json({ ...recordOf(context, view), alreadyCounted: !changed });
 }

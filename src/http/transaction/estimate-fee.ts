@@ -121,7 +121,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const rehearsed = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.rehearse(actor, { ...creation, idempotency: null }),
+    (vault) => vault.previewCreation(actor, { ...creation, idempotency: null }),
   );
   if (!rehearsed.ok) return refusalProblem(context, rehearsed.refusal);
   const { intent } = rehearsed.value.view.transaction;

@@ -38,7 +38,7 @@ const attempt = z.strictObject({
   sentAt: time.nullable(),
 });
 
-export const vote = z.strictObject({
+export const approvalSchema = z.strictObject({
   userId: text,
   digest: text,
   device: deviceSignatureSchema.nullable().meta({ description: 'Its signature of the digest; null without one' }),
@@ -129,8 +129,8 @@ const transactionFields = {
   forbiddenBy: text.nullable().meta({ description: 'What the policy of now has against it while it is pending' }),
   requiredApprovals: z.int(),
   approvalsCounted: z.int(),
-  approvals: z.array(vote),
-  rejection: vote.nullable(),
+  approvals: z.array(approvalSchema),
+  rejection: approvalSchema.nullable(),
   actionsForMe: z
     .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
     .meta({ description: 'end-unknown is a cancel that acknowledges COIN_UNKNOWN' }),

@@ -26,9 +26,9 @@ async function speedUpTransaction(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const asked = await callObject(
+  const answer = await callObject(
     () => vaultStubOf(context, id),
     (vault) => vault.speedUp(actor, id),
   );
-  return asked.ok ? context.json(recordOf(context, asked.value)) : refusalProblem(context, asked.refusal);
+  return answer.ok ? context.json(recordOf(context, answer.value)) : refusalProblem(context, answer.refusal);
 }

@@ -53,7 +53,7 @@ async function openStream(context: HttpContext): Promise<Response> {
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const { tokenId: sessionId, sessionHash } = context.get('caller');
   const reader = { context, vaultId, actor, sessionId, sessionHash: sessionHash ?? '' };
-  context.executionCtx.waitUntil(tell(reader, writable, after));
+  context.executionCtx.waitUntil(streamEvents(reader, writable, after));
   const headers = { 'content-type': 'text/event-stream', 'cache-control': 'no-store, no-transform' };
   return context.body(readable, 200, headers);
 }
@@ -67,7 +67,7 @@ interface Reader {
 }
 
 /** Until the reader is gone: then writing fails. Whatever else goes wrong ends the stream, and the browser comes back. */
-async function tell(reader: Reader, writable: WritableStream<Uint8Array>, begin: number): Promise<void> {
+async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>, begin: number): Promise<void> {
   const writer = writable.getWriter();
   const encoder = new TextEncoder();
   let after = begin;

@@ -10,7 +10,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
-import { vote } from '#http/transaction/record-schema.ts';
+import { approvalSchema } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
@@ -37,7 +37,7 @@ const listSchema = z
             note: z.string().nullable(),
             createdAt: z.iso.datetime(),
             expiresAt: z.iso.datetime(),
-            approvals: z.array(vote),
+            approvals: z.array(approvalSchema),
           })
           .nullable()
           .meta({ description: 'What put it in force; null for version 1' }),

@@ -189,7 +189,7 @@ async function activationFault(
 }
 
 /** What a dealer may say of itself: others can deal in its place, and it receives. */
-const UNFIT_TO_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
+const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
 
 /** Has as many holders of the shares in use as sign together deal new ones to all; null when they have, else what came in between. */
 async function dealingFault(
@@ -205,11 +205,11 @@ async function dealingFault(
   const joins = holders.length < holding.length;
   const version = policies.at(-1)?.policy.version ?? 0;
   const attestations = joins ? await attestationsOf(nodes, key.keyId, version) : {};
-  const unfit = new Set<number>();
+  const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
     const [first] = dealers;
-    if (first === undefined || dealers.some(({ node }) => unfit.has(node.index))) continue;
+    if (first === undefined || dealers.some(({ node }) => excluded.has(node.index))) continue;
     const body = {
       scheme: key.scheme,
       threshold,
@@ -226,8 +226,8 @@ async function dealingFault(
     const { node, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;
     if (code === 'policy-behind') await syncPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
-    if (!UNFIT_TO_DEAL.has(code)) return fault;
-    unfit.add(node);
+    if (!CANNOT_DEAL.has(code)) return fault;
+    excluded.add(node);
   }
   return fault ?? { reason: 'dealing: too few nodes have a share in use', isUseless: false };
 }

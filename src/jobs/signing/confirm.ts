@@ -125,12 +125,12 @@ async function worthOf(env: CoordinatorEnv, work: TransactionWork, found: Inclus
   const { movements, changes } = found;
   // What its tokens call themselves is known, where more of it is seen than before.
   const nothing: Worth = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
-  const asked = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
+  const request = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
     (appraisal) => ({ usdValue: usdValueOf(changes, appraisal), tokens: labelsOf(changes, appraisal) }),
     (error: unknown) => {
       console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));
       return nothing;
     },
   );
-  return Promise.race([asked, scheduler.wait(MAX_WAIT_MS).then(() => nothing)]);
+  return Promise.race([request, scheduler.wait(MAX_WAIT_MS).then(() => nothing)]);
 }

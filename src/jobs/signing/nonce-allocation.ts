@@ -56,9 +56,9 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<Allo
   const { env, adapter, transaction } = allocation;
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
   for (const requiresProof of [false, true]) {
-    const asked = await askAllocator(allocation, requiresProof);
-    if (!asked.ok) return asked;
-    answer = asked.value;
+    const response = await requestAllocation(allocation, requiresProof);
+    if (!response.ok) return response;
+    answer = response.value;
     if (answer.nonce !== null || answer.why !== 'unproven') break;
   }
   if (answer.nonce === null) {
@@ -70,7 +70,7 @@ export async function allocateNonce(allocation: Allocation): Promise<Result<Allo
   return refused({ kind: 'busy' });
 }
 
-async function askAllocator(
+async function requestAllocation(
   allocation: Allocation,
   requiresProof: boolean,
 ): Promise<Result<AllocationResult, NonceFault>> {

@@ -48,14 +48,19 @@ export async function relay(
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
     receipts: receipts.value,
   };
-  let answers = await all(run.nodes, (node) => ask(node, `${run.place(node)}/start`, invitation, answered));
+  let answers = await all(run.nodes, (node) => callParty(node, `${run.place(node)}/start`, invitation, answered));
   for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);
     const before = answers.value;
     answers = await all(run.nodes, (node) => {
       const sid = before.get(node.index)?.sid ?? '';
-      return ask(node, `${run.place(node)}/round`, { sid, round, envelopes: addressedTo(node, before) }, answered);
+      return callParty(
+        node,
+        `${run.place(node)}/round`,
+        { sid, round, envelopes: addressedTo(node, before) },
+        answered,
+      );
     });
   }
   if (!answers.ok) return answers;
@@ -69,7 +74,7 @@ function supersededAt({ nodes }: Run): CosignerFault {
   return { node: first.index, code: 'superseded', detail: null, culprit: null };
 }
 
-async function ask<T>(
+async function callParty<T>(
   node: CosignerClient,
   path: string,
   body: unknown,
@@ -90,7 +95,9 @@ async function ask<T>(
 async function openedBy(run: Run, protocols: readonly string[]) {
   const openUnder = (protocol: string) =>
     Promise.all(
-      run.nodes.map((node) => ask(node, `${run.place(node)}/open`, { protocol, request: run.request(node) }, opened)),
+      run.nodes.map((node) =>
+        callParty(node, `${run.place(node)}/open`, { protocol, request: run.request(node) }, opened),
+      ),
     );
   const [newest = ''] = protocols;
   const answers = await openUnder(newest);
@@ -105,9 +112,9 @@ async function openedBy(run: Run, protocols: readonly string[]) {
 /** Asks every node at once. */
 async function all<T>(
   nodes: readonly CosignerClient[],
-  askOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
+  callOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
 ): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
-  return gathered(nodes, await Promise.all(nodes.map(askOne)));
+  return gathered(nodes, await Promise.all(nodes.map(callOne)));
 }
 
 /**

@@ -232,9 +232,9 @@ async function signAttempt(
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     return { isStale: false };
   }
-  const asking = isTracked(attempt, work) ? trackContact(vault, work.transaction, { attempt, run }) : null;
-  const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, asking });
-  if (signatures === null) return { isStale: asking?.isStale() === true };
+  const contact = isTracked(attempt, work) ? trackContact(vault, work.transaction, { attempt, run }) : null;
+  const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, contact });
+  if (signatures === null) return { isStale: contact?.isStale() === true };
   const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
@@ -244,8 +244,8 @@ async function signAttempt(
   const { key, signingThreshold: threshold } = work;
   // Receipts have put the record into every co-signer already.
   if (needsReceipts(work.policies)) return { isStale: false };
-  const told = { keyId: key.keyId, transactionId: id, threshold };
-  await propagateSignedRecord(availableHolders(cosignersOf(env), key), told);
+  const logged = { keyId: key.keyId, transactionId: id, threshold };
+  await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };
 }
 
@@ -259,7 +259,7 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
   const { vault, adapter, work } = turn;
   const composed = adapter.composeMessage(intent);
   const bytes = { number: 1, purpose: 'intent', ...composed } as const;
-  const [signature] = (await signaturesOf(turn, bytes, { evidence: [], asking: null })) ?? [];
+  const [signature] = (await signaturesOf(turn, bytes, { evidence: [], contact: null })) ?? [];
   if (signature === undefined) return;
   const assembled = adapter.assembleMessage(intent, signature);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
@@ -270,18 +270,18 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
 async function signaturesOf(
   { env, vault, work }: SigningTurn,
   attempt: Signable,
-  { evidence, asking }: { readonly evidence: readonly string[]; readonly asking: SigningContact | null },
+  { evidence, contact }: { readonly evidence: readonly string[]; readonly contact: SigningContact | null },
 ): Promise<readonly ChainSignature[] | null> {
   const { key, policies, signingThreshold } = work;
   const { id, intent, approvals } = work.transaction;
-  const asked = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
-  const request = asking === null ? asked : { ...asked, mayStart: asking.mayStart };
+  const requested = { key, signingThreshold, intent, attempt, approvals, policies, evidence };
+  const request = contact === null ? requested : { ...requested, mayStart: contact.mayStart };
   const outcome = await thresholdSign(cosignersOf(env), request);
   if (outcome.ok) return outcome.signatures;
-  if (asking?.isStale() === true) return null;
+  if (contact?.isStale() === true) return null;
   if (outcome.verdict === 'unavailable') await vault.record(id, { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' });
   else await giveUp({ env, vault, work }, { reason: 'SIGNERS_REFUSED', detail: outcome.reason });
-  await asking?.end();
+  await contact?.end();
   return null;
 }
 

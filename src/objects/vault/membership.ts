@@ -95,21 +95,21 @@ export function withMember(vault: Vault, userId: UserId, roles: readonly Role[])
  * The policy that would follow the one in force. Whoever stops signing takes the devices along.
  * Refuses `no-such-device`, and then what `policyFault` refuses.
  */
-export function nextPolicy(vault: Vault, wish: PolicyPatch): Result<Policy, PolicyPatchFault> {
+export function nextPolicy(vault: Vault, patch: PolicyPatch): Result<Policy, PolicyPatchFault> {
   const { policy } = vault;
-  const signers = wish.signers === undefined ? policy.signers : sorted(wish.signers);
-  const gone = wish.removeDevices ?? [];
+  const signers = patch.signers === undefined ? policy.signers : sorted(patch.signers);
+  const gone = patch.removeDevices ?? [];
   if (gone.some((id) => policy.devices.every(({ keyId }) => keyId !== id))) return refused('no-such-device');
-  const cosigners = wish.cosigners ?? policy.cosigners;
+  const cosigners = patch.cosigners ?? policy.cosigners;
   const stay = policy.devices.filter(({ keyId, userId }) => !gone.includes(keyId) && signers.includes(userId));
   const next: Policy = {
     vaultId: policy.vaultId,
     version: policy.version + 1,
     signers,
-    threshold: wish.threshold ?? policy.threshold,
-    approvalMode: wish.approvalMode ?? policy.approvalMode,
-    devices: sortedByKeyId([...stay, ...(wish.addDevices ?? [])]),
-    rules: inCanonicalOrder({ ...rulesWithDefaults(vault, wish), ...wish.rules }),
+    threshold: patch.threshold ?? policy.threshold,
+    approvalMode: patch.approvalMode ?? policy.approvalMode,
+    devices: sortedByKeyId([...stay, ...(patch.addDevices ?? [])]),
+    rules: inCanonicalOrder({ ...rulesWithDefaults(vault, patch), ...patch.rules }),
     previousHash: policyHash(policy),
     ...(cosigners === undefined ? {} : { cosigners }),
   };
@@ -122,8 +122,8 @@ export function nextPolicy(vault: Vault, wish: PolicyPatch): Result<Policy, Poli
  * name. A vault that moves to device mode gets the receipts that this mode is created with, unless
  * the author of the change names the rule.
  */
-function rulesWithDefaults({ policy, configuration, keys }: Vault, wish: PolicyPatch): Rules {
-  const approvalMode = wish.approvalMode ?? policy.approvalMode;
+function rulesWithDefaults({ policy, configuration, keys }: Vault, patch: PolicyPatch): Rules {
+  const approvalMode = patch.approvalMode ?? policy.approvalMode;
   const threshold = configuration.signingThreshold;
   // A vault without a key has no list of its co-signers yet; t of 2t - 1 is the strictest group.
   const count = Object.keys(keys[0]?.publicShares ?? {}).length || 2 * threshold - 1;

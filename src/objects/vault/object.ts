@@ -88,8 +88,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     this.#ledger = new BalanceCommands(host);
     this.#feed = new VaultFeed(host, this.#ledger);
     this.#notifications = new NotificationCommands(host);
-    this.#keys = new KeyCommands(host, this.#reform);
-    this.#refreshes = new KeyRefreshCommands(host, this.#reform);
+    this.#keys = new KeyCommands(host, this.#updateVault);
+    this.#refreshes = new KeyRefreshCommands(host, this.#updateVault);
     this.#resets = new CredentialResetCommands(host);
     this.#policies = new PolicyCommands(host, {
       dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),
@@ -132,7 +132,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
   async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, 'needs-quorum'> | null> {
     const changed = this.#vault === null ? null : withMember(this.#vault, userId, roles);
-    if (changed?.ok === true) await this.#reform(changed.value, { action: 'member', detail: userId });
+    if (changed?.ok === true) await this.#updateVault(changed.value, { action: 'member', detail: userId });
     return changed;
   }
 
@@ -141,7 +141,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     const chain = findChain(this.#chains, name);
     if (this.#vault === null || chain === null) return null;
     const after = withChain(this.#vault, chain);
-    if (after !== this.#vault) await this.#reform(after, { action: 'chain', detail: chain.name });
+    if (after !== this.#vault) await this.#updateVault(after, { action: 'chain', detail: chain.name });
     return after;
   }
 
@@ -179,7 +179,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.create(actor, request);
   }
 
-  rehearse(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
+  previewCreation(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
     return this.#transactions.previewCreation(actor, request);
   }
 
@@ -290,8 +290,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#notifications.work(ids);
   }
 
-  recordNotificationsDelivered(told: readonly DeliveredNotification[]): Promise<void> {
-    return this.#notifications.done(told);
+  recordNotificationsDelivered(delivered: readonly DeliveredNotification[]): Promise<void> {
+    return this.#notifications.done(delivered);
   }
 
   record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
@@ -387,7 +387,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     }
   }
 
-  readonly #reform: UpdateVault = async (after, line, also = () => {}) => {
+  readonly #updateVault: UpdateVault = async (after, line, also = () => {}) => {
     const write = () => {
       writeVault(this.#storage, after, this.#chains);
       writeVaultChange(this.#storage, after, { ...line, actor: null });

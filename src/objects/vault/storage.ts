@@ -190,10 +190,10 @@ export class VaultStorage {
     );
     if (written.rowsWritten === 0) throw new Error('a transaction was changed under a decision');
     if (this.#pendingCount !== null && isPending(before.state) && !pending) this.#pendingCount -= 1;
-    for (const vote of after.approvals.slice(before.approvals.length)) {
-      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, vote.actor.userId);
+    for (const approval of after.approvals.slice(before.approvals.length)) {
+      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', after.id, approval.actor.userId);
     }
-    if (after.approvals.length < before.approvals.length) this.#replaceVotes(after);
+    if (after.approvals.length < before.approvals.length) this.#replaceApprovals(after);
     const attempt = newestAttempt(after);
     if (attempt?.signed != null && before.attempts[attempt.number - 1]?.signed == null) {
       this.#sql.exec(
@@ -205,10 +205,10 @@ export class VaultStorage {
     }
   }
 
-  #replaceVotes(transaction: Transaction): void {
+  #replaceApprovals(transaction: Transaction): void {
     this.#sql.exec('DELETE FROM vote WHERE tx_id = ?', transaction.id);
-    for (const vote of transaction.approvals) {
-      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', transaction.id, vote.actor.userId);
+    for (const approval of transaction.approvals) {
+      this.#sql.exec('INSERT INTO vote (tx_id, user_id) VALUES (?, ?)', transaction.id, approval.actor.userId);
     }
   }
 

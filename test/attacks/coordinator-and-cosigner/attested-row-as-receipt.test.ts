@@ -24,8 +24,8 @@ test('an attested row is no receipt: the co-signer that is behind does not pay t
   const { puppet, key, one, three, rowAt, witnessedAtOne } = scene;
   const path = `key/${key.keyId}`;
   const theft = approvedTransfer({ key, governedBy: guarded, nonce: 9n });
-  const asked = { ...theft, policies: [before], approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
-  const body = openBody(asked, [2, 3]);
+  const requested = { ...theft, policies: [before], approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
+  const body = openBody(requested, [2, 3]);
   const { request } = body;
   puppet.inForce = guarded;
   const session = async (receipts: Readonly<Record<string, string>>) => {

@@ -26,15 +26,15 @@ test('revoked devices burn no fees at a co-signer that knows the revocation', as
   const { puppet, key, one, three, witnessedAtOne } = scene;
   const path = `key/${key.keyId}`;
   const theft = approvedTransfer({ key, governedBy: guarded, nonce: 9n });
-  const asked = { ...theft, policies: [before], approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
-  const { request } = openBody(asked, [1, 2]);
+  const requested = { ...theft, policies: [before], approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
+  const { request } = openBody(requested, [1, 2]);
   puppet.inForce = guarded;
   expect(await three.call(`${path}/receipt`, { request })).toMatchObject({ ok: true });
   expect(await witnessedAtOne(theft.intent.transactionId, request)).toMatchObject({ ok: true });
   const effect = { ...actionOfAttempt(theft.intent, 'cancellation'), maxFee: amount('9'.repeat(30)) };
   const price = BigInt(theft.intent.maxFee) / 21_000n;
   const attempt = { ...attemptOf(effect, { maxFeePerGas: price, nonce: 9n }, 2), purpose: 'cancellation' as const };
-  const burn = openBody({ ...asked, attempt, policies: [before, change] }, [1, 2]);
+  const burn = openBody({ ...requested, attempt, policies: [before, change] }, [1, 2]);
   puppet.inForce = after;
   const signed = await relay({ nodes: [one, puppet], place: () => path, request: () => burn });
   expect(signed.ok ? 'signed' : signed.refusal.code).toBe('not-enough-approvals');

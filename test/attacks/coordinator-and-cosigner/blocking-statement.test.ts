@@ -35,7 +35,7 @@ afterAll(() => nodes.stop());
 /** What alice's device does when co-signer 4 states a policy and the three others are honest. */
 async function whenFourthStates(states: Policy) {
   const alice = signer(pins, { keyId, policy: current });
-  const verdicts = await alice.ask([...nodes.some(1, 2, 3), liar(nodes, 4, { keyId, states })]);
+  const verdicts = await alice.request([...nodes.some(1, 2, 3), liar(nodes, 4, { keyId, states })]);
   const decided = (threshold: number) => decisionOn(verdicts, { policies: [byDevice, current], threshold });
   return { ofThree: decided(3), ofFour: decided(4) };
 }
@@ -53,6 +53,6 @@ test('one hostile co-signer of 3 of 4 stops no approval, whatever it states', as
 
 test('a statement that the coordinator leaves out stops no approval, and is named as well', async () => {
   const alice = signer(pins, { keyId, policy: current });
-  const verdicts = await alice.ask(nodes.some(1, 2, 3));
+  const verdicts = await alice.request(nodes.some(1, 2, 3));
   expect(decisionOn(verdicts, { policies: [byDevice, current], threshold: 3 })).toEqual(['4:unknown']);
 });

@@ -35,17 +35,17 @@ const decided = (verdicts: readonly StatementVerdict[], threshold: number) =>
 
 test('one lying co-signer of 2 of 3 cannot make a policy look as if it were in force', async () => {
   const [first, , third] = nodes.all;
-  const shown = await alice().ask([first, lying(2), third]);
+  const shown = await alice().request([first, lying(2), third]);
   expect(inWords(shown)).toEqual(['disagrees', 'agrees', 'disagrees']);
   expect(decided(shown, 2)).toBe('too-few-agree');
   // The coordinator leaves out the honest statements.
-  const alone = await alice().ask([lying(2)]);
+  const alone = await alice().request([lying(2)]);
   expect(inWords(alone)).toEqual(['unknown: missing', 'agrees', 'unknown: missing']);
   expect(decided(alone, 2)).toBe('too-few-agree');
 });
 
 test('two lying co-signers of 3 of 3 cannot either', async () => {
-  const shown = await alice().ask([lying(1), lying(2), ...nodes.some(3)]);
+  const shown = await alice().request([lying(1), lying(2), ...nodes.some(3)]);
   expect(inWords(shown)).toEqual(['agrees', 'agrees', 'disagrees']);
   expect(decided(shown, 3)).toBe('too-few-agree');
   // The attack: a signer who was made to pin 2 as the threshold of a vault of 3 of 3 is convinced by two liars.
@@ -53,7 +53,7 @@ test('two lying co-signers of 3 of 3 cannot either', async () => {
 });
 
 test('a lying co-signer cannot speak for another one', async () => {
-  const both = await alice().ask([lying(2)], ([own]) => {
+  const both = await alice().request([lying(2)], ([own]) => {
     if (own === undefined || own.statement === null) throw new Error('the liar states something');
     return [own, { ...own, cosigner: 1 }, { ...own, cosigner: 3, statement: { ...own.statement, cosigner: 3 } }];
   });
@@ -64,11 +64,11 @@ test('a lying co-signer cannot speak for another one', async () => {
 test('with t agreements one honest co-signer has the policy in force, and only then the signer signs', async () => {
   await showTo(nodes.some(1), key.keyId, [{ policy: byDevice, mandate: null }, change]);
   const [first, , third] = nodes.all;
-  const enough = await alice().ask([first, lying(2)]);
+  const enough = await alice().request([first, lying(2)]);
   expect(inWords(enough)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decided(enough, 2)).toEqual(['3:unknown']);
   // With three of three, two hostile co-signers are assumed, and two agreements prove nothing.
   expect(decided(enough, 3)).toBe('too-few-agree');
-  const all = await alice().ask([first, lying(2), third]);
+  const all = await alice().request([first, lying(2), third]);
   expect(decided(all, 2)).toEqual(['3:behind']);
 });

@@ -44,35 +44,35 @@ function signedBy(digest: string, ...actors: readonly Actor[]): readonly Approva
 async function theft() {
   const paused = await pausedSignature(withAll);
   const intent = paused.transfer(withAll);
-  return { ...paused, intent, asked: request({ approvals: signedBy(digestOf(intent), alice, bob) }, intent) };
+  return { ...paused, intent, request: request({ approvals: signedBy(digestOf(intent), alice, bob) }, intent) };
 }
 
 /** The co-signer adopts the policy without the stolen phone, as alice and carol want it. */
-async function revoke({ keeper }: Pick<Paused, 'keeper'>): Promise<void> {
+async function revoke({ cosignerKey }: Pick<Paused, 'cosignerKey'>): Promise<void> {
   const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
   const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 3_600_000 };
   const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(withoutBobs))));
   const adopting = { policy: withoutBobs, mandate: { ...mandate, approvals: signedBy(digest, alice, carol) } };
-  const adopted = await keeper.adopt(KEY_ID, adopting, new Map());
+  const adopted = await cosignerKey.adopt(KEY_ID, adopting, new Map());
   expect(adopted).toMatchObject({ ok: true });
 }
 
 test('while both devices count, the coordinator and its co-signer get the signature', async () => {
-  const { sign, asked } = await theft();
-  expect(await sign(asked, async () => {})).toBe('signs');
+  const { sign, request: answer } = await theft();
+  expect(await sign(answer, async () => {})).toBe('signs');
 });
 
 test('a device that is revoked between the rounds signs nothing any more', async () => {
   const paused = await theft();
-  expect(await paused.sign(paused.asked, () => revoke(paused))).toBe('sign/not-allowed');
+  expect(await paused.sign(paused.request, () => revoke(paused))).toBe('sign/not-allowed');
 });
 
 test('what was held back for longer than the signers wanted is signed by no last round', async () => {
-  const { sign, asked, intent } = await theft();
-  expect(await sign(asked, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
+  const { sign, request: answer, intent } = await theft();
+  expect(await sign(answer, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
 });
 
 test('a stolen old share is of no use in a session that was opened before the refresh', async () => {
-  const { sign, asked, refresh } = await theft();
-  expect(await sign(asked, refresh)).toBe('sign/not-allowed');
+  const { sign, request: answer, refresh } = await theft();
+  expect(await sign(answer, refresh)).toBe('sign/not-allowed');
 });

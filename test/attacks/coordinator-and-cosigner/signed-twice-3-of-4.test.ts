@@ -52,42 +52,42 @@ async function keyOf(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
 }
 
 function paid(by: VaultKey, nonce: bigint): ApprovedTransfer {
-  const asked = approvedTransfer({ key: by, governedBy: policy, nonce });
-  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
-  return { ...asked, signingThreshold: 3, approvals, policies: [{ policy, mandate: null }] };
+  const request = approvedTransfer({ key: by, governedBy: policy, nonce });
+  const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
+  return { ...request, signingThreshold: 3, approvals, policies: [{ policy, mandate: null }] };
 }
 
-function atNonce(asked: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedTransfer {
-  return { ...asked, attempt: attemptOf(asked.intent, { nonce }, attempt) };
+function atNonce(request: ApprovedTransfer, nonce: bigint, attempt = 1): ApprovedTransfer {
+  return { ...request, attempt: attemptOf(request.intent, { nonce }, attempt) };
 }
 
 test('whichever group has signed, no group signs the payment at another nonce', async () => {
   let nonce = 10n;
   for (const first of signerGroups(crew(), 3).filter((group) => group.includes(puppet))) {
     nonce += 10n;
-    const asked = paid(key, nonce);
-    expect(await thresholdSign(first, asked)).toMatchObject({ ok: true });
+    const request = paid(key, nonce);
+    expect(await thresholdSign(first, request)).toMatchObject({ ok: true });
     for (const second of signerGroups(crew(), 3)) {
       const names = second.map(({ index }) => index);
       // As another first attempt, and as a replacement of it.
       for (const attempt of [1, 2]) {
-        const again = await thresholdSign(second, atNonce(asked, nonce + 1n, attempt));
+        const again = await thresholdSign(second, atNonce(request, nonce + 1n, attempt));
         const said = again.ok ? 'signed' : again.reason;
         expect([names, attempt, said]).toEqual([names, attempt, expect.stringContaining('second-digest')]);
       }
     }
     // The same bytes again are signed: a lost answer loses nothing.
-    expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+    expect(await thresholdSign(crew(), request)).toMatchObject({ ok: true });
   }
 }, 120_000);
 
 test('two groups that are asked at the same time, for two nonces, sign one payment', async () => {
-  const asked = paid(key, 7n);
+  const request = paid(key, 7n);
   const [one, other] = [
     [...nodes.some(1), puppet, ...nodes.some(3)],
     [puppet, ...nodes.some(3, 4)],
   ];
-  const outcomes = await Promise.all([thresholdSign(one, asked), thresholdSign(other, atNonce(asked, 8n))]);
+  const outcomes = await Promise.all([thresholdSign(one, request), thresholdSign(other, atNonce(request, 8n))]);
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
 }, 120_000);
 
@@ -95,7 +95,7 @@ test('what three of four do not withstand is a second hostile co-signer: there o
   const accomplice = await Puppet.of(nodes.folder, 3);
   const [first, fourth] = [nodes.some(1), nodes.some(4)];
   const lost = await keyOf([...first, puppet, accomplice, ...fourth]);
-  const asked = paid(lost, 5n);
-  expect(await thresholdSign([...first, puppet, accomplice], asked)).toMatchObject({ ok: true });
-  expect(await thresholdSign([puppet, accomplice, ...fourth], atNonce(asked, 6n))).toMatchObject({ ok: true });
+  const request = paid(lost, 5n);
+  expect(await thresholdSign([...first, puppet, accomplice], request)).toMatchObject({ ok: true });
+  expect(await thresholdSign([puppet, accomplice, ...fourth], atNonce(request, 6n))).toMatchObject({ ok: true });
 }, 120_000);

@@ -46,41 +46,44 @@ function crew(): readonly CosignerClient[] {
 
 function paid(policy: Policy, nonce: bigint): ApprovedTransfer {
   puppet.inForce = policy;
-  const asked = approvedTransfer({ key: present(keys.get(policy)), governedBy: policy, nonce });
-  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
-  return { ...asked, approvals, policies: [{ policy, mandate: null }] };
+  const requested = approvedTransfer({ key: present(keys.get(policy)), governedBy: policy, nonce });
+  const approvals = approvalsOf(requested.transaction.digest, LAPTOP, PHONE);
+  return { ...requested, approvals, policies: [{ policy, mandate: null }] };
 }
 
-const atNonce = (asked: ApprovedTransfer, nonce: bigint) => ({ ...asked, attempt: attemptOf(asked.intent, { nonce }) });
+const atNonce = (requested: ApprovedTransfer, nonce: bigint) => ({
+  ...requested,
+  attempt: attemptOf(requested.intent, { nonce }),
+});
 
 test('the hostile co-signer signs with one honest one, and no second payment with the other', async () => {
-  const asked = paid(guarded, 5n);
-  expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+  const requested = paid(guarded, 5n);
+  expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
   // Co-signer 3 gave its receipt for nonce 5: it neither signs nonce 6 nor gives a receipt for it.
   for (const group of [crew(), [puppet, ...nodes.some(3)], [...nodes.some(1), puppet]]) {
-    expect(await thresholdSign(group, atNonce(asked, 6n))).toMatchObject({ ok: false });
+    expect(await thresholdSign(group, atNonce(requested, 6n))).toMatchObject({ ok: false });
   }
   // And it remembers, although it took no part.
-  const { request } = openBody(atNonce(asked, 6n), [1, 2]);
+  const { request } = openBody(atNonce(requested, 6n), [1, 2]);
   const again = await present(nodes.some(3)[0]).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
   expect(again.ok ? 'given' : again.refusal.code).toBe('second-digest');
   // The same bytes again are signed by any group: a lost answer loses nothing.
-  expect(await thresholdSign(crew(), asked)).toMatchObject({ ok: true });
+  expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
 });
 
 test('an honest signer gives no last message without the receipt of the one that stands aside', async () => {
-  const asked = paid(guarded, 7n);
+  const requested = paid(guarded, 7n);
   const { keyId } = present(keys.get(guarded));
   const session = (receipts: Readonly<Record<string, string>>) =>
     relay({
       nodes: [...nodes.some(1), puppet],
       place: () => `key/${keyId}`,
-      request: () => openBody(asked, [1, 2]),
+      request: () => openBody(requested, [1, 2]),
       receipts: async () => ({ ok: true, value: receipts }),
     });
   const without = await session({});
   expect(without.ok ? 'signed' : [without.refusal.code, without.refusal.culprit]).toEqual(['receipt-missing', 3]);
-  const forged = await puppet.receipt(keyId, openBody(asked, [1, 2]));
+  const forged = await puppet.receipt(keyId, openBody(requested, [1, 2]));
   const instead = await session({ 3: forged });
   expect(instead.ok ? 'signed' : instead.refusal.code).toBe('receipt-missing');
   const [third] = nodes.some(3);
@@ -90,21 +93,21 @@ test('an honest signer gives no last message without the receipt of the one that
   const other = elsewhere.ok ? (elsewhere.value as { receipt: string }).receipt : '';
   const reused = await session({ 3: other });
   expect(reused.ok ? 'signed' : reused.refusal.code).toBe('receipt-missing');
-  const honest = await of(asked);
+  const honest = await of(requested);
   const receipt = honest.ok ? (honest.value as { receipt: string }).receipt : '';
   expect((await session({ 3: receipt })).ok).toBe(true);
 });
 
 test('a receipt takes the full check: none for bytes that no quorum has approved', async () => {
-  const asked = paid(guarded, 9n);
+  const requested = paid(guarded, 9n);
   const [third] = nodes.some(3);
-  const { request } = openBody({ ...asked, approvals: asked.approvals.slice(0, 1) }, [1, 2]);
+  const { request } = openBody({ ...requested, approvals: requested.approvals.slice(0, 1) }, [1, 2]);
   const answer = await present(third).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
   expect(answer.ok ? 'given' : answer.refusal.code).toBe('not-enough-approvals');
 });
 
 test('what a quorum alone withstands with 2 of 3 is no hostile co-signer: there one payment is signed twice', async () => {
-  const asked = paid(byDevice, 5n);
-  expect(await thresholdSign([...nodes.some(1), puppet], asked)).toMatchObject({ ok: true });
-  expect(await thresholdSign([puppet, ...nodes.some(3)], atNonce(asked, 6n))).toMatchObject({ ok: true });
+  const requested = paid(byDevice, 5n);
+  expect(await thresholdSign([...nodes.some(1), puppet], requested)).toMatchObject({ ok: true });
+  expect(await thresholdSign([puppet, ...nodes.some(3)], atNonce(requested, 6n))).toMatchObject({ ok: true });
 });

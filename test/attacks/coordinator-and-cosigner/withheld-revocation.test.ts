@@ -59,8 +59,8 @@ function crew(): readonly CosignerClient[] {
 }
 
 function payment(...signs: Parameters<typeof approvalsOf>[1][]) {
-  const asked = approvedTransfer({ key, governedBy: byDevice });
-  return { ...asked, policies: [first], approvals: approvalsOf(asked.transaction.digest, ...signs) };
+  const request = approvedTransfer({ key, governedBy: byDevice });
+  return { ...request, policies: [first], approvals: approvalsOf(request.transaction.digest, ...signs) };
 }
 
 test('two honest co-signers of which one knows the revocation do not sign together', async () => {
@@ -86,9 +86,9 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
   const next = inVault(8, { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) });
   const after = changeTo(next, [LAPTOP, PHONE]);
   const theft = () => {
-    const asked = approvedTransfer({ key: guardedKey, governedBy: guarded });
-    const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
-    return { ...asked, policies: [{ policy: guarded, mandate: null }], approvals };
+    const request = approvedTransfer({ key: guardedKey, governedBy: guarded });
+    const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
+    return { ...request, policies: [{ policy: guarded, mandate: null }], approvals };
   };
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
@@ -111,14 +111,14 @@ test('two honest co-signers with different policies in force do not sign togethe
   const before = { policy: own, mandate: null };
   const after = changeTo(harmless, [LAPTOP, PHONE]);
   expect(await shownTo(nodes.some(1), ownKey.keyId, after)).toEqual(['adopted']);
-  const asked = approvedTransfer({ key: ownKey, governedBy: own });
-  const approvals = approvalsOf(asked.transaction.digest, LAPTOP, PHONE);
+  const request = approvedTransfer({ key: ownKey, governedBy: own });
+  const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
   // The coordinator names to each of them the version that it has in force.
   const run = await relay({
     nodes: nodes.some(1, 3),
     place: () => `key/${ownKey.keyId}`,
     request: ({ index }) =>
-      openBody({ ...asked, approvals, policies: index === 1 ? [before, after] : [before] }, [1, 3]),
+      openBody({ ...request, approvals, policies: index === 1 ? [before, after] : [before] }, [1, 3]),
   });
   expect(run.ok ? 'signed' : run.refusal.code).toBe('envelope-refused');
 });

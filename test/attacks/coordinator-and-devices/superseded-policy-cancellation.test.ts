@@ -54,9 +54,9 @@ function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint
 
 test('a fresh intent under the superseded policy is neither paid nor cancelled for its revoked devices', async () => {
   const theft = approvedTransfer({ key, governedBy: byDevice });
-  const asked = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
-  await refusedByAll(nodes, asked, 'not-enough-approvals');
-  const burning = { ...asked, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
+  const request = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
+  await refusedByAll(nodes, request, 'not-enough-approvals');
+  const burning = { ...request, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
   await refusedByAll(nodes, burning, 'not-enough-approvals');
   // The creation time is the coordinator's word: dating it back before the change helps nobody.
   const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
@@ -66,20 +66,20 @@ test('a fresh intent under the superseded policy is neither paid nor cancelled f
 });
 
 test('what was signed before the change is cancelled by those that have its record, and paid no other way', async () => {
-  const asked = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
+  const request = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
   // Co-signer 3 has no record of it.
-  expect(await thresholdSign(nodes.some(1, 3), asked)).toMatchObject({ ok: false });
-  const dear = { ...asked, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
+  expect(await thresholdSign(nodes.some(1, 3), request)).toMatchObject({ ok: false });
+  const dear = { ...request, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
   expect(await thresholdSign(nodes.some(1, 2), dear)).toMatchObject({
     ok: false,
     reason: expect.stringContaining('fee-above-cap') as string,
   });
-  expect(await thresholdSign(nodes.some(1, 2), asked)).toMatchObject({ ok: true });
+  expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
 });
 
 test('the people of now cancel what nobody has a record of', async () => {
   const mine = approvedTransfer({ key, governedBy: byDevice });
   const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
-  const asked = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };
-  expect(await thresholdSign(nodes.some(1, 3), asked)).toEqual({ ok: true, signatures: [expect.anything()] });
+  const request = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };
+  expect(await thresholdSign(nodes.some(1, 3), request)).toEqual({ ok: true, signatures: [expect.anything()] });
 });

@@ -14,7 +14,7 @@ import { intentBytes } from '#domain/transaction/intent.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { payment, stranger, Wallet } from '../../chains/solana/cast.ts';
-import { answer, intent as frame, request, votes } from '../../cosigner/check-scene.ts';
+import { answer, intent as frame, request, approvalsBy } from '../../cosigner/check-scene.ts';
 import { alice, bob } from '../../domain/cast.ts';
 
 const wallet = new Wallet().address;
@@ -30,8 +30,8 @@ function bytesFor(intent: TransferIntent): string {
 }
 
 /** What a co-signer answers when people approved one intent, and the coordinator names an intent and bytes. */
-function asked(voted: TransferIntent, named: TransferIntent, composed: TransferIntent): Promise<string> {
-  const approvals = votes(voted, alice, bob);
+function send(intended: TransferIntent, named: TransferIntent, composed: TransferIntent): Promise<string> {
+  const approvals = approvalsBy(intended, alice, bob);
   return answer({ ...request({}, frame), intent: named, payload: bytesFor(composed), approvals }, { wallet });
 }
 
@@ -42,17 +42,17 @@ const CHANGES: readonly [string, TransferIntent, TransferIntent][] = [
 ];
 
 test('the approved payment is signed with its memo, and one without a memo as before', async () => {
-  expect(await asked(approved, approved, approved)).toBe('signs');
-  expect(await asked(plain, plain, plain)).toBe('signs');
+  expect(await send(approved, approved, approved)).toBe('signs');
+  expect(await send(plain, plain, plain)).toBe('signs');
 });
 
-describe.each(CHANGES)('a coordinator that %s', (_what, voted, wanted) => {
+describe.each(CHANGES)('a coordinator that %s', (_what, intended, wanted) => {
   test('in the bytes gets no signature', async () => {
-    expect(await asked(voted, voted, wanted)).toBe('payload-refused wrong-transfer');
+    expect(await send(intended, intended, wanted)).toBe('payload-refused wrong-transfer');
   });
 
   test('in the intent and the bytes has no approvals for it', async () => {
-    expect(await asked(voted, wanted, wanted)).toBe('not-enough-approvals');
+    expect(await send(intended, wanted, wanted)).toBe('not-enough-approvals');
   });
 });
 

@@ -8,11 +8,11 @@
 import { expect, test } from 'vitest';
 import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';
 import { alice, bob, NOON_MS } from '../../domain/cast.ts';
-import { answer, intent, request, votes } from '../../cosigner/check-scene.ts';
+import { answer, intent, request, approvalsBy } from '../../cosigner/check-scene.ts';
 
 function created(createdAtMs: number) {
   const dated = { ...intent, createdAtMs, expiresAtMs: createdAtMs + 3_600_000 };
-  return answer(request({ approvals: votes(dated, alice, bob) }, dated));
+  return answer(request({ approvals: approvalsBy(dated, alice, bob) }, dated));
 }
 
 test('an intent of the year 2100 is not signed, with all its approvals', async () => {

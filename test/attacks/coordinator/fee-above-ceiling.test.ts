@@ -12,7 +12,7 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, policy } from '../../domain/cast.ts';
-import { answer, intent, QUOTE, request, votes } from '../../cosigner/check-scene.ts';
+import { answer, intent, QUOTE, request, approvalsBy } from '../../cosigner/check-scene.ts';
 
 const TEN_ETHER = 10n * 10n ** 18n;
 const price = TEN_ETHER / 21_000n;
@@ -24,15 +24,15 @@ const quote = {
   maxFee: amount((21_000n * price).toString()),
 };
 
-function asked(rules: Rules = NO_RULES) {
+function send(rules: Rules = NO_RULES) {
   const governed = { ...policy, rules };
   const named = { ...dear, policyHash: policyHashOf(governed) };
   const payload = composeTransaction(named, quote, 4n).payload;
-  return { sent: request({ payload, approvals: votes(named, alice, bob) }, named), governed };
+  return { sent: request({ payload, approvals: approvalsBy(named, alice, bob) }, named), governed };
 }
 
 test('a co-signer pays no fee above its own ceiling, whoever approved it', async () => {
-  const { sent, governed } = asked();
+  const { sent, governed } = send();
   expect(await answer(sent, { policies: [governed] })).toBe('fee-above-ceiling');
   const raised = parseFeeCeilings(JSON.stringify({ [dear.chain]: TEN_ETHER.toString() }));
   expect(await answer(sent, { policies: [governed], feeCeilings: raised })).toBe('signs');
@@ -44,7 +44,7 @@ describe('with a ceiling that allows it', () => {
   const feeCeilings = parseFeeCeilings(JSON.stringify({ [dear.chain]: TEN_ETHER.toString() }));
   const limits = [{ chain: dear.chain, tokenAddress: null, perTransaction: amount('1000'), perDay: null }];
   const signed = (rules: Rules) => {
-    const { sent, governed } = asked(rules);
+    const { sent, governed } = send(rules);
     return answer(sent, { policies: [governed], feeCeilings });
   };
 

@@ -11,7 +11,7 @@ import { composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
-import { answer, intent, request, votes } from '../../cosigner/check-scene.ts';
+import { answer, intent, request, approvalsBy } from '../../cosigner/check-scene.ts';
 import { BTC, payment, REGTEST, stranger, units } from '../../chains/bitcoin/cast.ts';
 
 const wallet = stranger();
@@ -30,15 +30,15 @@ const dear = payment(wallet, {
 });
 
 /** By coins of a bitcoin each, all of which the coordinator chose. */
-function asked(coins: number, fee: bigint) {
+function send(coins: number, fee: bigint) {
   const spent = Array.from({ length: coins }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
   const terms = { coins: spent, change: BigInt(coins) * 2n * BTC - BTC - fee };
   const { payload } = composeTransaction(dear, { terms }, 0n);
-  return request({ intent: dear, payload, approvals: votes(dear, alice, bob) });
+  return request({ intent: dear, payload, approvals: approvalsBy(dear, alice, bob) });
 }
 
 const judged = (coins: number, fee: bigint, ceilings = '') =>
-  answer(asked(coins, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
+  answer(send(coins, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
 
 test('a payment of one coin pays no more than one of its size ever has to, whatever was approved', async () => {
   expect(await judged(1, 150_000n)).toBe('signs');

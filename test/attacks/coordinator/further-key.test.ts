@@ -33,14 +33,14 @@ let keyId: string;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   nodes = await startNodes();
-  const made = await generateKey(nodes.all, asked([first]));
+  const made = await generateKey(nodes.all, request([first]));
   if (!made.ok) throw new Error(made.refusal.reason);
   ({ keyId } = made.value);
   expect(await shownTo(nodes.all, keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const asked = (policies: readonly AdoptedPolicy[]) => ({ scheme: 'frost-ed25519', threshold: 2, policies }) as const;
+const request = (policies: readonly AdoptedPolicy[]) => ({ scheme: 'frost-ed25519', threshold: 2, policies }) as const;
 
 /** All co-signers; a key generation that they have opened goes on after the promise. */
 function startingAfter(promise: Promise<null>, onOpen: () => void = () => {}): readonly CosignerClient[] {
@@ -58,7 +58,7 @@ function startingAfter(promise: Promise<null>, onOpen: () => void = () => {}): r
 
 /** A further key under these policies: `made`, or why not. */
 async function furtherKey(policies: readonly AdoptedPolicy[]): Promise<string> {
-  const made = await generateKey(nodes.all, asked(policies));
+  const made = await generateKey(nodes.all, request(policies));
   return made.ok ? 'made' : made.refusal.reason;
 }
 
@@ -87,10 +87,10 @@ test('two generations that are open at once under two first policies give one ke
   const honest: AdoptedPolicy = { policy: { ...byDevice, vaultId }, mandate: null };
   const theft: AdoptedPolicy = { policy: { ...forged.policy, vaultId }, mandate: null };
   const [isOpen, isMade] = [Promise.withResolvers<null>(), Promise.withResolvers<null>()];
-  const made = generateKey(startingAfter(isOpen.promise), asked([honest]));
+  const made = generateKey(startingAfter(isOpen.promise), request([honest]));
   const late = generateKey(
     startingAfter(isMade.promise, () => isOpen.resolve(null)),
-    asked([theft]),
+    request([theft]),
   );
   expect(await made).toMatchObject({ ok: true });
   const before = nodes.seen.length;

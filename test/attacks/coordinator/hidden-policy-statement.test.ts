@@ -51,7 +51,7 @@ async function collected(keyId: string, nonce: string): Promise<SignedStatement>
 }
 
 test('the signer sees that co-signer 3 still has version 1 in force, and has to name it before the device signs', async () => {
-  const verdicts = await alice().ask(nodes.all);
+  const verdicts = await alice().request(nodes.all);
   expect(verdicts).toEqual([
     { verdict: 'agrees', cosigner: 1 },
     { verdict: 'agrees', cosigner: 2 },
@@ -62,16 +62,16 @@ test('the signer sees that co-signer 3 still has version 1 in force, and has to 
 });
 
 test('an omitted or repeated statement is unknown', async () => {
-  const ask = async (tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[]) =>
-    inWords(await alice().ask(nodes.all, tamper)).at(-1);
-  expect(await ask(withThird({ statement: null, fault: 'unreachable' }))).toBe('unknown: missing');
-  expect(await ask((entries) => entries.slice(0, 2))).toBe('unknown: missing');
-  expect(await ask((entries) => [...entries, ...entries])).toBe('unknown: repeated');
+  const request = async (tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[]) =>
+    inWords(await alice().request(nodes.all, tamper)).at(-1);
+  expect(await request(withThird({ statement: null, fault: 'unreachable' }))).toBe('unknown: missing');
+  expect(await request((entries) => entries.slice(0, 2))).toBe('unknown: missing');
+  expect(await request((entries) => [...entries, ...entries])).toBe('unknown: repeated');
 });
 
 test('a forged statement is unknown', async () => {
   const forged = { policyVersion: next.version, policyHash: hashOf(next) };
-  const verdicts = await alice().ask(nodes.all, (entries) =>
+  const verdicts = await alice().request(nodes.all, (entries) =>
     entries.map((entry) =>
       entry.statement === null || entry.cosigner !== 3
         ? entry
@@ -79,7 +79,7 @@ test('a forged statement is unknown', async () => {
     ),
   );
   expect(inWords(verdicts)).toEqual(['agrees', 'agrees', 'unknown: bad-signature']);
-  const borrowed = await alice().ask(nodes.all, (entries) => {
+  const borrowed = await alice().request(nodes.all, (entries) => {
     const second = present(entries.find(({ cosigner }) => cosigner === 2)?.statement);
     return withThird({ statement: { ...second, cosigner: 3 } })(entries);
   });
@@ -107,17 +107,17 @@ test('a replayed statement of another key, another nonce or another time is unkn
 });
 
 test('a signer who is shown the policy of before sees that two co-signers have a later one, and does not sign', async () => {
-  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).ask(nodes.all);
+  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(nodes.all);
   expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
   expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');
 });
 
 test('without co-signer 3 the two others are enough once it is named, and with the change all three agree', async () => {
-  const two = await alice().ask(nodes.some(1, 2));
+  const two = await alice().request(nodes.some(1, 2));
   expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);
   await showTo(nodes.some(3), key.keyId, [{ policy: byDevice, mandate: null }, change]);
-  const three = await alice().ask(nodes.all);
+  const three = await alice().request(nodes.all);
   expect(inWords(three)).toEqual(['agrees', 'agrees', 'agrees']);
   expect(decisionOn(three, { policies: [byDevice, next], threshold: 2 })).toEqual([]);
 });

@@ -16,7 +16,7 @@ import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { payment, stranger, Wallet } from '../../chains/solana/cast.ts';
-import { answer, intent as frame, request, votes } from '../../cosigner/check-scene.ts';
+import { answer, intent as frame, request, approvalsBy } from '../../cosigner/check-scene.ts';
 import { alice, bob, policy } from '../../domain/cast.ts';
 
 const wallet = new Wallet().address;
@@ -28,39 +28,39 @@ const acknowledged: TransferIntent = { ...silent, recipientMayHaveNoKey: true };
 const value = stranger();
 
 /** What a co-signer answers to an intent that people approved, and to another one that is named in its place. */
-function asked(voted: TransferIntent, named: TransferIntent = voted): Promise<string> {
+function send(approved: TransferIntent, named: TransferIntent = approved): Promise<string> {
   const anchor = { kind: 'nonce', place: 0, value } as const;
   const bytes = present(messageBytes(named, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null }));
   const sent = {
     ...request({}, frame),
     intent: named,
     payload: payloadHex(bytes),
-    approvals: votes(voted, alice, bob),
+    approvals: approvalsBy(approved, alice, bob),
   };
   return answer(sent, { wallet });
 }
 
 test('an acknowledged payment to a program is signed, and so is one to a person', async () => {
-  expect(await asked(acknowledged)).toBe('signs');
-  expect(await asked(toPerson)).toBe('signs');
+  expect(await send(acknowledged)).toBe('signs');
+  expect(await send(toPerson)).toBe('signs');
 });
 
 describe('a coordinator that', () => {
   test('has people approve it without the acknowledgement gets no signature', async () => {
-    expect(await asked(silent)).toBe('payload-refused intent-not-canonical');
-    expect(await asked({ ...silent, to: tokenAccountOf(stranger(), stranger()) })).toBe(
+    expect(await send(silent)).toBe('payload-refused intent-not-canonical');
+    expect(await send({ ...silent, to: tokenAccountOf(stranger(), stranger()) })).toBe(
       'payload-refused intent-not-canonical',
     );
   });
 
   test('adds the acknowledgement, or drops it, has no approvals for that', async () => {
-    expect(await asked(silent, acknowledged)).toBe('not-enough-approvals');
-    expect(await asked(acknowledged, silent)).not.toBe('signs');
-    expect(await asked(toPerson, acknowledged)).toBe('not-enough-approvals');
+    expect(await send(silent, acknowledged)).toBe('not-enough-approvals');
+    expect(await send(acknowledged, silent)).not.toBe('signs');
+    expect(await send(toPerson, acknowledged)).toBe('not-enough-approvals');
   });
 
   test('says it of a person, so that signers learn to overlook the warning, gets no signature', async () => {
-    expect(await asked({ ...toPerson, recipientMayHaveNoKey: true })).toBe('payload-refused intent-not-canonical');
+    expect(await send({ ...toPerson, recipientMayHaveNoKey: true })).toBe('payload-refused intent-not-canonical');
   });
 
   test('says it in another way than with true is refused', () => {

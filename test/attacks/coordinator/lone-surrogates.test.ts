@@ -12,7 +12,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../cosigner/check-scene.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
-import { approvedTransfer, newKey, startNodes, vote } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, startNodes, approvalBy } from '../../cosigner/cosigners.ts';
 import { openBody, opening } from '../../cosigner/rejected-requests.ts';
 import { alice, bob } from '../../domain/cast.ts';
 
@@ -31,14 +31,14 @@ afterAll(() => nodes.stop());
 
 /** A request of the attacker: the devices of alice and bob have signed the digest of the note that they saw. */
 function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
-  const asked = approvedTransfer({ key, governedBy: byDevice });
-  const shown = { ...asked.intent, note: SHOWN };
+  const request = approvedTransfer({ key, governedBy: byDevice });
+  const shown = { ...request.intent, note: SHOWN };
   const digest = digestOf(shown);
   const approvals = [
-    { ...vote(alice, digest), device: laptop.signed(digest) },
-    { ...vote(bob, digest), device: phone.signed(digest) },
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
-  return { ...asked, intent: sent(shown), approvals, policies: [{ policy: byDevice, mandate: null }] };
+  return { ...request, intent: sent(shown), approvals, policies: [{ policy: byDevice, mandate: null }] };
 }
 
 async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly string[]> {

@@ -53,7 +53,7 @@ window.openPage = (url) => { window.heard = []; window.page = open(url, '_blank'
 </script>`;
 
 interface Lying {
-  readonly heard: { readonly nonce?: string }[];
+  readonly received: { readonly nonce?: string }[];
   readonly page: Window;
   openPage(url: string): void;
 }
@@ -106,7 +106,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   }
 
   async function nonceOf(): Promise<string> {
-    const handle = await lying.waitForFunction(() => (window as unknown as Lying).heard[0]?.nonce);
+    const handle = await lying.waitForFunction(() => (window as unknown as Lying).received[0]?.nonce);
     return String(await handle.jsonValue());
   }
 
@@ -114,7 +114,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     lying.evaluate((sent) => (window as unknown as Lying).page.postMessage(sent, '*'), message);
 
   /** What the dashboard has got besides the greeting. */
-  const got = () => lying.evaluate(() => (window as unknown as Lying).heard.slice(1));
+  const got = () => lying.evaluate(() => (window as unknown as Lying).received.slice(1));
 
   let passkeys: readonly VirtualCredential[] = [];
 
@@ -138,13 +138,13 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     const page = await opened();
     await withAuthenticator(page, passkeys);
     await send(requestFor(await nonceOf()));
-    const ask = page.getByLabel('Fingerprint of the co-signers');
-    await ask
+    const request = page.getByLabel('Fingerprint of the co-signers');
+    await request
       .or(page.getByRole('heading', { level: 1 }))
       .first()
       .waitFor();
-    if (await ask.isVisible()) {
-      await ask.fill(fingerprintOf(PINS));
+    if (await request.isVisible()) {
+      await request.fill(fingerprintOf(PINS));
       await page.getByLabel('Co-signers that sign together').selectOption('2');
       await page.getByRole('button', { name: 'Confirm' }).click();
     }
@@ -290,7 +290,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     await send(requestOf(policy, honest(), { statements: fresh('00'.repeat(32)) }));
     await falsely.evaluate(() => new Promise((painted) => requestAnimationFrame(painted)));
     expect(await approve(falsely).count()).toBe(0);
-    expect(await lying.evaluate(() => (window as unknown as Lying).heard)).toEqual([]);
+    expect(await lying.evaluate(() => (window as unknown as Lying).received)).toEqual([]);
     thief.close();
   });
 

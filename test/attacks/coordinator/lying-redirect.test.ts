@@ -105,8 +105,8 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   async function enrolled(): Promise<Device> {
     await tab.goto(dashboard);
     await nonceOf();
-    const asked = { type: 'conclave/approval/enrolment', version: 1, requestId: ID } as const;
-    await send({ ...asked, userId: ALICE, userName: 'alice' });
+    const request = { type: 'conclave/approval/enrolment', version: 1, requestId: ID } as const;
+    await send({ ...request, userId: ALICE, userName: 'alice' });
     await tab.getByRole('button', { name: 'Create a passkey' }).click();
     await tab.getByText('Passkey created').waitFor();
     await tab.getByRole('button', { name: 'Send it to the dashboard' }).click();
@@ -122,13 +122,13 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   /** The page with a request that follows its own call, the keys of the co-signers confirmed by alice. */
   async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<void> {
     await send(requestFor(await nonceOf()));
-    const ask = tab.getByLabel('Fingerprint of the co-signers');
-    await ask
+    const request = tab.getByLabel('Fingerprint of the co-signers');
+    await request
       .or(tab.getByRole('heading', { level: 1 }))
       .first()
       .waitFor();
-    if (!(await ask.isVisible())) return;
-    await ask.fill(fingerprintOf(PINS));
+    if (!(await request.isVisible())) return;
+    await request.fill(fingerprintOf(PINS));
     await tab.getByLabel('Co-signers that sign together').selectOption('2');
     await tab.getByRole('button', { name: 'Confirm' }).click();
   }
@@ -193,11 +193,11 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await refuses(/does not wait for this request/);
     await tab.goto(dashboard);
     const nonce = await nonceOf();
-    const asked = requestOf(policy, honest(), { statements: fresh(nonce) });
-    await send(asked);
+    const request = requestOf(policy, honest(), { statements: fresh(nonce) });
+    await send(request);
     await approve().waitFor();
     await tab.goto(dashboard);
-    await send({ ...asked, canonical: bytesToHex(intentBytes({ ...honest(), to: THIEF })) });
+    await send({ ...request, canonical: bytesToHex(intentBytes({ ...honest(), to: THIEF })) });
     await refuses(/does not wait for this request/);
   });
 

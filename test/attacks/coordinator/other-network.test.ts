@@ -25,7 +25,7 @@ import { walletKey } from '#mpc/derivation.ts';
 import { BTC, sourceOf } from '../../chains/bitcoin/cast.ts';
 import { byDevice, laptop, phone } from '../../cosigner/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
-import { entered, newKey, present, startNodes, vote } from '../../cosigner/cosigners.ts';
+import { entered, newKey, present, startNodes, approvalBy } from '../../cosigner/cosigners.ts';
 import { refusedByAll } from '../../cosigner/rejected-requests.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';
 
@@ -71,8 +71,8 @@ const mallorysAddressOn = (chain: Chain) => addressOfPublicKey(networkFor(chain)
 /** What the devices of alice and bob approve, as the coordinator asks the co-signers to sign it. */
 function requestFor({ digest }: Transaction) {
   const approvals = [
-    { ...vote(alice, digest), device: laptop.signed(digest) },
-    { ...vote(bob, digest), device: phone.signed(digest) },
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
   ];
   return { key, signingThreshold: 2, approvals, policies: [{ policy: limited, mandate: null }], evidence: [] };
 }

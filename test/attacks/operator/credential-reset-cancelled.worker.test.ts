@@ -7,7 +7,7 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { ask, asService, changePolicy, foundTreasury } from '../../worker/http/scene.ts';
+import { call, asService, changePolicy, foundTreasury } from '../../worker/http/scene.ts';
 import type { Treasury } from '../../worker/http/scene.ts';
 import { collected, DAY_MS, historyOf, later, notified, outcome, requested, treasuryInUse } from './thief.worker.ts';
 
@@ -28,16 +28,16 @@ test('a viewer of the vault cancels the reset of a signer, and all members are n
   const members = [treasury.alice, treasury.bob, treasury.carol, treasury.victor].map(({ id }) => id);
   expect((await notified(treasury, resetId)).toSorted()).toEqual(members.toSorted());
   const { token } = treasury.victor;
-  const listed = await ask(`GET /vault/${treasury.id}/credential-reset`, { token });
+  const listed = await call(`GET /vault/${treasury.id}/credential-reset`, { token });
   expect(listed.body['data']).toMatchObject([{ id: resetId, userId: treasury.bob.id, state: 'PENDING' }]);
   const line = `POST /vault/${treasury.id}/credential-reset/${resetId}/cancel`;
-  const cancelled = await ask(line, { token });
+  const cancelled = await call(line, { token });
   expect([cancelled.status, cancelled.body['state'], cancelled.body['cancelledBy'].userId]).toEqual([
     200,
     'CANCELLED',
     treasury.victor.id,
   ]);
-  expect((await ask(line, { token })).status).toBe(200);
+  expect((await call(line, { token })).status).toBe(200);
   expect(await historyOf(treasury, resetId)).toMatchObject([
     { action: 'request-credential-reset', by: null, detail: { userId: treasury.bob.id } },
     { action: 'cancel-credential-reset', by: treasury.victor.id, detail: { cancelledBy: treasury.victor.id } },
@@ -50,9 +50,9 @@ test('the person cancels the reset with a credential of their own, also when the
   const resetId = await requested(treasury.bob);
   later(DAY_MS + 1);
   const { token } = treasury.bob;
-  const own = await ask('GET /user/me/credential-reset', { token });
+  const own = await call('GET /user/me/credential-reset', { token });
   expect(own.body['data']).toMatchObject([{ id: resetId, state: 'READY' }]);
-  expect((await ask(`POST /user/me/credential-reset/${resetId}/cancel`, { token })).body['state']).toBe('CANCELLED');
+  expect((await call(`POST /user/me/credential-reset/${resetId}/cancel`, { token })).body['state']).toBe('CANCELLED');
   await yieldsNothing(treasury, resetId);
 });
 
@@ -62,17 +62,17 @@ test('the person who has lost every credential cancels the reset with a device o
   const { alice, bob } = treasury;
   await changePolicy(treasury, { addDevices: [device.enrolment(bob.id), mallorys.enrolment(alice.id)] });
   const resetId = await requested(bob);
-  const listed = await ask(`GET /vault/${treasury.id}/credential-reset`, { token: alice.token });
+  const listed = await call(`GET /vault/${treasury.id}/credential-reset`, { token: alice.token });
   const { digest }: { digest: string } = listed.body['data'][0];
   const line = `POST /vault/${treasury.id}/credential-reset/${resetId}/cancel-by-device`;
   // The device of another person, a stranger's device, and a signature over something else.
-  for (const body of [mallorys.voice(digest), ScriptDevice.create().voice(digest), device.voice('00'.repeat(32))]) {
-    expect(outcome(await ask(line, { body }))).toEqual([403, 'device-signature-refused']);
+  for (const body of [mallorys.sign(digest), ScriptDevice.create().sign(digest), device.sign('00'.repeat(32))]) {
+    expect(outcome(await call(line, { body }))).toEqual([403, 'device-signature-refused']);
   }
   const elsewhere = await foundTreasury();
   const wrong = line.replace(`/${treasury.id}/`, `/${elsewhere.id}/`);
-  expect(outcome(await ask(wrong, { body: device.voice(digest) }))).toEqual([404, 'credential-reset-not-found']);
-  const cancelled = await ask(line, { body: device.voice(digest) });
+  expect(outcome(await call(wrong, { body: device.sign(digest) }))).toEqual([404, 'credential-reset-not-found']);
+  const cancelled = await call(line, { body: device.sign(digest) });
   expect([cancelled.status, cancelled.body['cancelledBy']]).toMatchObject([200, { userId: bob.id }]);
   expect(await historyOf(treasury, resetId)).toMatchObject([
     { action: 'request-credential-reset' },
@@ -89,10 +89,10 @@ test('people of other vaults see no reset and cancel none', async () => {
   const [treasury, elsewhere] = [await treasuryInUse(), await treasuryInUse()];
   const resetId = await requested(treasury.bob);
   const { token } = elsewhere.alice;
-  const cancel = (vaultId: number) => ask(`POST /vault/${vaultId}/credential-reset/${resetId}/cancel`, { token });
+  const cancel = (vaultId: number) => call(`POST /vault/${vaultId}/credential-reset/${resetId}/cancel`, { token });
   expect(outcome(await cancel(treasury.id))).toEqual([403, 'forbidden']);
   expect(outcome(await cancel(elsewhere.id))).toEqual([404, 'credential-reset-not-found']);
-  const own = await ask(`POST /user/me/credential-reset/${resetId}/cancel`, { token });
+  const own = await call(`POST /user/me/credential-reset/${resetId}/cancel`, { token });
   expect(outcome(own)).toEqual([404, 'credential-reset-not-found']);
   expect((await asService(`POST /internal/user/${treasury.bob.id}/credential-reset`)).status).toBe(200);
 });
@@ -102,7 +102,7 @@ test('a thief who requests again and again is held off after five in a day', asy
   const path = `/internal/user/${treasury.bob.id}/credential-reset`;
   for (let i = 0; i < 5; i++) {
     const resetId = await requested(treasury.bob);
-    await ask(`POST /user/me/credential-reset/${resetId}/cancel`, { token: treasury.bob.token });
+    await call(`POST /user/me/credential-reset/${resetId}/cancel`, { token: treasury.bob.token });
   }
   expect(outcome(await asService(`POST ${path}`))).toEqual([409, 'too-many-credential-resets']);
   later(DAY_MS + 1);

@@ -9,7 +9,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person-stub.ts';
-import { ask, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
+import { call, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
 import { collected, DAY_MS, HOUR_MS, historyOf, later, outcome, requested, treasuryInUse } from './thief.worker.ts';
 
 afterEach(() => {
@@ -89,7 +89,7 @@ test('while the directory does not answer, or a vault cannot be informed, nothin
   // The vault hears of it now, so its members have the whole delay.
   const late = await collected(bob, resetId);
   expect(late.map(outcome)).toEqual(late.map(() => [409, 'credential-reset-not-ready']));
-  const own = await ask('GET /user/me/credential-reset', { token: bob.token });
+  const own = await call('GET /user/me/credential-reset', { token: bob.token });
   expect(Date.parse(own.body['data'][0].effectiveAt)).toBeGreaterThan(Date.now() + 23 * HOUR_MS);
   said.mockRestore();
 });

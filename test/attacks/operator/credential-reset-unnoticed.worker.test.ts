@@ -8,7 +8,7 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { consumed } from '../../worker/queue-batch.ts';
 import type { Person } from '../../worker/http/scene.ts';
-import { ask, asService } from '../../worker/http/scene.ts';
+import { call, asService } from '../../worker/http/scene.ts';
 import { decrypt, newBrowser } from '../../worker/push-service.ts';
 import { collected, DAY_MS, historyOf, later, outcome, paymentWith, requested, treasuryInUse } from './thief.worker.ts';
 
@@ -21,13 +21,13 @@ test('after the delay the thief approves a payment, and all members were notifie
   const treasury = await treasuryInUse();
   const victim = treasury.carol;
   const browser = newBrowser('https://push.test/carol-of-the-reset');
-  await ask('POST /push-subscription', { token: victim.token, body: browser.subscription });
+  await call('POST /push-subscription', { token: victim.token, body: browser.subscription });
   const sent: Uint8Array[] = [];
   vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
     sent.push(new Uint8Array(await new Request(input, init).arrayBuffer()));
     return new Response(null, { status: 201 });
   });
-  const heard = async (resetId: string) => {
+  const received = async (resetId: string) => {
     const message = { vaultId: treasury.id, transactionId: resetId, job: 'notify' };
     expect(await consumed('conclave-notification', [message])).toEqual({ acked: 1, retried: 0 });
     return JSON.parse(await decrypt(browser, sent.at(-1) ?? new Uint8Array())) as Record<string, unknown>;
@@ -36,7 +36,7 @@ test('after the delay the thief approves a payment, and all members were notifie
   for (const person of [treasury.alice, treasury.bob]) {
     const resetId = await requested(person);
     resets.set(person, resetId);
-    expect(await heard(resetId)).toMatchObject({ kind: 'credential-reset', vaultId: treasury.id });
+    expect(await received(resetId)).toMatchObject({ kind: 'credential-reset', vaultId: treasury.id });
     const early = await collected(person, resetId);
     expect(early.map(outcome)).toEqual(early.map(() => [409, 'credential-reset-not-ready']));
   }
@@ -47,9 +47,9 @@ test('after the delay the thief approves a payment, and all members were notifie
     const lost = await asService(`POST ${path}`, { name: 'stolen' });
     const again = await asService(`POST ${path}`, { name: 'stolen' });
     expect([lost.status, again.status]).toEqual([201, 201]);
-    expect((await ask('GET /user/me', { token: lost.body['token'] })).status).toBe(401);
+    expect((await call('GET /user/me', { token: lost.body['token'] })).status).toBe(401);
     stolen.push(again.body['token']);
-    expect(await heard(resetId)).toMatchObject({ title: 'Treasury: credential reset completed' });
+    expect(await received(resetId)).toMatchObject({ title: 'Treasury: credential reset completed' });
   }
   expect(await paymentWith(treasury, stolen)).toBe('SIGNING');
   for (const [person, resetId] of resets) {
@@ -62,7 +62,7 @@ test('after the delay the thief approves a payment, and all members were notifie
     const more = await collected(person, resetId);
     expect(more.map(outcome)).toEqual(more.map(() => [409, 'credential-reset-not-pending']));
     const { token } = treasury.victor;
-    const late = await ask(`POST /vault/${treasury.id}/credential-reset/${resetId}/cancel`, { token });
+    const late = await call(`POST /vault/${treasury.id}/credential-reset/${resetId}/cancel`, { token });
     expect([late.status, late.body['state']]).toEqual([409, 'COMPLETED']);
   }
 });

@@ -10,7 +10,7 @@ import { newUserId, parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 import { insertUser } from '#store/users.ts';
-import { ask, asService, coordinator, enter } from '../../worker/http/scene.ts';
+import { call, asService, coordinator, enter } from '../../worker/http/scene.ts';
 import type { Person } from '../../worker/http/scene.ts';
 import { collected, DAY_MS, later, outcome, requested } from './thief.worker.ts';
 
@@ -34,16 +34,16 @@ const REFUSED = [
 test('a person whose only token was deleted or has expired had a credential all the same', async () => {
   const soon = Math.floor(Date.now() / 1000) + 60;
   const [deleted, expired] = [await enter('alice'), await enter('bob', { expiresAt: soon })];
-  for (const { token } of [deleted, expired]) expect((await ask('GET /user/me', { token })).status).toBe(200);
-  await ask(`DELETE /personal-access-token/${deleted.token.slice(12, 28)}`, { token: deleted.token });
+  for (const { token } of [deleted, expired]) expect((await call('GET /user/me', { token })).status).toBe(200);
+  await call(`DELETE /personal-access-token/${deleted.token.slice(12, 28)}`, { token: deleted.token });
   later(120_000);
-  expect(outcome(await ask('GET /user/me', { token: expired.token }))).toEqual([401, 'token-expired']);
+  expect(outcome(await call('GET /user/me', { token: expired.token }))).toEqual([401, 'token-expired']);
   expect([await minted(deleted), await minted(expired)]).toEqual([REFUSED, REFUSED]);
 });
 
 test('entering the person again, and losing the directory, changes nothing', async () => {
   const alice = await enter('alice');
-  const { body } = await ask('GET /user/me', { token: alice.token });
+  const { body } = await call('GET /user/me', { token: alice.token });
   const again = await asService('POST /internal/user', { name: 'Alice', email: body['email'] });
   expect([again.status, again.body['id']]).toEqual([200, alice.id]);
   for (const table of ['access_tokens', 'sessions', 'identities']) {
@@ -64,7 +64,7 @@ test('a credential that the thief has kept from before the first login opens not
   if (id === null) throw new Error('a person has an id');
   // What the callback of a login does before it begins a session.
   await personStub(coordinator, id).recordLogin();
-  expect(outcome(await ask('GET /user/me', { token: frank.token }))).toEqual([401, 'token-invalid']);
+  expect(outcome(await call('GET /user/me', { token: frank.token }))).toEqual([401, 'token-invalid']);
   expect(await minted(frank)).toEqual(REFUSED);
 });
 

@@ -6,7 +6,7 @@
  * Defence: an operator issues a person's first credential only; every later one takes a credential reset with a delay.
  */
 import { expect, test } from 'vitest';
-import { ask, asService, enter } from '../../worker/http/scene.ts';
+import { call, asService, enter } from '../../worker/http/scene.ts';
 import { outcome, paymentWith, treasuryInUse } from './thief.worker.ts';
 
 test('a service key mints no token for people who have used theirs, and so no payment is approved', async () => {
@@ -38,26 +38,26 @@ test('the answer with the first token can be lost: another token takes its place
   const third = await asService(`POST ${path}/access-token`, { name: 'third' });
   expect([lost.status, again.status, third.status, await state()]).toEqual([201, 201, 201, 'issued']);
   // Only the newest is good: what the thief of a key has kept from before opens nothing.
-  expect(outcome(await ask('GET /user/me', { token: lost.body['token'] }))).toEqual([401, 'token-invalid']);
+  expect(outcome(await call('GET /user/me', { token: lost.body['token'] }))).toEqual([401, 'token-invalid']);
   const headers = { cookie: String(again.body['cookie']).split(';')[0] ?? '' };
-  expect(outcome(await ask('GET /user/me', { headers }))).toEqual([401, 'session-invalid']);
-  expect((await ask('GET /user/me', { token: third.body['token'] })).status).toBe(200);
+  expect(outcome(await call('GET /user/me', { headers }))).toEqual([401, 'session-invalid']);
+  expect((await call('GET /user/me', { token: third.body['token'] })).status).toBe(200);
   const late = await asService(`POST ${path}/access-token`, { name: 'fourth' });
   expect([outcome(late), await state()]).toEqual([[409, 'credential-reset-required'], 'over']);
-  expect((await ask('GET /user/me', { token: third.body['token'] })).status).toBe(200);
+  expect((await call('GET /user/me', { token: third.body['token'] })).status).toBe(200);
 });
 
 test('of many first tokens that are asked for at once one is good', async () => {
   const { id } = (await asService('POST /internal/user', { name: 'Eve', email: 'eve@enrolment.example' })).body;
-  const asked = () => asService(`POST /internal/user/${id}/access-token`, { name: 'first' });
-  const answers = await Promise.all(Array.from({ length: 8 }, asked));
+  const request = () => asService(`POST /internal/user/${id}/access-token`, { name: 'first' });
+  const answers = await Promise.all(Array.from({ length: 8 }, request));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
-  const used = await Promise.all(answers.map(({ body }) => ask('GET /user/me', { token: body['token'] })));
+  const used = await Promise.all(answers.map(({ body }) => call('GET /user/me', { token: body['token'] })));
   expect(used.filter(({ status }) => status === 200)).toHaveLength(1);
 });
 
 test('what a token itself may do stays: its value is rotated without an operator', async () => {
   const alice = await enter('alice');
   const line = `POST /personal-access-token/${alice.token.slice(12, 28)}/rotate`;
-  expect((await ask(line, { token: alice.token })).status).toBe(200);
+  expect((await call(line, { token: alice.token })).status).toBe(200);
 });

@@ -2,7 +2,7 @@ import { expect, vi } from 'vitest';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import type { Answer, Person, Treasury } from '../../worker/http/scene.ts';
-import { ask, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
+import { call, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
 
 /** What the thief of a service key sees and does: `asService` is the thief. */
 
@@ -16,7 +16,7 @@ export async function treasuryInUse(): Promise<Treasury> {
   const treasury = await foundTreasury();
   const { alice, bob, carol, victor } = treasury;
   for (const { token } of [alice, bob, carol, victor]) {
-    expect((await ask('GET /user/me', { token })).status).toBe(200);
+    expect((await call('GET /user/me', { token })).status).toBe(200);
   }
   expect((await asService(`GET /internal/vault/${treasury.id}`)).status).toBe(200);
   return treasury;
@@ -46,7 +46,7 @@ export function later(ms: number): void {
 
 /** What the vault's history says of a reset: action, person behind it, and what the line names. */
 export async function historyOf(treasury: Treasury, resetId: string) {
-  const { body } = await ask(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
+  const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines: readonly Record<string, unknown>[] = body['history'];
   return lines
     .filter(({ detail }) => String(detail).includes(resetId))
@@ -70,11 +70,11 @@ export async function paymentWith(treasury: Treasury, tokens: readonly string[])
   const [first] = tokens;
   if (first === undefined) return null;
   const body = { vaultId: treasury.id, chain: 'anvil', to: `0x${'66'.repeat(20)}`, amount: '1000' };
-  const made = await ask('POST /transaction/transfer', { token: first, body });
+  const made = await call('POST /transaction/transfer', { token: first, body });
   if (made.status !== 201) return null;
   let state: string = made.body['state'];
   for (const token of tokens) {
-    const approved = await ask(`POST /transaction/${made.body['id']}/approve`, { token });
+    const approved = await call(`POST /transaction/${made.body['id']}/approve`, { token });
     state = approved.body['state'] ?? state;
   }
   return state;

@@ -77,15 +77,15 @@ test('a token transfer takes its tokens and the fee, by its kind or as calldata,
 });
 
 test('balance, tokens and nonce are asked for at one block', async () => {
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   node.follow((method, params) => {
-    if (method === 'eth_getBalance' || method === 'eth_getTransactionCount') asked.push(params[1]);
-    if (method === 'eth_call' && JSON.stringify(params).includes('0x70a08231')) asked.push(params[1]);
+    if (method === 'eth_getBalance' || method === 'eth_getTransactionCount') requests.push(params[1]);
+    if (method === 'eth_call' && JSON.stringify(params).includes('0x70a08231')) requests.push(params[1]);
     return 'forward';
   });
   const quote = await adapterFor(anvilChain(), [node.url]).quote(paid(), null);
   const block = quote.ok ? present(quote.value.spending).funds.blockNumber : '';
-  expect(asked).toEqual(Array.from({ length: 3 }, () => `0x${BigInt(block).toString(16)}`));
+  expect(requests).toEqual(Array.from({ length: 3 }, () => `0x${BigInt(block).toString(16)}`));
 });
 
 test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {

@@ -19,7 +19,7 @@ const ODD_TOKENS = [
 export type OddToken = (typeof ODD_TOKENS)[number];
 
 /** What a signed transaction of these tests says; the rest is EIP-1559 on anvil. */
-export interface Wish {
+export interface TransactionOptions {
   readonly from: Address;
   readonly to: Address;
   readonly nonce: number;
@@ -45,9 +45,9 @@ export async function startLocalChain() {
     mined,
     account: (index: number): Address => present(accounts[index]),
     adapter: (differences: Partial<Chain> = {}) => evmAdapter(anvilChain(differences), [url]),
-    sign: (wish: Wish): Promise<Hex> => {
+    sign: (options: TransactionOptions): Promise<Hex> => {
       const fees = { gas: 21_000n, maxFeePerGas: 3_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
-      const { from, ...rest } = wish;
+      const { from, ...rest } = options;
       return client.signTransaction({ account: from, type: 'eip1559', ...fees, ...rest });
     },
     deployDollar: async (owner: Address): Promise<Address> => {
@@ -74,7 +74,7 @@ export async function startLocalChain() {
       };
     },
     /** Replaces the newest blocks by empty ones of the same height. */
-    reorganise: (depth: number): Promise<unknown> => ask(url, 'anvil_reorg', [depth, []]),
+    reorganise: (depth: number): Promise<unknown> => request(url, 'anvil_reorg', [depth, []]),
   };
 }
 
@@ -82,7 +82,7 @@ export function anvilChain(differences: Partial<Chain> = {}): Chain {
   return { ...present(findChain(chainsFrom({}), 'anvil')), ...differences };
 }
 
-export async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
+export async function request(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
   const response = await fetch(url, { method: 'POST', headers: { 'content-type': 'application/json' }, body });
   const answer: { result?: unknown; error?: { message: string } } = JSON.parse(await response.text());

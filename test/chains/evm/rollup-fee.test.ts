@@ -35,17 +35,17 @@ interface Oracle {
   readonly operator: Rule | ((gas: bigint) => Rule);
 }
 
-const asked: { to: string; name: string; argument: unknown }[] = [];
+const requests: { to: string; name: string; argument: unknown }[] = [];
 
 /** A node of a chain with such an oracle. */
 function withOracle({ l1Fee, operator }: Oracle): void {
-  asked.length = 0;
+  requests.length = 0;
   rollup.follow((method, [call]) => {
     const { to = '', data = '0x' } = (call ?? {}) as { to?: string; data?: Hex };
     const isOracle = method === 'eth_call' && [ORACLE, SCROLL_ORACLE].includes(to.toLowerCase());
     if (!isOracle) return 'forward';
     const { functionName: name, args } = decodeFunctionData({ abi, data });
-    asked.push({ to: to.toLowerCase(), name, argument: args[0] });
+    requests.push({ to: to.toLowerCase(), name, argument: args[0] });
     if (name === 'getL1Fee') return { result: word(l1Fee) };
     return typeof operator === 'function' ? operator(args[0]) : operator;
   });
@@ -68,7 +68,7 @@ async function dataFeeOn(row: Partial<Chain>): Promise<string> {
 test('the operator of an OP-stack chain is weighed by the gas limit, with a quarter more, beside the data fee', async () => {
   withOracle({ l1Fee: 1000n, operator: (gas) => ({ result: word(gas * 2n + 8n) }) });
   expect(await dataFeeOn({ dataFee: 'op-stack' })).toBe(String(1250n + (42_008n * 5n) / 4n));
-  expect(asked.find(({ name }) => name === 'getOperatorFee')).toEqual({
+  expect(requests.find(({ name }) => name === 'getOperatorFee')).toEqual({
     to: ORACLE,
     name: 'getOperatorFee',
     argument: 21_000n,
@@ -93,7 +93,7 @@ test('an oracle of before Isthmus has no operator, and a node in trouble is not 
 
 test('a chain without rollup fees is not asked for them, and one whose row does not say is looked at', async () => {
   withOracle({ l1Fee: 1000n, operator: REVERT });
-  expect([await dataFeeOn({ dataFee: 'none' }), asked.length]).toEqual(['0', 0]);
+  expect([await dataFeeOn({ dataFee: 'none' }), requests.length]).toEqual(['0', 0]);
   expect(await dataFeeOn({})).toBe('1250');
   rollup.follow(() => 'forward');
   expect(await dataFeeOn({})).toBe('0');
@@ -104,10 +104,10 @@ test('a chain without rollup fees is not asked for them, and one whose row does 
 test('Scroll is asked by its own contract, for the bytes with their signature, and has no operator', async () => {
   withOracle({ l1Fee: 400n, operator: { result: word(7n) } });
   expect(await dataFeeOn({ dataFee: 'scroll' })).toBe('500');
-  const [scroll] = asked;
-  expect(asked.map(({ to, name }) => [to, name])).toEqual([[SCROLL_ORACLE, 'getL1Fee']]);
+  const [scroll] = requests;
+  expect(requests.map(({ to, name }) => [to, name])).toEqual([[SCROLL_ORACLE, 'getL1Fee']]);
   await dataFeeOn({ dataFee: 'op-stack' });
-  const unsigned = asked.find(({ to }) => to === ORACLE);
+  const unsigned = requests.find(({ to }) => to === ORACLE);
   expect(size(scroll?.argument as Hex) - size(unsigned?.argument as Hex)).toBe(68);
 });
 

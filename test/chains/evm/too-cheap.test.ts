@@ -6,7 +6,7 @@ import type { WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { FalseNode } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
-import { anvilChain, ask, startLocalChain } from './local-chain.ts';
+import { anvilChain, request, startLocalChain } from './local-chain.ts';
 
 /** An attempt in a mempool, and blocks that burn more than it offers. */
 
@@ -25,7 +25,7 @@ beforeAll(async () => {
   from = getAddress(chain.account(1));
   await chain.client.setAutomine(false);
   hash = await chain.client.sendTransaction({ account: from, to: chain.account(8), value: 5n, maxFeePerGas: OFFERED });
-  kept = await ask(chain.url, 'eth_getTransactionByHash', [hash]);
+  kept = await request(chain.url, 'eth_getTransactionByHash', [hash]);
 }, 30_000);
 beforeEach(() => gethSays());
 afterAll(async () => {

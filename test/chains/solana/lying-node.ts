@@ -17,6 +17,6 @@ export async function startLyingNode() {
     liar,
     lying: () => adapterAt(liar.url),
     /** One method alone is lied about. */
-    about: (method: string, rule: Rule) => liar.follow((asked) => (asked === method ? rule : 'forward')),
+    about: (method: string, rule: Rule) => liar.follow((called) => (called === method ? rule : 'forward')),
   };
 }

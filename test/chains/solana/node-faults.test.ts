@@ -54,7 +54,7 @@ test('a node of another cluster prices nothing and is sent nothing', async () =>
   about('getGenesisHash', { result: '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d' });
   const quote = await lying().quote(intent, null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'transient', detail: expect.stringContaining('5eykt4') } });
-  expect(liar.asked).toEqual(['getGenesisHash']);
+  expect(liar.requests).toEqual(['getGenesisHash']);
   expect((await adapterAt(liar.url, node.url).quote(intent, null)).ok).toBe(true);
   expect((await adapterAt().quote(intent, null)).ok).toBe(false);
 });
@@ -159,11 +159,11 @@ test('an opening that comes between two questions is seen', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   await send(1);
   node.ledger.advance(200n);
-  let asked = 0;
+  let requestCount = 0;
   // When it is first asked the node knows of one that failed alone.
   liar.follow((method) => {
     if (method === 'getMultipleAccounts') return { result: { context: { slot: 1 }, value: [null] } };
-    return method === 'getSignatureStatuses' && asked++ === 0 ? statuses(FAILED, null) : 'forward';
+    return method === 'getSignatureStatuses' && requestCount++ === 0 ? statuses(FAILED, null) : 'forward';
   });
   const paid = { type: 'included', inclusion: { hash: hashes[1], succeeded: true } };
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
@@ -206,13 +206,13 @@ test('a nonce that a node knows from before is not one that was used up', async 
   const newest = await composed();
   const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, parent: null, inclusion: null };
   const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
-  /** @param heard the slot of the node that is asked for the transaction itself */
-  const rooted = (slot: bigint, heard = slot) => {
+  /** @param reported the slot of the node that is asked for the transaction itself */
+  const rooted = (slot: bigint, reported = slot) => {
     const data = [Buffer.from(old?.data ?? []).toString('base64'), 'base64'];
     const value = [{ lamports: 1_447_680, owner: '11111111111111111111111111111111', data, executable: false }];
     const accounts = { result: { context: { slot: plain(slot) }, value } };
     const rules: Readonly<Record<string, Rule>> = {
-      getSignatureStatuses: { result: { context: { slot: plain(heard) }, value: [null] } },
+      getSignatureStatuses: { result: { context: { slot: plain(reported) }, value: [null] } },
       getMultipleAccounts: accounts,
     };
     liar.follow((method) => rules[method] ?? 'forward');

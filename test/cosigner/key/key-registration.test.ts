@@ -39,15 +39,15 @@ const hashes = (...chain: readonly Policy[]) => chain.map(policyHashOf);
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
 test('a key of before registers its policies with the first use, and asks no more from then on', async () => {
-  const { keeper, vault, calls } = await keyOfBefore();
-  for (let i = 0; i < 3; i++) expect(await keeper.attest(1)).toMatchObject({ ok: true });
+  const { cosignerKey, vault, calls } = await keyOfBefore();
+  for (let i = 0; i < 3; i++) expect(await cosignerKey.attest(1)).toMatchObject({ ok: true });
   expect(calls).toEqual(['extend to 1']);
   expect(await vault.vaultPolicies()).toEqual(hashes(byDevice));
 });
 
 test('a registration is remembered when the memory is lost', async () => {
-  const { keeper, calls, sql, counted } = await keyOfBefore();
-  await keeper.attest(1);
+  const { cosignerKey, calls, sql, counted } = await keyOfBefore();
+  await cosignerKey.attest(1);
   const again = new KeyRegistration(sql, () => counted);
   expect(await again.complete([byDevice])).toBeNull();
   expect(calls).toHaveLength(1);
@@ -56,10 +56,10 @@ test('a registration is remembered when the memory is lost', async () => {
 });
 
 test('a key whose policies differ from those of the vault attests and signs nothing', async () => {
-  const { keeper, vault, sign, transfer } = await keyOfBefore();
+  const { cosignerKey, vault, sign, transfer } = await keyOfBefore();
   await vault.extendVault(hashes(policy));
-  expect(await keeper.attest(1)).toMatchObject({ refusal: { code: 'policy-mismatch', detail: 'vault' } });
-  const asked = {
+  expect(await cosignerKey.attest(1)).toMatchObject({ refusal: { code: 'policy-mismatch', detail: 'vault' } });
+  const request = {
     intent: transfer(byDevice),
     payload: '',
     attempt: 1,
@@ -68,41 +68,41 @@ test('a key whose policies differ from those of the vault attests and signs noth
     policyVersion: 1,
     evidence: [],
   } as const;
-  expect(await sign(asked, async () => {})).toBe('policy-mismatch');
+  expect(await sign(request, async () => {})).toBe('policy-mismatch');
 });
 
 test('the vault has a policy before the key has it', async () => {
-  const { keeper, ledger, afterExtending } = await keyOfBefore();
+  const { cosignerKey, ledger, afterExtending } = await keyOfBefore();
   const policies: number[] = [];
   afterExtending.do = (held) => policies.push(held, ledger.policies().length);
-  expect(await keeper.adopt(KEY_ID, change, NONE)).toMatchObject({ ok: true });
+  expect(await cosignerKey.adopt(KEY_ID, change, NONE)).toMatchObject({ ok: true });
   expect([policies, ledger.policies().length]).toEqual([[2, 1], 2]);
 });
 
 test('an adoption that ended halfway is completed by the same policy, also after its mandate has expired', async () => {
-  const { keeper, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, ledger, vault } = await keyOfBefore();
   await vault.extendVault(hashes(byDevice, revoked));
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
-  expect(await keeper.adopt(KEY_ID, late, NONE)).toMatchObject({ ok: true });
+  expect(await cosignerKey.adopt(KEY_ID, late, NONE)).toMatchObject({ ok: true });
   expect(ledger.policies()).toHaveLength(2);
 });
 
 test('of two policies that two keys adopt at once the vault takes one', async () => {
-  const { keeper, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, ledger, vault } = await keyOfBefore();
   const theirs = vault.extendVault(hashes(byDevice, fork));
-  expect(await keeper.adopt(KEY_ID, change, NONE)).toMatchObject({
+  expect(await cosignerKey.adopt(KEY_ID, change, NONE)).toMatchObject({
     refusal: { code: 'policy-mismatch', detail: 'vault' },
   });
   expect([await theirs, ledger.policies()]).toEqual([null, [byDevice]]);
-  expect(await keeper.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE)).toMatchObject({ ok: true });
+  expect(await cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE)).toMatchObject({ ok: true });
 });
 
 test('of two policies that one key is shown at once it adopts one', async () => {
-  const { keeper, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, ledger, vault } = await keyOfBefore();
   const answers = await Promise.all([
-    keeper.adopt(KEY_ID, change, NONE),
-    keeper.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE),
-    keeper.adopt(KEY_ID, change, NONE),
+    cosignerKey.adopt(KEY_ID, change, NONE),
+    cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE),
+    cosignerKey.adopt(KEY_ID, change, NONE),
   ]);
   // Either may come first: their signatures are verified side by side.
   const standing = ledger.policies().map(policyHashOf);

@@ -1,5 +1,4 @@
 import { secp256k1 } from '@noble/curves/secp256k1.js';
-import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
@@ -8,19 +7,17 @@ import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
-import { newPolicyChangeId, newTransactionId, parseVaultId } from '#domain/id.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, signingEndsAtMs } from '#domain/transaction/intent.ts';
-import type { Policy } from '#domain/policy/policy.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
-import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
 import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../../chains/bitcoin/cast.ts';
 import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../../domain/cast.ts';
 import { present } from '../../chains/evm/cast.ts';
-import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, votes, WALLET } from '../check-scene.ts';
+import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, approvalsBy, WALLET } from '../check-scene.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 
@@ -40,14 +37,17 @@ test('asked twice it gives the same answer: nothing is remembered here', async (
 describe('voices', () => {
   test.each<[string, readonly Approval[]]>([
     ['nobody', []],
-    ['one of two', votes(intent, alice)],
-    ['one person twice', votes(intent, alice, alice)],
-    ['one person with two tokens', votes(intent, alice, { ...alice, tokenId: bob.tokenId })],
-    ['an outsider as the second', votes(intent, alice, mallory)],
-    ['outsiders only', votes(intent, mallory, mallory)],
-    ['a vote for another transfer', [...votes(intent, alice), ...votes({ ...intent, to: OTHER }, bob)]],
-    ['a digest in capitals', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: vote.digest.toUpperCase() }))],
-    ['an empty digest', votes(intent, alice, bob).map((vote) => ({ ...vote, digest: '' }))],
+    ['one of two', approvalsBy(intent, alice)],
+    ['one person twice', approvalsBy(intent, alice, alice)],
+    ['one person with two tokens', approvalsBy(intent, alice, { ...alice, tokenId: bob.tokenId })],
+    ['an outsider as the second', approvalsBy(intent, alice, mallory)],
+    ['outsiders only', approvalsBy(intent, mallory, mallory)],
+    ['a vote for another transfer', [...approvalsBy(intent, alice), ...approvalsBy({ ...intent, to: OTHER }, bob)]],
+    [
+      'a digest in capitals',
+      approvalsBy(intent, alice, bob).map((approval) => ({ ...approval, digest: approval.digest.toUpperCase() })),
+    ],
+    ['an empty digest', approvalsBy(intent, alice, bob).map((approval) => ({ ...approval, digest: '' }))],
   ])('%s: not enough', async (_name, approvals) => {
     expect(await answer(request({ approvals }))).toBe('not-enough-approvals');
   });
@@ -58,7 +58,9 @@ describe('voices', () => {
       [carol, alice],
       [bob, carol],
     ])
-      expect(await answer(request({ approvals: votes(intent, mallory, ...pair, mallory, ...pair) }))).toBe('signs');
+      expect(await answer(request({ approvals: approvalsBy(intent, mallory, ...pair, mallory, ...pair) }))).toBe(
+        'signs',
+      );
   });
 });
 
@@ -79,7 +81,9 @@ describe('every field of the intent is under the approvals', () => {
     '%s changed after the votes: nobody has approved that',
     async (_name, change) => {
       const changed = { ...intent, ...change };
-      expect(await answer(request({ approvals: votes(intent, alice, bob) }, changed))).toBe('not-enough-approvals');
+      expect(await answer(request({ approvals: approvalsBy(intent, alice, bob) }, changed))).toBe(
+        'not-enough-approvals',
+      );
     },
   );
 });
@@ -87,7 +91,7 @@ describe('every field of the intent is under the approvals', () => {
 test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', async () => {
   const risky = { ...intent, lookalikeOf: OTHER };
   expect(await answer(request({}, risky))).toBe('not-enough-approvals');
-  expect(await answer(request({ approvals: votes(risky, alice, bob, carol) }, risky))).toBe('signs');
+  expect(await answer(request({ approvals: approvalsBy(risky, alice, bob, carol) }, risky))).toBe('signs');
 });
 
 describe('the wallet and the policy are those that were pinned with the key', () => {
@@ -124,19 +128,19 @@ describe('a policy that changed after the approvals', () => {
   test('a higher threshold needs the further voice', async () => {
     const policies = [policy, stricter];
     expect(await answer(request(), { policies })).toBe('not-enough-approvals');
-    expect(await answer(request({ approvals: votes(intent, alice, bob, carol) }), { policies })).toBe('signs');
+    expect(await answer(request({ approvals: approvalsBy(intent, alice, bob, carol) }), { policies })).toBe('signs');
   });
 
   test('a lower threshold approves nothing by itself', async () => {
     const policies = [policy, looser];
-    expect(await answer(request({ approvals: votes(intent, alice) }), { policies })).toBe('not-enough-approvals');
+    expect(await answer(request({ approvals: approvalsBy(intent, alice) }), { policies })).toBe('not-enough-approvals');
     expect(await answer(request(), { policies })).toBe('signs');
   });
 
   test('who left has no voice, whenever it was given; who is still there has', async () => {
     const policies = [policy, withoutBob];
     expect(await answer(request(), { policies })).toBe('not-enough-approvals');
-    expect(await answer(request({ approvals: votes(intent, alice, carol) }), { policies })).toBe('signs');
+    expect(await answer(request({ approvals: approvalsBy(intent, alice, carol) }), { policies })).toBe('signs');
   });
 
   test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', async () => {
@@ -151,7 +155,7 @@ describe('a cancellation', () => {
 
   test('pays nothing to the wallet itself, by the voices that approved what it undoes', async () => {
     expect(await answer(cancels())).toBe('signs');
-    expect(await answer(cancels({ approvals: votes(intent, alice) }))).toBe('not-enough-approvals');
+    expect(await answer(cancels({ approvals: approvalsBy(intent, alice) }))).toBe('not-enough-approvals');
   });
 
   test('is signed for thirty days after the payment is not, to the millisecond', async () => {
@@ -197,7 +201,7 @@ describe('a cancellation', () => {
     }
     // It pays the wallet itself, so an address book has nothing against it.
     expect(await answer(cancels(), { policies: [policy, closed] })).toBe('signs');
-    const all = votes(intent, alice, bob, carol);
+    const all = approvalsBy(intent, alice, bob, carol);
     expect(await answer(cancels({ approvals: all }), { policies: [policy, stricter] })).toBe('signs');
   });
 
@@ -216,7 +220,7 @@ const message = { ...messageIntent(), policyHash: policyHashOf(policy) };
 
 function messageRequest(): SigningRequest {
   const { payload } = composeMessage(message);
-  return { ...request(), intent: message, payload, approvals: votes(message, alice, bob) };
+  return { ...request(), intent: message, payload, approvals: approvalsBy(message, alice, bob) };
 }
 
 test('a message is signed as it was approved, and has no nonce that something else could take', async () => {
@@ -238,11 +242,16 @@ test('coins are worth what the transactions show that made them, and nothing is 
     { terms: { coins: [coin], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
     0n,
   );
-  const asked: SigningRequest = { ...request(), intent: bitcoin, payload, approvals: votes(bitcoin, alice, bob) };
-  const ask = (evidence: readonly string[]) => answer({ ...asked, evidence }, { wallet: from });
-  expect(await ask([raw])).toBe('signs');
+  const requested: SigningRequest = {
+    ...request(),
+    intent: bitcoin,
+    payload,
+    approvals: approvalsBy(bitcoin, alice, bob),
+  };
+  const send = (evidence: readonly string[]) => answer({ ...requested, evidence }, { wallet: from });
+  expect(await send([raw])).toBe('signs');
   for (const evidence of [[], ['00'], [sourceOf(present(scriptOf(regtest, from)), 2n * BTC).raw]]) {
-    expect(await ask(evidence)).toBe('payload-refused unproven');
+    expect(await send(evidence)).toBe('payload-refused unproven');
   }
 });
 
@@ -256,9 +265,12 @@ describe('rules', () => {
   function under(rules: Rules, differences: Partial<SigningRequest> = {}): Promise<string> {
     const strict = { ...policy, rules };
     const named = { ...intent, policyHash: policyHashOf(strict) };
-    return answer(request({ ...differences, approvals: differences.approvals ?? votes(named, alice, bob) }, named), {
-      policies: [strict],
-    });
+    return answer(
+      request({ ...differences, approvals: differences.approvals ?? approvalsBy(named, alice, bob) }, named),
+      {
+        policies: [strict],
+      },
+    );
   }
 
   test('a recipient outside the address book, or an amount above its limit, is not signed', async () => {
@@ -273,7 +285,7 @@ describe('rules', () => {
     expect(await under(steps)).toBe('not-enough-approvals');
     const strict = { ...policy, rules: steps };
     const named = { ...intent, policyHash: policyHashOf(strict) };
-    expect(await under(steps, { approvals: votes(named, alice, bob, carol) })).toBe('signs');
+    expect(await under(steps, { approvals: approvalsBy(named, alice, bob, carol) })).toBe('signs');
   });
 
   test('both the policy of the intent and the one of now bind', async () => {
@@ -288,49 +300,6 @@ describe('rules', () => {
   });
 });
 
-describe('the next policy', () => {
-  const wanted = next(policy, { threshold: 1 });
-  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
-  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
-  const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
-  const voices = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
-    actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
-  const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
-
-  test('is taken with the voices that the one before asks for, and with none less', async () => {
-    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, bob)))).toBe(true);
-    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, alice)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, mandate(voices(wanted, alice, mallory)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, null)).toBe(false);
-  });
-
-  test('takes as many as the most that the one before asks for anything', async () => {
-    const steps = { ...NO_RULES, unreadableThreshold: 3 };
-    const strict = { ...policy, rules: steps };
-    const looser = next(strict, { rules: NO_RULES });
-    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob)))).toBe(false);
-    expect(await isSuccessor(strict, looser, mandate(voices(looser, alice, bob, carol)))).toBe(true);
-  });
-
-  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
-    const approvals = voices(wanted, alice, bob);
-    const other = { ...wanted, signers: [alice.userId] };
-    const skipping = { ...wanted, version: 3 };
-    const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
-    const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
-    for (const changed of [other, skipping, elsewhere, foreign]) {
-      expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
-    }
-    for (const changed of [skipping, elsewhere, foreign]) {
-      expect(await isSuccessor(policy, changed, mandate(voices(changed, alice, bob)))).toBe(false);
-    }
-    // Nor with other terms than those that were approved.
-    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
-    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
-  });
-});
-
 test('approvals end with their time, to the millisecond', async () => {
   const endsAtMs = signingEndsAtMs(intent);
   expect(await answer(request(), { nowMs: endsAtMs - 1 })).toBe('signs');
@@ -339,16 +308,16 @@ test('approvals end with their time, to the millisecond', async () => {
 
 test('a payment with an end is not signed after it, to the millisecond, and its end is part of what was approved', async () => {
   const ending = { ...intent, notAfterMs: NOON_MS + 1000 };
-  const asked = request({ approvals: votes(ending, alice, bob) }, ending);
-  expect(await answer(asked, { nowMs: NOON_MS + 999 })).toBe('signs');
-  expect(await answer(asked, { nowMs: NOON_MS + 1000 })).toBe('expired');
+  const requested = request({ approvals: approvalsBy(ending, alice, bob) }, ending);
+  expect(await answer(requested, { nowMs: NOON_MS + 999 })).toBe('signs');
+  expect(await answer(requested, { nowMs: NOON_MS + 1000 })).toBe('expired');
   // A coordinator that leaves the end out, or moves it, has no approvals.
   for (const other of [intent, { ...ending, notAfterMs: NOON_MS + 2000 }]) {
-    const forged = request({ approvals: votes(ending, alice, bob) }, other);
+    const forged = request({ approvals: approvalsBy(ending, alice, bob) }, other);
     expect(await answer(forged, { nowMs: NOON_MS })).toBe('not-enough-approvals');
   }
   const undone = composeTransaction(actionOfAttempt(ending, 'cancellation'), QUOTE, 4n).payload;
-  const cancels = { ...asked, payload: undone, attempt: 2, purpose: 'cancellation' as const };
+  const cancels = { ...requested, payload: undone, attempt: 2, purpose: 'cancellation' as const };
   expect(await answer(cancels, { nowMs: NOON_MS + 1000 })).toBe('signs');
 });
 

@@ -26,10 +26,10 @@ function given(all: readonly (string | null)[]): readonly string[] {
 
 test('no more than sixteen rounds are under way with one peer, whatever the coordinator asks at once', () => {
   const pair = pairWith(() => 'aa');
-  const asked = permits(pair, 40, NOON_MS);
-  expect(asked.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);
-  expect(given(asked).length).toBe(MAX_ROUNDS);
-  expect(new Set(given(asked)).size).toBe(MAX_ROUNDS);
+  const request = permits(pair, 40, NOON_MS);
+  expect(request.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);
+  expect(given(request).length).toBe(MAX_ROUNDS);
+  expect(new Set(given(request)).size).toBe(MAX_ROUNDS);
 });
 
 test('a permit that is given back lets one more round in, and one that was never given lets none in', () => {

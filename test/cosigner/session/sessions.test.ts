@@ -33,7 +33,7 @@ function protocol({ compute = () => {}, isRateLimited = true }: Plot = {}): (sel
 }
 
 /** The answer of the honest co-signer to the next round, or the code of its refusal. */
-async function asked({ honest }: Pair, begun: Begun): Promise<string> {
+async function send({ honest }: Pair, begun: Begun): Promise<string> {
   const answer = await honest.sessions.round(nextFor(honest, begun));
   return answer.ok ? 'answered' : answer.refusal.code;
 }
@@ -66,8 +66,8 @@ test.each([
   const begun = await begin(pair, protocol({ compute: (round) => computed.push(round) }));
   const elsewhere = new CosignerStorage(pair.honest.sql);
   for (const round of moved) elsewhere.advance(begun.sid, round);
-  expect(await asked(pair, begun)).toBe('session-over');
-  expect(await asked(pair, begun)).toBe('session-over');
+  expect(await send(pair, begun)).toBe('session-over');
+  expect(await send(pair, begun)).toBe('session-over');
   expect(computed).toEqual([1]);
 });
 
@@ -77,7 +77,7 @@ test('a protocol without rations moves on in the ledger as well', async () => {
   await goOn(pair, begun);
   expect(writtenRound(pair.honest, begun)).toBe(2);
   new CosignerStorage(pair.honest.sql).advance(begun.sid, 3);
-  expect(await asked(pair, begun)).toBe('session-over');
+  expect(await send(pair, begun)).toBe('session-over');
 });
 
 // ---- The permits ----
@@ -107,7 +107,7 @@ test('a round that is aborted or fails gives its permit back, a ban before that'
       };
       return { ...protocol()(self), begin: () => first };
     });
-    outcomes.push(await asked(pair, begun).catch(String));
+    outcomes.push(await send(pair, begun).catch(String));
   }
   expect(outcomes).toEqual(['Error: out of memory', 'aborted', 'aborted']);
   expect(pair.honest.log).toEqual(['permit', 'release', 'permit', 'release', 'permit', 'ban', 'release']);
@@ -118,10 +118,10 @@ test('a ban is seen at every round, also of sessions that were under way before 
   const [early, late] = [await begin(pair, protocol()), await begin(pair, protocol())];
   await goOn(pair, late);
   pair.honest.pair.ban(MALLORY, 'sign-2/ot-extension', Date.now());
-  expect([await asked(pair, early), await asked(pair, late)]).toEqual(['peer-banned', 'peer-banned']);
-  expect([await asked(pair, early), await asked(pair, late)]).toEqual(['session-over', 'session-over']);
+  expect([await send(pair, early), await send(pair, late)]).toEqual(['peer-banned', 'peer-banned']);
+  expect([await send(pair, early), await send(pair, late)]).toEqual(['session-over', 'session-over']);
   // A protocol in which no answer tells a secret needs no permit.
-  expect(await asked(pair, await begin(pair, protocol({ isRateLimited: false })))).toBe('answered');
+  expect(await send(pair, await begin(pair, protocol({ isRateLimited: false })))).toBe('answered');
 });
 
 test('an envelope that does not open takes no permit', async () => {
@@ -133,5 +133,5 @@ test('an envelope that does not open takes no permit', async () => {
     expect(answer.ok ? '' : answer.refusal.code).toBe('envelope-refused');
   }
   expect(pair.honest.log).toEqual([]);
-  expect(await asked(pair, begun)).toBe('answered');
+  expect(await send(pair, begun)).toBe('answered');
 });

@@ -18,7 +18,7 @@ import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Nodes, Passage } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, vote } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, approvalBy } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
 
 /** Three real co-signers; what is played here is their coordinator, first an honest one and then one that is not. */
@@ -109,10 +109,10 @@ test('no node signs without enough voices for exactly this intent', async () => 
   const other = approvedTransfer({ key, to: '0x3333333333333333333333333333333333333333' }).transaction.digest;
   const cases = [
     [],
-    [vote(alice, digest)],
-    [vote(alice, digest), vote(alice, digest)],
-    [vote(alice, digest), vote(mallory, digest)],
-    [vote(alice, digest), vote(bob, other)],
+    [approvalBy(alice, digest)],
+    [approvalBy(alice, digest), approvalBy(alice, digest)],
+    [approvalBy(alice, digest), approvalBy(mallory, digest)],
+    [approvalBy(alice, digest), approvalBy(bob, other)],
   ];
   for (const approvals of cases) await refusedByAll(nodes, { ...good, approvals }, 'not-enough-approvals');
 });
@@ -305,11 +305,11 @@ test('a node takes the next policy only after the one that it has, and then coun
     previousHash: policyHash(policy),
     rules: { ...NO_RULES, unreadableThreshold: 2 },
   };
-  const adopt = async (next: Policy, voices: readonly Actor[]) => {
+  const adopt = async (next: Policy, approvers: readonly Actor[]) => {
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
     const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
-    const approvals = voices.map(({ userId, tokenId }) => ({
+    const approvals = approvers.map(({ userId, tokenId }) => ({
       actor: { userId, tokenId },
       digest,
       device: null,
@@ -320,7 +320,8 @@ test('a node takes the next policy only after the one that it has, and then coun
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
-  for (const voices of [[], [alice], [alice, mallory]]) expect(await adopt(named, voices)).toBe('policy-mismatch');
+  for (const approvers of [[], [alice], [alice, mallory]])
+    expect(await adopt(named, approvers)).toBe('policy-mismatch');
   const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
   expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
   const behind = await node.call(

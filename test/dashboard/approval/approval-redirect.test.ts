@@ -7,7 +7,7 @@ import { resultUrl } from '#domain/access/approval-redirect.ts';
 const requestId = 'e3b0c442-98fc-4c14-9afb-f4c8996fb924';
 const nonce = '5a'.repeat(32);
 const path = '#/transaction/7.01J00000000000000000000002';
-const errand = { kind: 'transaction', txId: '7.01J00000000000000000000002' } as const;
+const task = { kind: 'transaction', txId: '7.01J00000000000000000000002' } as const;
 const hello = pageReadyMessage(nonce);
 const answer = {
   type: 'conclave/approval/answer',
@@ -27,7 +27,7 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
     setItem: (key: string, value: string) => void kept.set(key, value),
     removeItem: (key: string) => void kept.delete(key),
   };
-  if (awaits !== null) store(storage, { requestId, path, awaits, errand });
+  if (awaits !== null) store(storage, { requestId, path, awaits, task });
   const back = (message: ReadRedirectResult, id = requestId) => {
     const fragment = new URL(resultUrl('https://vaults.example.com', { requestId: id, message })).hash;
     return takeRedirectResult({ storage, fragment, show: (to) => void shown.push(to) });
@@ -37,8 +37,8 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
 
 test('the nonce of the page is taken first, and then its answer, once each', () => {
   const { back, shown } = tabThatAwaits('nonce');
-  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, errand });
-  expect(back(answer)).toEqual({ kind: 'answer', answer, errand });
+  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, errand: task });
+  expect(back(answer)).toEqual({ kind: 'answer', answer, errand: task });
   expect(back(answer)).toMatchObject({ kind: 'fault' });
   expect(shown).toEqual([path, path, '#/']);
 });
@@ -77,14 +77,14 @@ test('any other page of the dashboard is no answer', () => {
 });
 
 test('each errand is kept as it was', () => {
-  const errands = [
-    errand,
+  const tasks = [
+    task,
     { kind: 'policy-change', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },
     { kind: 'enrolment', vaultId: '7' },
   ] as const;
-  for (const one of errands) {
+  for (const one of tasks) {
     const { back, storage } = tabThatAwaits(null);
-    store(storage, { requestId, path, awaits: 'answer', errand: one });
-    expect(back(answer)).toEqual({ kind: 'answer', answer, errand: one });
+    store(storage, { requestId, path, awaits: 'answer', task: one });
+    expect(back(answer)).toEqual({ kind: 'answer', answer, task: one });
   }
 });

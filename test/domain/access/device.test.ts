@@ -16,7 +16,7 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, vote } from '../cast.ts';
+import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
 
 /** Which voices count where devices sign. That a signature is right is test/devices' to say. */
 
@@ -32,7 +32,7 @@ const deviceOf = ({ userId }: Actor, number: number): Device => {
 const devices = [deviceOf(alice, 1), deviceOf(alice, 2), deviceOf(bob, 3), deviceOf(carol, 4)];
 const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
 const signedBy = (number: number): DeviceSignature => ({ keyId: keyOf(number), signature: 'AA', assertion: null });
-const voiceOf = (actor: Actor, number: number) => ({ ...vote(actor), device: signedBy(number) });
+const approvalOf = (actor: Actor, number: number) => ({ ...approvalBy(actor), device: signedBy(number) });
 
 test.each<[string, Partial<Policy>, string]>([
   [
@@ -134,16 +134,16 @@ test('whoever changes anything about a device, or how voices count, has another 
 });
 
 test.each<[string, Parameters<typeof countedApprovers>[1], number]>([
-  ['two people with a device each', [voiceOf(alice, 1), voiceOf(bob, 3)], 2],
-  ['one person with two devices', [voiceOf(alice, 1), voiceOf(alice, 2)], 1],
-  ['tokens alone', [vote(alice), vote(bob), vote(carol)], 0],
-  ['a token beside a device', [voiceOf(alice, 1), vote(bob)], 1],
-  ['somebody with another’s device', [voiceOf(alice, 1), voiceOf(bob, 2)], 1],
-  ['a device that nobody has enrolled', [voiceOf(alice, 9)], 0],
-  ['an outsider with the device of a signer', [voiceOf(mallory, 1)], 0],
-  ['a voice for something else', [{ ...voiceOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
-])('%s: so many voices', (_name, votes, count) => {
-  expect(countedApprovers(DIGEST, votes, byDevice).size).toBe(count);
+  ['two people with a device each', [approvalOf(alice, 1), approvalOf(bob, 3)], 2],
+  ['one person with two devices', [approvalOf(alice, 1), approvalOf(alice, 2)], 1],
+  ['tokens alone', [approvalBy(alice), approvalBy(bob), approvalBy(carol)], 0],
+  ['a token beside a device', [approvalOf(alice, 1), approvalBy(bob)], 1],
+  ['somebody with another’s device', [approvalOf(alice, 1), approvalOf(bob, 2)], 1],
+  ['a device that nobody has enrolled', [approvalOf(alice, 9)], 0],
+  ['an outsider with the device of a signer', [approvalOf(mallory, 1)], 0],
+  ['a voice for something else', [{ ...approvalOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
+])('%s: so many voices', (_name, approvals, count) => {
+  expect(countedApprovers(DIGEST, approvals, byDevice).size).toBe(count);
 });
 
 const now = { nowMs: NOON_MS, policy: byDevice, spentOf: UNSPENT };
@@ -159,7 +159,7 @@ test('a voice without a device is refused, and the voice of the second device de
   });
   const first = decide(pending, approves(alice, signedBy(1)), now);
   if (!first.ok) throw new Error(first.refusal.code);
-  expect(first.value.transaction.approvals).toEqual([{ ...voiceOf(alice, 1), atMs: NOON_MS }]);
+  expect(first.value.transaction.approvals).toEqual([{ ...approvalOf(alice, 1), atMs: NOON_MS }]);
   expect(decide(first.value.transaction, approves(alice, signedBy(2)), now)).toMatchObject({
     value: { changed: false },
   });
@@ -169,7 +169,7 @@ test('a voice without a device is refused, and the voice of the second device de
 });
 
 test('when devices begin to count, the voices of tokens are gone, and when a device goes, its voice goes with it', () => {
-  const mixed = transactionIn('SUBMITTED', { approvals: [vote(alice), voiceOf(bob, 3)] });
+  const mixed = transactionIn('SUBMITTED', { approvals: [approvalBy(alice), approvalOf(bob, 3)] });
   const dropped = decide(mixed, { type: 'dropVotes', policy: byDevice }, now);
   expect(dropped).toMatchObject({ value: { transaction: { approvals: [{ actor: bob }] } } });
   const without: Policy = { ...byDevice, devices: devices.filter(({ userId }) => userId !== bob.userId) };

@@ -6,7 +6,7 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
+import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 
 /** What a record looks like is found out when it is first seen, and again only while somebody who may know could not be asked. */
 
@@ -52,7 +52,7 @@ const seen = (isFinal = false, hash = '0xb7'): ChainTransaction => ({
     },
   ],
 });
-const look = { appraisal: null, acquaintance: NOBODY_KNOWN, chain: anvil, nowMs: NOON_MS };
+const look = { appraisal: null, acquaintance: NO_COUNTERPARTIES, chain: anvil, nowMs: NOON_MS };
 const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
 
 function recorded(appraisal: Valuation, isFinal = false): Activity {

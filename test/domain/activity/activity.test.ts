@@ -6,7 +6,7 @@ import { newActivity, isWatched, updatedActivity, viewFor } from '#domain/activi
 import { newTransactionId } from '#domain/id.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
-import { amount, NOBODY_KNOWN, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
+import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 
 /** What others did to a wallet of the vault, and what its chain says of it. */
 
@@ -74,7 +74,12 @@ test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 
 });
 
 const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
-const look = { appraisal: UNPRICED, acquaintance: NOBODY_KNOWN, chain: { ...anvil, confirmations: 3 }, nowMs: NOON_MS };
+const look = {
+  appraisal: UNPRICED,
+  acquaintance: NO_COUNTERPARTIES,
+  chain: { ...anvil, confirmations: 3 },
+  nowMs: NOON_MS,
+};
 const block = (confirmations: number, differences: object = {}) => ({
   block: { number: '7', hash: '0xb7', confirmations, isFinal: false, ...differences },
 });

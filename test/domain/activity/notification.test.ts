@@ -7,7 +7,17 @@ import type { BalanceChange } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { notificationOf, notificationOfActivity } from '#domain/activity/notification.ts';
 import type { Vault } from '#domain/vault.ts';
-import { alice, amount, bob, carol, messageIntent, policy, transactionIn, transferIntent, vote } from '../cast.ts';
+import {
+  alice,
+  amount,
+  bob,
+  carol,
+  messageIntent,
+  policy,
+  transactionIn,
+  transferIntent,
+  approvalBy,
+} from '../cast.ts';
 
 /** What a person reads on a locked screen. */
 
@@ -44,7 +54,7 @@ test('who has not approved yet is asked to, and who has made it, or has said so,
     title: 'Treasury: approval needed',
     body: '1.5 ETH on ethereum to 0x2222…2222',
   });
-  const half = { ...transfer(null, '1'), approvals: [vote(bob)] };
+  const half = { ...transfer(null, '1'), approvals: [approvalBy(bob)] };
   expect(notificationOf(half, vault, ethereum)?.userIds).toEqual([carol.userId]);
 });
 
@@ -97,8 +107,8 @@ test.each<[string, readonly BalanceChange[], string]>([
   ['a collectible', [change({ tokenAddress: MEME, kind: 'erc721', tokenId: '9' }, 1n)], 'A collectible on ethereum'],
   ['what came to nothing', [change({}, 0n)], 'A transaction on ethereum'],
 ])('what comes in is told: %s', (_name, changes, body) => {
-  const told = notificationOfActivity(activity(changes), vault, ethereum);
-  expect(told).toEqual({ kind: 'activity', userIds: everybody, title: 'Treasury: received', body });
+  const reported = notificationOfActivity(activity(changes), vault, ethereum);
+  expect(reported).toEqual({ kind: 'activity', userIds: everybody, title: 'Treasury: received', body });
 });
 
 test('what somebody else takes out is told as that', () => {

@@ -6,7 +6,7 @@ import { movementsOf } from '#domain/activity/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { hiddenReasonOf } from '#domain/activity/spam.ts';
-import { amount, NOBODY_KNOWN } from '../cast.ts';
+import { amount, NO_COUNTERPARTIES } from '../cast.ts';
 
 /** What others send to a vault, and why some of it is not in the list. */
 
@@ -57,8 +57,8 @@ const knowing: KnownCounterparties = {
   isLookalike: (address) => address === POISONER,
   hasSent: (token) => token === MEME,
 };
-const sender: KnownCounterparties = { ...NOBODY_KNOWN, hasSent: (token) => token === MEME };
-const wary: KnownCounterparties = { ...NOBODY_KNOWN, isLookalike: (address) => address === POISONER };
+const sender: KnownCounterparties = { ...NO_COUNTERPARTIES, hasSent: (token) => token === MEME };
+const wary: KnownCounterparties = { ...NO_COUNTERPARTIES, isLookalike: (address) => address === POISONER };
 
 type Story = [
   name: string,
@@ -70,78 +70,102 @@ type Story = [
 const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
 
 test.each<Story>([
-  ['coins', [coins('1')], appraised([]), NOBODY_KNOWN, null],
-  ['a single wei, whatever it is worth', [coins('1')], appraised([], NONE), NOBODY_KNOWN, null],
-  ['a transfer of nothing', [dollars('0', WALLET)], appraised([dollar()]), NOBODY_KNOWN, 'ZERO_VALUE'],
-  ['nothing of this and something of that', [dollars('0'), coins('1')], appraised([dollar()]), NOBODY_KNOWN, null],
-  ['exactly half a cent', [dollars('5000')], appraised([dollar()]), NOBODY_KNOWN, null],
-  ['less than half a cent', [dollars('4999')], appraised([dollar()]), NOBODY_KNOWN, 'LOW_VALUE'],
-  ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], appraised([dollar()]), NOBODY_KNOWN, null],
+  ['coins', [coins('1')], appraised([]), NO_COUNTERPARTIES, null],
+  ['a single wei, whatever it is worth', [coins('1')], appraised([], NONE), NO_COUNTERPARTIES, null],
+  ['a transfer of nothing', [dollars('0', WALLET)], appraised([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
+  ['nothing of this and something of that', [dollars('0'), coins('1')], appraised([dollar()]), NO_COUNTERPARTIES, null],
+  ['exactly half a cent', [dollars('5000')], appraised([dollar()]), NO_COUNTERPARTIES, null],
+  ['less than half a cent', [dollars('4999')], appraised([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], appraised([dollar()]), NO_COUNTERPARTIES, null],
   [
     'half a cent of a token that is not listed',
     [moved({ amount: amount('5000') })],
     appraised([facts({ price: ONE })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     null,
   ],
-  ['less of it', [moved({ amount: amount('4999') })], appraised([facts({ price: ONE })]), NOBODY_KNOWN, 'LOW_VALUE'],
-  ['a token that no source knows', [moved({})], appraised([facts()]), NOBODY_KNOWN, 'UNKNOWN_TOKEN'],
-  ['one that nobody could find out anything about', [moved({})], appraised([]), NOBODY_KNOWN, 'UNKNOWN_TOKEN'],
+  [
+    'less of it',
+    [moved({ amount: amount('4999') })],
+    appraised([facts({ price: ONE })]),
+    NO_COUNTERPARTIES,
+    'LOW_VALUE',
+  ],
+  ['a token that no source knows', [moved({})], appraised([facts()]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['one that nobody could find out anything about', [moved({})], appraised([]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
   ['one that the vault has sent before', [moved({})], appraised([facts()]), sender, null],
-  ['a listed one without a price', [dollars('1')], appraised([dollar(UNKNOWN)]), NOBODY_KNOWN, null],
-  ['while the source is away', [moved({})], appraised([facts({ price: AWAY })]), NOBODY_KNOWN, null],
-  ['where there is no source', [moved({})], appraised([facts({ price: NONE })]), NOBODY_KNOWN, null],
+  ['a listed one without a price', [dollars('1')], appraised([dollar(UNKNOWN)]), NO_COUNTERPARTIES, null],
+  ['while the source is away', [moved({})], appraised([facts({ price: AWAY })]), NO_COUNTERPARTIES, null],
+  ['where there is no source', [moved({})], appraised([facts({ price: NONE })]), NO_COUNTERPARTIES, null],
   [
     'a token without decimals',
     [moved({})],
     appraised([facts({ price: ONE, decimals: null })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     'UNKNOWN_TOKEN',
   ],
   [
     'a token in a listed one’s name',
     [moved({})],
     appraised([facts({ price: NONE, imitates: 'USDC' })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     'FAKE_TOKEN',
   ],
   [
     'the same with a price: a bridged one',
     [moved({})],
     appraised([facts({ price: ONE, imitates: 'USDC' })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     null,
   ],
   [
     'a name that wants a visit',
     [moved({})],
     appraised([facts({ price: NONE, hasPhishingText: true })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     'BAIT',
   ],
   [
     'a collectible with such a name',
     [collectible],
     appraised([facts({ price: NONE, hasPhishingText: true })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     'BAIT',
   ],
-  ['a collectible', [collectible], appraised([facts()]), NOBODY_KNOWN, null],
-  ['a token for the crowd', [moved({}), ...crowd], appraised([facts({ price: NONE })]), NOBODY_KNOWN, 'MASS_TRANSFER'],
-  ['a token with a price for the crowd', [moved({}), ...crowd], appraised([facts({ price: ONE })]), NOBODY_KNOWN, null],
-  ['a token for a few', [moved({}), ...crowd.slice(0, 10)], appraised([facts({ price: NONE })]), NOBODY_KNOWN, null],
+  ['a collectible', [collectible], appraised([facts()]), NO_COUNTERPARTIES, null],
+  [
+    'a token for the crowd',
+    [moved({}), ...crowd],
+    appraised([facts({ price: NONE })]),
+    NO_COUNTERPARTIES,
+    'MASS_TRANSFER',
+  ],
+  [
+    'a token with a price for the crowd',
+    [moved({}), ...crowd],
+    appraised([facts({ price: ONE })]),
+    NO_COUNTERPARTIES,
+    null,
+  ],
+  [
+    'a token for a few',
+    [moved({}), ...crowd.slice(0, 10)],
+    appraised([facts({ price: NONE })]),
+    NO_COUNTERPARTIES,
+    null,
+  ],
   [
     'bait with a crumb of something real',
     [moved({}), dollars('1')],
     appraised([facts({ hasPhishingText: true }), dollar()]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     'BAIT',
   ],
   [
     'bait with a crumb of a coin',
     [moved({}), coins('1')],
     appraised([facts({ hasPhishingText: true })]),
-    NOBODY_KNOWN,
+    NO_COUNTERPARTIES,
     null,
   ],
   ['dust from one who looks like somebody', [coins('1', POISONER)], appraised([]), wary, 'LOOKALIKE'],

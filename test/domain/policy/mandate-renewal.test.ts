@@ -15,7 +15,7 @@ const adopted = (version: number, expiresAtMs = EXPIRES_AT_MS): AdoptedPolicy =>
 };
 
 test('a mandate is renewed from the moment at which co-signers refuse it, and version 1 has none', () => {
-  const code = (...asked: Parameters<typeof renewalRefusal>) => renewalRefusal(...asked)?.code ?? null;
+  const code = (...request: Parameters<typeof renewalRefusal>) => renewalRefusal(...request)?.code ?? null;
   expect(code(null, EXPIRES_AT_MS)).toBe('policy-version-not-found');
   expect(code(first, EXPIRES_AT_MS)).toBe('policy-version-not-found');
   expect(code(adopted(2), EXPIRES_AT_MS - 1)).toBe('mandate-in-force');

@@ -4,7 +4,18 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy/policy-change.ts';
 import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
-import { alice, bob, carol, CREATED_AT_MS, DIGEST, EXPIRES_AT_MS, mallory, NOON_MS, policy, vote } from '../cast.ts';
+import {
+  alice,
+  bob,
+  carol,
+  CREATED_AT_MS,
+  DIGEST,
+  EXPIRES_AT_MS,
+  mallory,
+  NOON_MS,
+  policy,
+  approvalBy,
+} from '../cast.ts';
 
 const PENDING: PolicyChange = {
   id: newPolicyChangeId(CREATED_AT_MS, new Uint8Array(10)),
@@ -56,7 +67,7 @@ for (const [type, cells] of Object.entries(MATRIX)) {
     test(`${type} on a change that is ${state} gives ${expected}`, () => {
       const event = EVENTS[type as PolicyChangeEvent['type']];
       const nowMs = type === 'expire' ? EXPIRES_AT_MS : NOON_MS;
-      expect(stateAfter(change({ state, approvals: [vote(alice)] }), event, nowMs)).toBe(expected);
+      expect(stateAfter(change({ state, approvals: [approvalBy(alice)] }), event, nowMs)).toBe(expected);
     });
   }
 }
@@ -81,27 +92,27 @@ test('voices below the threshold are counted and decide nothing; the same voice 
 });
 
 test('nobody but a signer of the policy in force is a voice', () => {
-  const withStranger = change({ approvals: [vote(mallory)] });
+  const withStranger = change({ approvals: [approvalBy(mallory)] });
   expect(stateAfter(withStranger, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
 test('a voice that was given for something else does not count', () => {
-  const strange = change({ approvals: [vote(carol, 'ee'.repeat(32))] });
+  const strange = change({ approvals: [approvalBy(carol, 'ee'.repeat(32))] });
   expect(stateAfter(strange, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
 test('a voice at the very millisecond of the expiry is too late, one before is taken', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
-  const almost = change({ approvals: [vote(alice)] });
+  const almost = change({ approvals: [approvalBy(alice)] });
   expect(stateAfter(almost, approve, EXPIRES_AT_MS)).toBe(NO);
   expect(stateAfter(almost, approve, EXPIRES_AT_MS - 1)).toBe('ADOPTED');
   expect(stateAfter(almost, { type: 'expire' }, EXPIRES_AT_MS - 1)).toBe('PENDING');
 });
 
 test('a signer whose answer was lost asks again and is told the same', () => {
-  const adopted = change({ state: 'ADOPTED', approvals: [vote(alice), vote(bob)] });
+  const adopted = change({ state: 'ADOPTED', approvals: [approvalBy(alice), approvalBy(bob)] });
   expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
-  const rejected = change({ state: 'REJECTED', rejection: vote(bob) });
+  const rejected = change({ state: 'REJECTED', rejection: approvalBy(bob) });
   expect(after(rejected, { type: 'reject', actor: bob })).toBe(rejected);
   expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
 });
@@ -121,6 +132,6 @@ test('why a voice is not taken is said exactly', () => {
 test('an approval of what others have ended is too late, also for whoever gave it before', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   for (const state of ['REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const) {
-    expect([state, after(change({ state, approvals: [vote(bob)] }), approve)]).toEqual([state, NO]);
+    expect([state, after(change({ state, approvals: [approvalBy(bob)] }), approve)]).toEqual([state, NO]);
   }
 });

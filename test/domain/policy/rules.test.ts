@@ -17,7 +17,18 @@ import {
   triggeredThresholds,
 } from '#domain/policy/rules.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, amount, bob, carol, DIGEST, NOON_MS, policy, transactionIn, transferExposure, vote } from '../cast.ts';
+import {
+  alice,
+  amount,
+  bob,
+  carol,
+  DIGEST,
+  NOON_MS,
+  policy,
+  transactionIn,
+  transferExposure,
+  approvalBy,
+} from '../cast.ts';
 
 /** What a policy says beyond the threshold. The transfer of the stories pays 1000 of the native asset to 0x22…22. */
 
@@ -116,8 +127,8 @@ test('each rule says by its name how many voices it asks for', () => {
   const above = amount('999');
   const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
   expect(triggeredThresholds(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
-    { rule: 'unreadable', voices: 2, above: null },
-    { rule: 'amount', voices: 3, above },
+    { rule: 'unreadable', approvals: 2, above: null },
+    { rule: 'amount', approvals: 3, above },
   ]);
   expect(triggeredThresholds(rules({ unreadableThreshold: null }), unreadable)).toEqual([]);
   expect(triggeredThresholds(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
@@ -211,7 +222,7 @@ test('rules in any order are put into the one that is hashed', () => {
 });
 
 test('a rule that came after the creation binds too: the approval is refused and not counted', () => {
-  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const closed = under({ recipients: 'address-book' });
   const decided = decide(
     pending,
@@ -223,28 +234,28 @@ test('a rule that came after the creation binds too: the approval is refused and
 });
 
 test('the limit of a day binds the voice that decides, and none before it', () => {
-  const circumstances = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
+  const context = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
   const first = decide(
     transactionIn('SUBMITTED'),
     { type: 'approve', actor: alice, device: null, digest: DIGEST },
-    circumstances,
+    context,
   );
   expect(first).toMatchObject({ ok: true, value: { changed: true } });
-  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const approves = { type: 'approve', actor: bob, device: null, digest: DIGEST } as const;
-  const second = decide(pending, approves, circumstances);
+  const second = decide(pending, approves, context);
   expect(second).toMatchObject({ ok: false, refusal: { code: 'policy-forbids', breach: { rule: 'per-day' } } });
-  const later = decide(pending, approves, { ...circumstances, spentOf: () => 500n });
+  const later = decide(pending, approves, { ...context, spentOf: () => 500n });
   expect(later).toMatchObject({ ok: true, value: { transaction: { state: 'SIGNING' } } });
 });
 
 test('the voices that the policy asked for at creation stay the least, and those of now count as well', () => {
-  const pending = transactionIn('SUBMITTED', { approvals: [vote(alice)], requiredApprovals: 3 });
+  const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)], requiredApprovals: 3 });
   const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
   const second = decide(pending, { type: 'approve', actor: bob, device: null, digest: DIGEST }, now);
   expect(second).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
   const stricter = under({ higherThresholds: [{ ...native, above: amount('999'), threshold: 3 }] });
-  const cheap = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const cheap = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const both = decide(
     cheap,
     { type: 'approve', actor: bob, device: null, digest: DIGEST },
@@ -252,7 +263,7 @@ test('the voices that the policy asked for at creation stay the least, and those
   );
   expect(both).toMatchObject({ value: { transaction: { state: 'SUBMITTED' } } });
   const third = decide(
-    transactionIn('SUBMITTED', { approvals: [vote(alice), vote(bob)] }),
+    transactionIn('SUBMITTED', { approvals: [approvalBy(alice), approvalBy(bob)] }),
     { type: 'approve', actor: carol, device: null, digest: DIGEST },
     { ...now, policy: stricter },
   );
@@ -260,14 +271,14 @@ test('the voices that the policy asked for at creation stay the least, and those
 });
 
 test('what signers agree on is every field of the rules with its name, in the one order', () => {
-  const asked = rules({
+  const request = rules({
     recipients: 'address-book',
     unreadableThreshold: 3,
     addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
     limits: [limit('1', null), limit(null, '2', { chain: CHAIN, tokenAddress: TOKEN as never })],
     higherThresholds: [{ ...native, above: amount('5'), threshold: 2 }],
   });
-  expect(ruleFields(asked)).toEqual([
+  expect(ruleFields(request)).toEqual([
     ['recipients', 'address-book'],
     ['unreadableThreshold', '3'],
     ['addressBook', '1'],

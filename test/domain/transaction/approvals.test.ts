@@ -18,7 +18,7 @@ import {
   policy,
   transactionIn,
   transferIntent,
-  vote,
+  approvalBy,
 } from '../cast.ts';
 
 /** Whose voices count for a transaction, how many it takes, and which were there already. */
@@ -28,7 +28,13 @@ const poisoned = transactionIn('SUBMITTED', { intent: { ...transferIntent(), loo
 const plain = transactionIn('SUBMITTED');
 
 test('voices for exactly this count, of those who sign now, once each', () => {
-  const approvals = [vote(alice), vote(alice), vote(bob, 'd2'.repeat(32)), vote(mallory), vote(carol)];
+  const approvals = [
+    approvalBy(alice),
+    approvalBy(alice),
+    approvalBy(bob, 'd2'.repeat(32)),
+    approvalBy(mallory),
+    approvalBy(carol),
+  ];
   expect(currentApprovers({ approvals, digest: plain.digest }, policy)).toEqual([alice.userId, carol.userId]);
   const without = { ...policy, signers: [alice.userId, bob.userId] };
   expect(currentApprovers({ approvals, digest: plain.digest }, without)).toEqual([alice.userId]);
@@ -64,7 +70,7 @@ test('a message has no recipient that could be a look-alike', () => {
 
 const approve = (actor: Actor): TransactionEvent => ({ type: 'approve', actor, digest: DIGEST, device: null });
 const reject = (actor: Actor): TransactionEvent => ({ type: 'reject', actor });
-const approvals = [vote(alice)];
+const approvals = [approvalBy(alice)];
 
 test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'])(
   'in %s an approval that was taken is taken again',
@@ -81,7 +87,7 @@ test.each<TransactionState>(['REJECTED', 'CANCELLED', 'EXPIRED'])('what %s has u
 });
 
 test('a rejection is repeated by whoever gave it, and by nobody else', () => {
-  const rejected = transactionIn('REJECTED', { approvals, rejection: vote(carol) });
+  const rejected = transactionIn('REJECTED', { approvals, rejection: approvalBy(carol) });
   expect(isRepeatedDecision(rejected, reject(carol))).toBe(true);
   expect(isRepeatedDecision(rejected, reject(bob))).toBe(false);
   expect(isRepeatedDecision(rejected, approve(carol))).toBe(false);

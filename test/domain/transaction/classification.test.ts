@@ -29,10 +29,10 @@ const called = transactionIn('BROADCAST', {
   intent: { ...frame, kind: 'contract-interaction', data: '0xd0e30db0', value },
   displayType: 'CONTRACT_INTERACTION',
 });
-const circumstances = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
+const context = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
 function after(transaction: typeof called, event: Parameters<typeof decide>[1]) {
-  const decided = decide(transaction, event, circumstances);
+  const decided = decide(transaction, event, context);
   if (!decided.ok) throw new Error(decided.refusal.code);
   return decided.value.transaction;
 }

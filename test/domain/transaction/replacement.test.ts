@@ -77,13 +77,13 @@ test('what was refused and is nowhere is sent again: the network may want it by 
 });
 
 test('a faster attempt is asked for once, and only of what is on its way', () => {
-  const asked = after(transactionIn('BROADCAST'), { type: 'speedUp', actor: alice }).transaction;
-  expect([asked.stateReason, asked.attempts[0]?.sent?.outcome, outstandingJob(asked)]).toEqual([
+  const request = after(transactionIn('BROADCAST'), { type: 'speedUp', actor: alice }).transaction;
+  expect([request.stateReason, request.attempts[0]?.sent?.outcome, outstandingJob(request)]).toEqual([
     'REPRICING',
     'underpriced',
     'sign',
   ]);
-  expect(after(asked, { type: 'speedUp', actor: bob }).changed).toBe(false);
+  expect(after(request, { type: 'speedUp', actor: bob }).changed).toBe(false);
   const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
   expect(after(unsent, { type: 'speedUp', actor: alice }).changed).toBe(false);
 });
@@ -137,20 +137,20 @@ describe('a cancellation on the chain', () => {
       .transaction;
 
   test('asks for another attempt at the same nonce, once', () => {
-    const asked = cancelling();
-    expect([asked.state, asked.stateReason, outstandingJob(asked)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
-    expect(after(asked, cancel).changed).toBe(false);
-    expect(after(asked, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
-    expect(after(asked, { type: 'prepare', attempt: { ...undone, nonce: '5' } }).changed).toBe(false);
+    const request = cancelling();
+    expect([request.state, request.stateReason, outstandingJob(request)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
+    expect(after(request, cancel).changed).toBe(false);
+    expect(after(request, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);
+    expect(after(request, { type: 'prepare', attempt: { ...undone, nonce: '5' } }).changed).toBe(false);
     const sent = out();
     expect([sent.stateReason, outstandingJob(sent)]).toEqual(['CANCELLING', 'confirm']);
   });
 
   test('waits for bytes that are on their way out, and follows them', () => {
     const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
-    const asked = after(unsent, cancel).transaction;
-    expect(outstandingJob(asked)).toBe('broadcast');
-    const sent = after(asked, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' }).transaction;
+    const request = after(unsent, cancel).transaction;
+    expect(outstandingJob(request)).toBe('broadcast');
+    const sent = after(request, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' }).transaction;
     expect(outstandingJob(sent)).toBe('sign');
   });
 

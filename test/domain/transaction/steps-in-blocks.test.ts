@@ -20,17 +20,17 @@ describe('a block', () => {
   const found = (differences: Parameters<typeof inclusion>[0] = {}, needed = 3): TransactionEvent => {
     return { type: 'include', inclusion: inclusion(differences), confirmationsNeeded: needed };
   };
-  const told = { stateReason: 'REBROADCASTING' };
+  const reported = { stateReason: 'REBROADCASTING' };
   const cancelled = [sentAttempt(), sentWith('accepted', { ...second, ...cancellation })];
 
   test('is not deep enough until it is', () => {
     const shallow = inclusion({ confirmations: 2 });
     const waiting = { state: 'CONFIRMING', stateReason: null, inclusion: shallow };
-    expect(step(broadcast([sentAttempt()], told), found({ confirmations: 2 }))).toEqual(waiting);
+    expect(step(broadcast([sentAttempt()], reported), found({ confirmations: 2 }))).toEqual(waiting);
     const done = { state: 'SUCCEEDED', stateReason: null, inclusion: inclusion({ confirmations: 3 }) };
-    expect(step(broadcast([sentAttempt()], told), found({ confirmations: 3 }))).toEqual(done);
+    expect(step(broadcast([sentAttempt()], reported), found({ confirmations: 3 }))).toEqual(done);
     const of = { hash: OTHER_HASH, confirmations: 2 };
-    expect(step(broadcast(cancelled, told), found(of))).toEqual({
+    expect(step(broadcast(cancelled, reported), found(of))).toEqual({
       state: 'CONFIRMING',
       stateReason: 'CANCELLING',
       inclusion: inclusion(of),

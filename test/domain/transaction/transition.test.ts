@@ -27,13 +27,13 @@ import {
   signedAttempt,
   transactionIn,
   UNSPENT,
-  vote,
+  approvalBy,
 } from '../cast.ts';
 
 const now = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
-function after(transaction: Transaction, event: TransactionEvent, circumstances = now): Decision {
-  const decided = decide(transaction, event, circumstances);
+function after(transaction: Transaction, event: TransactionEvent, context = now): Decision {
+  const decided = decide(transaction, event, context);
   if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
   return decided.value;
 }
@@ -128,10 +128,10 @@ test('an approval at the very millisecond of the expiry is refused, one before i
 });
 
 test('a removed signer is no voice any more', () => {
-  const withVotes = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
+  const withApprovals = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
-  expect(after(withVotes, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
-  const dropped = after(withVotes, { type: 'dropVotes', policy: without }, { ...now, policy: without });
+  expect(after(withApprovals, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
+  const dropped = after(withApprovals, { type: 'dropVotes', policy: without }, { ...now, policy: without });
   expect(dropped.transaction.approvals).toEqual([]);
 });
 
@@ -143,16 +143,16 @@ test('a lowered threshold approves nothing that was created before', () => {
 
 test('a raised threshold counts for what is pending', () => {
   const raised: Policy = { ...policy, version: 2, threshold: 3 };
-  const withVote = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
-  const circumstances = { ...now, policy: raised };
-  const two = after(withVote, approves(bob), circumstances).transaction;
+  const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
+  const context = { ...now, policy: raised };
+  const two = after(withApproval, approves(bob), context).transaction;
   expect(two.state).toBe('SUBMITTED');
-  expect(after(two, approves(carol), circumstances).transaction.state).toBe('SIGNING');
+  expect(after(two, approves(carol), context).transaction.state).toBe('SIGNING');
 });
 
 test('a signer who approved may still reject, and one rejection ends it', () => {
-  const withVote = transactionIn('SUBMITTED', { approvals: [vote(alice)] });
-  const { transaction, effects } = after(withVote, { type: 'reject', actor: alice });
+  const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
+  const { transaction, effects } = after(withApproval, { type: 'reject', actor: alice });
   expect(transaction.state).toBe('REJECTED');
   expect(transaction.rejection?.actor).toEqual(alice);
   expect(effects).toEqual([{ type: 'finish', job: 'expire' }]);
@@ -362,10 +362,10 @@ test('whatever happens, in whatever order: no signature without a quorum, no way
         if (before.state !== 'SIGNING' && transaction.state === 'SIGNING') enteredSigning += 1;
         expect(transaction.version).toBe(before.version + (decided.value.changed ? 1 : 0));
         if (transaction.attempts.length > 0) {
-          const voices = new Set(
+          const approvers = new Set(
             transaction.approvals.map((one) => one.actor.userId).filter((id) => policy.signers.includes(id)),
           );
-          expect(voices.size).toBeGreaterThanOrEqual(2);
+          expect(approvers.size).toBeGreaterThanOrEqual(2);
           expect(transaction.rejection).toBeNull();
           expect(new Set(transaction.attempts.map((attempt) => attempt.nonce)).size).toBe(1);
         }

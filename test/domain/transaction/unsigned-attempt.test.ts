@@ -20,7 +20,7 @@ const mine = { ...PREPARED, preparedBy: 'first' };
 const prepare: TransactionEvent = { type: 'prepare', attempt: mine };
 const { signingDigest } = PREPARED;
 const inVain: TransactionEvent = { type: 'askInVain', signingDigest, run: 'first' };
-const asks: TransactionEvent = { type: 'ask', signingDigest };
+const contact: TransactionEvent = { type: 'ask', signingDigest };
 const instead: TransactionEvent = {
   type: 'prepare',
   attempt: { ...mine, payload: '0x0203', signingDigest: FRESH_DIGEST, preparedBy: 'second' },
@@ -38,7 +38,7 @@ test('bytes that no co-signer has begun with are replaced under their number, at
   ]);
   // Nothing is known of the new ones, and what is known of the old ones comes too late.
   expect(newest(fresh)?.isAsked).toBeUndefined();
-  expect(after(fresh, asks)).toBe(fresh);
+  expect(after(fresh, contact)).toBe(fresh);
   expect(after(fresh, inVain)).toBe(fresh);
   expect(after(fresh, instead)).toBe(fresh);
 });
@@ -46,12 +46,12 @@ test('bytes that no co-signer has begun with are replaced under their number, at
 test('bytes that a co-signer may have begun with stay', () => {
   const unknown = after(signing(), prepare);
   expect(after(unknown, instead)).toBe(unknown);
-  const asked = after(unknown, inVain, asks);
-  expect(newest(asked)?.isAsked).toBe(true);
-  expect(after(asked, instead)).toBe(asked);
+  const request = after(unknown, inVain, contact);
+  expect(newest(request)?.isAsked).toBe(true);
+  expect(after(request, instead)).toBe(request);
   // Whoever says late that nobody was reached has not seen that.
-  expect(after(asked, inVain)).toBe(asked);
-  const early = after(unknown, asks);
+  expect(after(request, inVain)).toBe(request);
+  const early = after(unknown, contact);
   expect(after(early, inVain)).toBe(early);
 });
 

@@ -16,11 +16,11 @@ const attempt = (fee: bigint, sent: Sent, purpose: Attempt['purpose'] = 'intent'
   sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1, ...sent },
 });
 const limit = (attempts: readonly Attempt[], cancelling = false) => automaticBumpLimit({ attempts, cancelling });
-const ASKED: Sent = { isAsked: true };
+const REQUESTED: Sent = { isAsked: true };
 
 test('what a person asked for has no limit but that of the intent', () => {
-  expect(limit([attempt(100n, ASKED)])).toBeNull();
-  expect(limit([attempt(100n, ASKED), attempt(150n, ASKED)])).toBeNull();
+  expect(limit([attempt(100n, REQUESTED)])).toBeNull();
+  expect(limit([attempt(100n, REQUESTED), attempt(150n, REQUESTED)])).toBeNull();
 });
 
 test('before anything was replaced the price follows the market', () => {
@@ -30,15 +30,15 @@ test('before anything was replaced the price follows the market', () => {
 });
 
 test('RPC nodes raise a replacement to twice what a person asked for, however many attempts they take for it', () => {
-  expect(limit([attempt(100n, ASKED), attempt(150n, {})])).toBe(300n);
-  expect(limit([attempt(100n, ASKED), attempt(150n, {}), attempt(250n, {}), attempt(290n, {})])).toBe(300n);
-  expect(limit([attempt(100n, ASKED), attempt(150n, ASKED), attempt(1_000n, {})])).toBe(2_000n);
+  expect(limit([attempt(100n, REQUESTED), attempt(150n, {})])).toBe(300n);
+  expect(limit([attempt(100n, REQUESTED), attempt(150n, {}), attempt(250n, {}), attempt(290n, {})])).toBe(300n);
+  expect(limit([attempt(100n, REQUESTED), attempt(150n, REQUESTED), attempt(1_000n, {})])).toBe(2_000n);
 });
 
 test('a cancellation is what a person asked for, and is raised as any other', () => {
   const paid = attempt(100n, { outcome: 'accepted' });
   expect(limit([paid], true)).toBeNull();
-  expect(limit([attempt(100n, ASKED), attempt(150n, {})], true)).toBeNull();
+  expect(limit([attempt(100n, REQUESTED), attempt(150n, {})], true)).toBeNull();
   const cancelled = attempt(150n, {}, 'cancellation');
   expect(limit([paid, cancelled], true)).toBe(300n);
   expect(limit([attempt(100n, {}), cancelled, attempt(290n, {}, 'cancellation')], true)).toBe(300n);
@@ -48,12 +48,12 @@ test('a speed-up of what RPC nodes refused is marked as asked for, and keeps wha
   const words = 'less fees than conflicting txs; 0.00000231 < 0.00040154';
   const refused = attempt(150n, { outcome: 'refused', answer: words });
   const waiting = transactionIn('BROADCAST', {
-    attempts: [attempt(100n, ASKED), refused],
+    attempts: [attempt(100n, REQUESTED), refused],
     stateReason: 'SPEED_UP_NEEDED',
   });
-  const asked = decide(waiting, { type: 'speedUp', actor: alice }, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
-  if (!asked.ok) throw new Error(asked.refusal.code);
-  const { attempts } = asked.value.transaction;
+  const request = decide(waiting, { type: 'speedUp', actor: alice }, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+  if (!request.ok) throw new Error(request.refusal.code);
+  const { attempts } = request.value.transaction;
   expect(attempts[1]?.sent).toMatchObject({ outcome: 'underpriced', answer: words, isAsked: true });
   expect(limit(attempts)).toBeNull();
 });

@@ -63,7 +63,7 @@ class Wallet {
   }
 
   /** As the signing job asks: by one node, and where that is doubted by two. Null while there is no nonce. */
-  ask(id: string, lie: Lie): bigint | null {
+  request(id: string, lie: Lie): bigint | null {
     this.book = restoreHeld(this.book, this.held);
     const { latest, pending } = this.truth;
     const said: ChainCounts = { latest: notNegative(latest + lie.latest), pending: notNegative(pending + lie.pending) };
@@ -79,7 +79,7 @@ class Wallet {
   pay(id: string, lie: Lie): void {
     const payment = this.payment(id);
     if (payment.state !== 'new') return;
-    const nonce = this.ask(id, lie);
+    const nonce = this.request(id, lie);
     if (nonce !== null) Object.assign(payment, { state: 'prepared', nonce });
   }
 
@@ -185,7 +185,7 @@ function play(wallet: Wallet, [kind, who, lie]: readonly [(typeof KINDS)[number]
       return wallet.pay(id, lie);
     case 'crash':
       // The process dies between the allocation and the record.
-      return void (wallet.payment(id).state === 'new' && wallet.ask(id, lie));
+      return void (wallet.payment(id).state === 'new' && wallet.request(id, lie));
     case 'foreign':
       return void wallet.pool.set(wallet.truth.pending, FOREIGN);
     case 'dropForeign':

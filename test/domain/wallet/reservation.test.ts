@@ -118,11 +118,11 @@ test('whatever is asked for in whatever order, all that is reserved is held', ()
   const payment = fc.record({ isToken: fc.boolean(), units: fc.bigInt({ min: 1n, max: 120n }) });
   const wanted = fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), payment), { maxLength: 40 });
   fc.assert(
-    fc.property(wanted, (asked) => {
+    fc.property(wanted, (request) => {
       const owned = new Map<string, bigint>();
       const held = new Map<string, Spending['takes']>();
       const funds = { ...FUNDS, holds: [coins(200n), tokens(100n)] };
-      for (const [who, { isToken, units }] of asked) {
+      for (const [who, { isToken, units }] of request) {
         const [id, takes] = [String(who), isToken ? [coins(2n), tokens(units)] : [coins(units)]];
         const weighed = decideReservation({ ...NOTHING, owned, reserved: held }, id, { takes, funds });
         if (weighed.outcome !== 'reserved') continue;

@@ -45,7 +45,7 @@ interface Held {
 
 /** What the jobs have asked of the allocator. */
 class Scene {
-  readonly asked: (AllocationRequest | ReservationRequest)[] = [];
+  readonly requests: (AllocationRequest | ReservationRequest)[] = [];
   readonly ended: object[] = [];
   readonly released: string[] = [];
   readonly recorded: TransactionEvent[] = [];
@@ -60,7 +60,7 @@ class Scene {
 
   get env(): CoordinatorEnv {
     const answered = async (request: AllocationRequest | ReservationRequest) => {
-      this.asked.push(request);
+      this.requests.push(request);
       return this.#answer;
     };
     const allocator = {
@@ -95,9 +95,9 @@ class Scene {
 test('the nonce is asked for with what the transaction takes and what the vault knows the others to take', async () => {
   const scene = new Scene({ nonce: '3', reserved: [coins(7n)] });
   expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [coins(7n)] }));
-  expect(scene.asked).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
+  expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
   expect(await reserveFor(scene.allocation)).toBeNull();
-  expect(scene.asked.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
+  expect(scene.requests.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
 });
 
 const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind']])[] = [

@@ -32,44 +32,44 @@ const prepared = (differences: Partial<Attempt> = {}): Attempt => ({
   preparedAtMs: Date.now(),
   ...differences,
 });
-const askOf = (attempt: Attempt, run: string) => {
+const requestOf = (attempt: Attempt, run: string) => {
   const { scene, stub } = vaultOf(attempt);
-  return { scene, asking: trackContact(stub, scene.transaction, { attempt, run }) };
+  return { scene, contact: trackContact(stub, scene.transaction, { attempt, run }) };
 };
 
 test('the run that prepares and signs stores nothing more', async () => {
-  const { scene, asking } = askOf(prepared(), 'first');
-  expect(await asking.mayStart()).toBe(true);
-  await asking.end();
-  expect([scene.said, asking.isStale()]).toEqual([[], false]);
+  const { scene, contact } = requestOf(prepared(), 'first');
+  expect(await contact.mayStart()).toBe(true);
+  await contact.end();
+  expect([scene.said, contact.isStale()]).toEqual([[], false]);
 });
 
 test('the run that prepared, and reached nobody, says so', async () => {
-  const { scene, asking } = askOf(prepared(), 'first');
-  await asking.end();
+  const { scene, contact } = requestOf(prepared(), 'first');
+  await contact.end();
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['askInVain'], false]);
 });
 
 test('another run says before it begins that it does, once, and never that nobody was reached', async () => {
-  const { scene, asking } = askOf(prepared({ isAsked: false }), 'second');
-  await asking.end();
-  expect([await asking.mayStart(), await asking.mayStart()]).toEqual([true, true]);
-  await asking.end();
+  const { scene, contact } = requestOf(prepared({ isAsked: false }), 'second');
+  await contact.end();
+  expect([await contact.mayStart(), await contact.mayStart()]).toEqual([true, true]);
+  await contact.end();
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['ask'], true]);
 });
 
 test('bytes that are too old, and that nobody has begun with, are not begun with', async () => {
   const old = { preparedAtMs: Date.now() - HOUR_MS };
-  const { scene, asking } = askOf(prepared({ ...old, isAsked: false }), 'second');
-  expect([await asking.mayStart(), asking.isStale(), scene.said]).toEqual([false, true, []]);
+  const { scene, contact } = requestOf(prepared({ ...old, isAsked: false }), 'second');
+  expect([await contact.mayStart(), contact.isStale(), scene.said]).toEqual([false, true, []]);
   for (const isAsked of [{}, { isAsked: true }]) {
-    const begun = askOf(prepared({ ...old, ...isAsked }), 'second').asking;
+    const begun = requestOf(prepared({ ...old, ...isAsked }), 'second').contact;
     expect([await begun.mayStart(), begun.isStale()]).toEqual([true, false]);
   }
 });
 
 test('bytes in whose place others are stored by now are not begun with', async () => {
   const { scene, stub } = vaultOf(prepared({ signingDigest: `0x${'dd'.repeat(32)}` }));
-  const asking = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
-  expect([await asking.mayStart(), asking.isStale()]).toEqual([false, false]);
+  const contact = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
+  expect([await contact.mayStart(), contact.isStale()]).toEqual([false, false]);
 });

@@ -23,7 +23,7 @@ function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
 }
 const script = (address: string) => present(scriptOf(regtest, address));
 
-interface Wish {
+interface Options {
   /** What the coin holds. */
   readonly of?: bigint;
   readonly to?: string;
@@ -35,7 +35,7 @@ interface Wish {
 /** Spends one coin of this test's own key, as a wallet with one key does it. */
 function spend(
   txid: string,
-  { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Wish = {},
+  { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Options = {},
 ): string {
   const coins = [{ script: script(own), amount: of }];
   const transaction = new Transaction({ version: 2 });
@@ -66,7 +66,7 @@ test('what is signed by its key is taken once, and mined', () => {
   expect([ledger.heightOf(hash), ledger.balance(own)]).toEqual([2, 0n]);
 });
 
-test.each<[string, Wish, string]>([
+test.each<[string, Options, string]>([
   ['no right signature', { by: () => randomBytes(64) }, 'mandatory-script-verify-flag-failed'],
   ['a signature of 65 bytes', { by: (hash) => Uint8Array.of(...signedBy(room, hash), 1) }, 'mandatory-script'],
   [
@@ -76,10 +76,10 @@ test.each<[string, Wish, string]>([
   ],
   ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
   ['dust', { amount: 329n }, 'dust'],
-])('a transaction with %s is refused as Bitcoin Core does', (_name, wish, refusal) => {
+])('a transaction with %s is refused as Bitcoin Core does', (_name, options, refusal) => {
   const ledger = new LocalBitcoinChain();
   const txid = ledger.fund(own, BTC);
-  expect(words(() => ledger.send(spend(txid, wish)))).toContain(refusal);
+  expect(words(() => ledger.send(spend(txid, options)))).toContain(refusal);
   expect(ledger.waiting()).toEqual([]);
 });
 

@@ -33,14 +33,14 @@ interface Signed {
   readonly hash: string;
 }
 
-interface Wish {
+interface Options {
   readonly place?: bigint;
   readonly speed?: 'slow' | 'normal' | 'fast';
   readonly replaced?: Attempt;
 }
 
-async function signed({ url, wallet }: Scene, intent: TransferIntent, wish: Wish = {}): Promise<Signed> {
-  const { place = 0n, speed = 'normal', replaced = null } = wish;
+async function signed({ url, wallet }: Scene, intent: TransferIntent, options: Options = {}): Promise<Signed> {
+  const { place = 0n, speed = 'normal', replaced = null } = options;
   const adapter = adapterAt(url);
   const quote = await adapter.quote(intent, replaced, { speed });
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
@@ -199,13 +199,13 @@ test('a blockhash is too old by the blocks that came, and only when these are be
 test('a node names no block for a slot that was skipped', () =>
   onNetwork(async ({ ledger, url }) => {
     ledger.skip(3n);
-    const ask = async (slot: bigint) => {
+    const request = async (slot: bigint) => {
       const body = `{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[${slot}]}`;
       return (await fetch(url, { method: 'POST', body })).text();
     };
-    expect(await ask(ledger.slot)).toContain('was skipped');
-    expect(await ask(ledger.slot - 3n)).toContain('"blockhash"');
-    expect(await ask(ledger.slot + 1n)).toContain('not available');
+    expect(await request(ledger.slot)).toContain('was skipped');
+    expect(await request(ledger.slot - 3n)).toContain('"blockhash"');
+    expect(await request(ledger.slot + 1n)).toContain('not available');
   }));
 
 test('a node without history ends no payment', () =>
@@ -238,13 +238,17 @@ test('more attempts than a node looks up at once are looked up in pages', () =>
 
 test('a node refuses what does not fit into a packet, and more hashes than it looks up', () =>
   onNetwork(async ({ url }) => {
-    const ask = async (method: string, params: readonly unknown[]) => {
+    const request = async (method: string, params: readonly unknown[]) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       return (await fetch(url, { method: 'POST', body })).text();
     };
     const large = Buffer.alloc(1_233).toString('base64');
-    expect(await ask('sendTransaction', [large, { encoding: 'base64' }])).toContain('too large');
-    expect(await ask('simulateTransaction', [large, { encoding: 'base64' }])).toContain('too large');
-    expect(await ask('getSignatureStatuses', [Array.from({ length: 257 }, () => '1'.repeat(88))])).toContain('max 256');
-    expect(await ask('getSignatureStatuses', [Array.from({ length: 256 }, () => '1'.repeat(88))])).toContain('null');
+    expect(await request('sendTransaction', [large, { encoding: 'base64' }])).toContain('too large');
+    expect(await request('simulateTransaction', [large, { encoding: 'base64' }])).toContain('too large');
+    expect(await request('getSignatureStatuses', [Array.from({ length: 257 }, () => '1'.repeat(88))])).toContain(
+      'max 256',
+    );
+    expect(await request('getSignatureStatuses', [Array.from({ length: 256 }, () => '1'.repeat(88))])).toContain(
+      'null',
+    );
   }));

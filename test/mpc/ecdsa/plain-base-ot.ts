@@ -37,24 +37,24 @@ export function pairAt(choice: Uint8Array, index: number): readonly [Uint8Array,
 export function plainSeed(
   sid: Uint8Array,
   slot: Slot,
-  told: { readonly offer: Uint8Array; readonly choice: Uint8Array; readonly key: Uint8Array },
+  reported: { readonly offer: Uint8Array; readonly choice: Uint8Array; readonly key: Uint8Array },
 ): Uint8Array {
-  const pair = concatBytes(...pairAt(told.choice, slot[0]));
-  return plainOracle('ecdsa/base-ot/seed', sid, Uint8Array.from(slot), told.offer, pair, told.key);
+  const pair = concatBytes(...pairAt(reported.choice, slot[0]));
+  return plainOracle('ecdsa/base-ot/seed', sid, Uint8Array.from(slot), reported.offer, pair, reported.key);
 }
 
 /** Returns the seed of a slot as the sender computes it under a mask. */
 export function plainSenderSeed(
   sid: Uint8Array,
   slot: Slot,
-  told: { readonly secret: bigint; readonly choice: Uint8Array; readonly mask: Mask },
+  reported: { readonly secret: bigint; readonly choice: Uint8Array; readonly mask: Mask },
 ): Uint8Array {
   const { Point } = secp256k1;
-  const pair = pairAt(told.choice, slot[0]);
+  const pair = pairAt(reported.choice, slot[0]);
   const [mine, other] = slot[1] === 0 ? pair : [pair[1], pair[0]];
-  const key = Point.fromBytes(mine).add(told.mask(slot, other)).multiply(told.secret);
-  const offer = Point.BASE.multiply(told.secret).toBytes(true);
-  return plainSeed(sid, slot, { offer, choice: told.choice, key: key.toBytes(true) });
+  const key = Point.fromBytes(mine).add(reported.mask(slot, other)).multiply(reported.secret);
+  const offer = Point.BASE.multiply(reported.secret).toBytes(true);
+  return plainSeed(sid, slot, { offer, choice: reported.choice, key: key.toBytes(true) });
 }
 
 /** Returns a seed out of a batch of them, which are kept as eight big-endian words each. */

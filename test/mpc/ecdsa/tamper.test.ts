@@ -274,7 +274,7 @@ test('nodes that were told different terms stop without a ban, so a coordinator 
   const terms = freshTerms();
   const ours = room.sessionFor(mallory, signers, terms);
   const otherPoint = encodePoint(GENERATOR);
-  const told: readonly SignSession[] = [
+  const reported: readonly SignSession[] = [
     { ...ours, sid: randomBytes(32) },
     { ...ours, tweak: 7n },
     { ...ours, publicKey: otherPoint },
@@ -282,7 +282,7 @@ test('nodes that were told different terms stop without a ban, so a coordinator 
     { ...ours, signers: [alice, mallory, carol] },
     { ...ours, pairs: new Map([[alice, { ...ours.pairs.get(alice)!, setupId: randomBytes(32) }]]) },
   ];
-  for (const session of told) {
+  for (const session of reported) {
     const { state } = signRound1(room.sessionFor(alice, signers, terms));
     const result = signRound2(state, new Map([[mallory, signRound1(session).messages.get(alice)!]]));
     expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-2/context', ban: false } });

@@ -187,12 +187,12 @@ describe.each(SCHEMES)('%s', (scheme) => {
 
   test('whoever tells two signers two things cannot make an honest one look like the cheater', async () => {
     const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
-    const told = await sign(room, {
+    const response = await sign(room, {
       message,
       signers: [one, two],
       tamper: (from, to, bytes) => (from === two && to === one ? Uint8Array.from(other) : bytes),
     });
-    expect(told).toMatchObject({
+    expect(response).toMatchObject({
       ok: false,
       abort: { step: 'frost-aggregate/commitments', suspects: [one, two] },
     });

@@ -72,11 +72,11 @@ export function signedNow(room: Room, { message, signers }: Pick<Sitting, 'messa
   const suite = suiteOf(room.key.scheme);
   const [any] = partials.value.values();
   const parts = equalParts((any ?? new Uint8Array()).subarray(SHARE_BYTES + COMMITMENT_BYTES), signers.length);
-  const told = new Map(signers.toSorted((a, b) => a - b).map((signer, i) => [signer, parts[i]!] as const));
+  const reported = new Map(signers.toSorted((a, b) => a - b).map((signer, i) => [signer, parts[i]!] as const));
   const shares = [...partials.value].map(
     ([signer, partial]) => [identifierOf(suite, signer), Uint8Array.from(partial.subarray(0, SHARE_BYTES))] as const,
   );
-  const list = commitmentList(suite, told);
+  const list = commitmentList(suite, reported);
   return suite.frost.aggregate(publicPackage(suite, room.key), list, message, Object.fromEntries(shares));
 }
 

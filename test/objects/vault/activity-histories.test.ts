@@ -125,20 +125,20 @@ function movementsOf({ payments }: Paid): readonly ChainMovement[] {
   });
 }
 
-function newDesk() {
+function newCommands() {
   const { sql, storage, host } = newVaultScene();
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
-    desk: new ActivityCommands(host, async () => null),
+    commands: new ActivityCommands(host, async () => null),
     ledger: storage.ledger,
     records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
   };
 }
 
-type Scene = ReturnType<typeof newDesk>;
+type Scene = ReturnType<typeof newCommands>;
 
-const report = ({ desk }: Scene, seen: ChainTransaction | null, hash: string) =>
-  desk.record({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+const report = ({ commands }: Scene, seen: ChainTransaction | null, hash: string) =>
+  commands.record({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
 
 /** What the jobs do in the course of time: they look again at everything that is watched. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
@@ -146,7 +146,7 @@ async function follow(scene: Scene, chain: Chain): Promise<void> {
 }
 
 /** A delivery: what is not in a block whoever has a record of it looks at again, against the block that it knows. */
-async function told(scene: Scene, chain: Chain, hash: string): Promise<void> {
+async function reported(scene: Scene, chain: Chain, hash: string): Promise<void> {
   const seen = chain.show(hash, null);
   const known = scene.records().find((one) => one.hash === hash);
   if (seen?.block == null && known !== undefined && isWatched(known)) {
@@ -168,7 +168,7 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
     else {
       // A delivery about something of now or of long ago, as often as it likes.
       const some = chain.everPaid[Math.floor(chance() * chain.everPaid.length)];
-      if (some !== undefined) await told(scene, chain, some.hash);
+      if (some !== undefined) await reported(scene, chain, some.hash);
     }
   }
   return chain;
@@ -199,12 +199,12 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
   const chance = seededRandom(SEED);
   let [reorganised, dropped, waited] = [0, 0, 0];
   for (let number = 0; number < HISTORIES; number++) {
-    const scene = newDesk();
+    const scene = newCommands();
     const chain = await live(scene, chance);
     vi.setSystemTime(Date.now() + PATIENCE_MS);
     await follow(scene, chain);
     // The look at the end, as reprocess does it: everything that is in the chain now.
-    for (const { paid } of chain.blocks) for (const { hash } of paid) await told(scene, chain, hash);
+    for (const { paid } of chain.blocks) for (const { hash } of paid) await reported(scene, chain, hash);
     const records = scene.records();
     expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
     reorganised += records.filter(({ stateReason }) => stateReason === 'REORGED').length;

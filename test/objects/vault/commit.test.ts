@@ -5,35 +5,35 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 /** What of a commit happens in which turn. */
 
 function newCommit(setAlarm: (atMs: number) => Promise<void>) {
-  const told: string[] = [];
+  const reported: string[] = [];
   const storage = { transactionSync: (writes: () => void) => writes(), setAlarm } as unknown as DurableObjectStorage;
-  const rows = { nextDueAtMs: () => 5, forget: () => told.push('forgotten') } as unknown as VaultStorage;
-  return { told, commit: new VaultCommit(storage, rows, () => told.push('heard')) };
+  const rows = { nextDueAtMs: () => 5, forget: () => reported.push('forgotten') } as unknown as VaultStorage;
+  return { reported: reported, commit: new VaultCommit(storage, rows, () => reported.push('heard')) };
 }
 
 test('memory changes in the turn of the writes, before anybody waits for the alarm: nobody goes on with what was', async () => {
   let ring = () => {};
-  const { told, commit } = newCommit(() => new Promise((resolve) => (ring = resolve)));
+  const { reported, commit } = newCommit(() => new Promise((resolve) => (ring = resolve)));
   const running = commit.run(
-    () => told.push('written'),
-    () => told.push('remembered'),
+    () => reported.push('written'),
+    () => reported.push('remembered'),
   );
-  expect(told).toEqual(['written', 'remembered']);
+  expect(reported).toEqual(['written', 'remembered']);
   ring();
   await running;
-  expect(told).toEqual(['written', 'remembered', 'heard']);
+  expect(reported).toEqual(['written', 'remembered', 'heard']);
 });
 
 test('what could not be written is not remembered', async () => {
-  const { told, commit } = newCommit(async () => {});
+  const { reported, commit } = newCommit(async () => {});
   const failing = commit.run(
     () => {
       throw new Error('the disk is full');
     },
-    () => told.push('remembered'),
+    () => reported.push('remembered'),
   );
   await expect(failing).rejects.toThrow('the disk is full');
-  expect(told).toEqual(['forgotten']);
+  expect(reported).toEqual(['forgotten']);
 });
 
 test('an alarm whose clock is ahead rings some times too early, each time later, and not a thousand times a second', async () => {

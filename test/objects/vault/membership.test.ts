@@ -51,8 +51,8 @@ test('who signs is not changed by way of the members', () => {
   expect(value(withMember(vault, carol.userId, ['signer', 'admin'])).policy).toEqual(vault.policy);
 });
 
-function next(from: Vault, wish: Parameters<typeof nextPolicy>[1]) {
-  const policy = nextPolicy(from, wish);
+function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
+  const policy = nextPolicy(from, patch);
   if (!policy.ok) throw new Error(policy.refusal);
   return withPolicy(from, policy.value);
 }

@@ -79,10 +79,10 @@ test('what is owed anew while it is told is told again, to the first line', asyn
     storage.requeueProjection(Date.now() + 60_000);
   });
   await drainProjection(storage, d1 as unknown as D1Database);
-  const told = (query: string) => d1.db.run(query, []).rows;
-  expect(told('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
-  expect(told('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
-  expect(told('SELECT user_id FROM members')).toEqual([{ user_id: vault.members[0]?.userId }]);
+  const reported = (query: string) => d1.db.run(query, []).rows;
+  expect(reported('SELECT seq FROM audit ORDER BY seq')).toEqual([{ seq: 1 }, { seq: 2 }, { seq: 3 }]);
+  expect(reported('SELECT id, reference FROM vaults')).toEqual([{ id: 7, reference: 'treasury' }]);
+  expect(reported('SELECT user_id FROM members')).toEqual([{ user_id: vault.members[0]?.userId }]);
   expect(storage.unprojected(1)).toEqual([]);
   expect(storage.unprojectedHistory(1).lines).toEqual([]);
 });
@@ -94,12 +94,12 @@ test('who ends between two pages of the history leaves something that the alarm 
   storage.putVault(vault);
   const lines = 205;
   for (let i = 0; i < lines; i++) writeVaultChange(storage, vault, { action: 'member', detail: `${i}`, actor: null });
-  const told = () => d1.db.run('SELECT seq FROM audit', []).rows.length;
+  const reported = () => d1.db.run('SELECT seq FROM audit', []).rows.length;
   let [batches, isOver] = [0, false];
   const d1 = databaseWith(() => {
     batches += 1;
     // The second page is written, and whoever wrote it is not told.
-    if (!isOver && told() === lines) throw new Error('the object is gone');
+    if (!isOver && reported() === lines) throw new Error('the object is gone');
   });
   await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
   // The entry of the vault, its members, and two pages: what was told once is not told with each page.
@@ -110,7 +110,7 @@ test('who ends between two pages of the history leaves something that the alarm 
   ]);
   isOver = true;
   await drainProjection(storage, d1 as unknown as D1Database);
-  expect([told(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
+  expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
 });
 
 test('two changes of a vault in one millisecond are two things to tell', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { Person, Treasury } from './scene.ts';
-import { anotherToken, ask, asService, changePolicy, created, enter, foundTreasury, RECIPIENT } from './scene.ts';
+import { anotherToken, call, asService, changePolicy, created, enter, foundTreasury, RECIPIENT } from './scene.ts';
 
 /**
  * Who may do what, a second time: a model of roles and votes that shares no code with the service, driven through random worlds beside
@@ -17,7 +17,7 @@ type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
 interface Modelled {
   readonly id: string;
   readonly creator: string;
-  readonly voices: Set<string>;
+  readonly approvers: Set<string>;
   state: 'SUBMITTED' | 'SIGNING' | 'REJECTED' | 'CANCELLED';
   rejectedBy: string | null;
 }
@@ -59,11 +59,11 @@ class Model {
       transaction.rejectedBy = person;
       return 200;
     }
-    const said = transaction.voices.has(person);
+    const said = transaction.approvers.has(person);
     if (transaction.state === 'SIGNING') return said ? 200 : 409;
     if (transaction.state !== 'SUBMITTED') return 409;
-    transaction.voices.add(person);
-    if (transaction.voices.size >= 2) transaction.state = 'SIGNING';
+    transaction.approvers.add(person);
+    if (transaction.approvers.size >= 2) transaction.state = 'SIGNING';
     return 200;
   }
 
@@ -75,7 +75,8 @@ class Model {
     }
     for (const transaction of this.transactions) {
       if (transaction.state !== 'SUBMITTED') continue;
-      for (const voice of transaction.voices) if (!signers.includes(voice)) transaction.voices.delete(voice);
+      for (const approver of transaction.approvers)
+        if (!signers.includes(approver)) transaction.approvers.delete(approver);
     }
   }
 }
@@ -128,11 +129,11 @@ async function step(chance: () => number, { treasury, people, model }: World): P
   }
   if (dice < 0.3 || model.transactions.length === 0) {
     const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
-    const answer = await ask('POST /transaction/transfer', { token, body });
+    const answer = await call('POST /transaction/transfer', { token, body });
     const expected = model.may(person.id, 'create') ? 201 : 403;
     expect([person.id, 'create', answer.status]).toEqual([person.id, 'create', expected]);
     if (expected === 201) {
-      const made = { id: answer.body['id'], creator: person.id, voices: new Set<string>(), rejectedBy: null };
+      const made = { id: answer.body['id'], creator: person.id, approvers: new Set<string>(), rejectedBy: null };
       model.transactions.push({ ...made, state: 'SUBMITTED' });
     }
     return;
@@ -140,7 +141,7 @@ async function step(chance: () => number, { treasury, people, model }: World): P
   const transaction = pick(chance, model.transactions);
   const what = pick(chance, ['read', 'approve', 'approve', 'approve', 'reject', 'cancel']);
   const line = what === 'read' ? `GET /transaction/${transaction.id}` : `POST /transaction/${transaction.id}/${what}`;
-  const answer = await ask(line, { token });
+  const answer = await call(line, { token });
   const expected = model.act(person.id, what, transaction);
   expect([line, person.id, answer.status]).toEqual([line, person.id, expected]);
   if (answer.status === 200) expect([line, answer.body['state']]).toEqual([line, transaction.state]);
@@ -157,9 +158,9 @@ test(`service and model agree in ${WORLDS} random worlds (seed ${SEED})`, async 
     for (let n = 0; n < STEPS; n++) await step(chance, world);
     const { token } = await anotherToken(world.treasury.bob);
     for (const transaction of world.model.transactions.slice(0, 15)) {
-      const seen = await ask(`GET /transaction/${transaction.id}`, { token });
-      const voices = seen.body['approvals'].map(({ userId }: { userId: string }) => userId);
-      expect([seen.body['state'], new Set(voices)]).toEqual([transaction.state, transaction.voices]);
+      const seen = await call(`GET /transaction/${transaction.id}`, { token });
+      const approvers = seen.body['approvals'].map(({ userId }: { userId: string }) => userId);
+      expect([seen.body['state'], new Set(approvers)]).toEqual([transaction.state, transaction.approvers]);
     }
   }
 }, 120_000);
@@ -172,7 +173,7 @@ test('the model would notice: it knows of what it does not allow', async () => {
   const transaction: Modelled = {
     id: body['id'],
     creator: treasury.alice.id,
-    voices: new Set(),
+    approvers: new Set(),
     state: 'SUBMITTED',
     rejectedBy: null,
   };

@@ -2,7 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Person, Treasury } from './scene.ts';
 import {
   anotherToken,
-  ask,
+  call,
   asService,
   changePolicy,
   coordinator,
@@ -169,13 +169,13 @@ async function tried(line: string, person: Person) {
   const place = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
   // Its reader names the nonce that co-signers sign.
   const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
-  return ask(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
+  return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
 }
 
 async function subscribed(person: Person): Promise<string> {
   const { token } = await anotherToken(person);
   const body = { ...SUBSCRIPTION, endpoint: `https://push.test/${person.id}` };
-  return (await ask('POST /push-subscription', { token, body })).body['id'];
+  return (await call('POST /push-subscription', { token, body })).body['id'];
 }
 
 let proposals = 0;
@@ -190,9 +190,9 @@ async function proposed(treasury: Treasury) {
 /** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
 async function policyWanted(treasury: Treasury): Promise<string> {
   const { token } = await anotherToken(world.usher);
-  const pending = await ask(`GET /vault/${treasury.id}/policy-change`, { token });
+  const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token });
   for (const { id, state } of pending.body['policyChanges']) {
-    if (state === 'PENDING') await ask(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
+    if (state === 'PENDING') await call(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
   }
   const wanted = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
   return wanted.body['id'];
@@ -210,7 +210,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   const idOf = ({ token }: Person) => token.slice(12, 28);
   const manager = await anotherToken(person);
   const manage = (line: string, body?: object) =>
-    ask(line, { token: manager.token, ...(body === undefined ? {} : { body }) });
+    call(line, { token: manager.token, ...(body === undefined ? {} : { body }) });
   const [disabled, deleted, rotated] = [
     await anotherToken(person),
     await anotherToken(person),
@@ -219,12 +219,12 @@ async function voids(person: Person): Promise<readonly Void[]> {
   await manage(`PATCH /personal-access-token/${idOf(disabled)}`, { enabled: false });
   await manage(`DELETE /personal-access-token/${idOf(deleted)}`);
   // Rotated twice, the first value ends at once.
-  const second = await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
-  await ask(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
+  const second = await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
+  await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
   const soon = Math.floor(Date.now() / 1000) + 60;
   const { token: expired } = await anotherToken(person, soon);
   vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
-  expect((await ask('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
+  expect((await call('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
   vi.useRealTimers();
   const { token } = manager;
   const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
@@ -269,7 +269,7 @@ test('what is no credential, or no longer one, opens no route to anybody', async
         const body = BODIES[line] === undefined ? {} : { body: { ...place, ...BODIES[line] } };
         // Who tries too often is held off by address; here each trial comes from another one.
         const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
-        const answer = await ask(filled, { headers: { ...headers, ...from }, ...body });
+        const answer = await call(filled, { headers: { ...headers, ...from }, ...body });
         expect([line, name, answer.status, answer.body['code']]).toEqual([line, name, 401, code]);
         cells += 1;
       }

@@ -5,7 +5,7 @@ import { parseVaultId } from '#domain/id.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from './scene.ts';
-import { ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
+import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
 
 /** What a vault has, as its members see it. There is no chain here: test/e2e has one. */
 
@@ -26,7 +26,7 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
 
 test('a new wallet has nothing, and nobody has compared it yet', async () => {
   const treasury = await foundTreasury();
-  const { body } = await ask(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
+  const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
   expect(body).toEqual({
     balances: [
       {
@@ -55,13 +55,13 @@ test('a new wallet has nothing, and nobody has compared it yet', async () => {
 test('what was decided is going out before any block has it, and is not when it ends without one', async () => {
   const treasury = await foundTreasury();
   const outgoing = async () => {
-    const { body } = await ask(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
+    const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
     return body['balances'][0].outgoing;
   };
   const { body } = await created(treasury, { amount: '900' });
   expect(await outgoing()).toBe('0');
-  for (const { token: voice } of [treasury.alice, treasury.bob]) {
-    await ask(`POST /transaction/${body['id']}/approve`, { token: voice });
+  for (const { token: approver } of [treasury.alice, treasury.bob]) {
+    await call(`POST /transaction/${body['id']}/approve`, { token: approver });
   }
   expect(await outgoing()).toBe('900');
   const [id, vaultId] = [parseTransactionId(body['id']), parseVaultId(treasury.id)];
@@ -84,7 +84,7 @@ test('what is called final before the deposit that it came from does not contrad
     return vault.recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
   };
   const shown = async () => {
-    const { body } = await ask(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
+    const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
     const { amount, current, incoming, agreement } = body['balances'][0];
     return [amount, current, incoming, agreement];
   };
@@ -104,21 +104,21 @@ test('a hundred at once, and the cursor goes on; a poller who has it all gets 30
   await receives(treasury, '0xa', all.slice(0, 90));
   await receives(treasury, '0xb', all.slice(90));
   const path = `GET /vault/${treasury.id}/balances`;
-  const first = await ask(path, { token: treasury.alice.token });
+  const first = await call(path, { token: treasury.alice.token });
   expect([first.body['balances'].length, first.body['balances'][1].incoming]).toEqual([100, '7']);
   const cursor = encodeURIComponent(first.body['nextCursor']);
-  const second = await ask(`${path}?cursor=${cursor}`, { token: treasury.alice.token });
+  const second = await call(`${path}?cursor=${cursor}`, { token: treasury.alice.token });
   const listed = [...first.body['balances'], ...second.body['balances']].map(({ asset }) => asset.tokenAddress);
   expect([listed, second.body['nextCursor']]).toEqual([[null, ...all], null]);
   const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
-  expect((await ask(path, { token: treasury.alice.token, headers })).status).toBe(304);
+  expect((await call(path, { token: treasury.alice.token, headers })).status).toBe(304);
 });
 
 test.each(['x', '%22', btoa('[]'), btoa('["anvil"]'), btoa('{"chain":"anvil"}'), btoa('[1,null,null]')])(
   'the cursor %j is refused',
   async (cursor) => {
     const { id, alice } = await foundTreasury();
-    const { status, body } = await ask(`GET /vault/${id}/balances?cursor=${cursor}`, { token: alice.token });
+    const { status, body } = await call(`GET /vault/${id}/balances?cursor=${cursor}`, { token: alice.token });
     expect([status, body['errors']?.[0]?.pointer]).toEqual([400, 'cursor']);
   },
 );

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anotherToken, ask, enter, foundTreasury, RECIPIENT, stored, WALLET } from './scene.ts';
+import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET } from './scene.ts';
 
 /** The other three creations (spec part 4); transfer.test.ts has what all four share. */
 
@@ -66,7 +66,7 @@ test.each(KINDS)('a %s is created, read, challenged and listed with all that it 
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind], note: 'Rent', externalId: 'inv-7' };
-  const created = await ask(`POST /transaction/${kind}`, { token, body });
+  const created = await call(`POST /transaction/${kind}`, { token, body });
   expect(created.status).toBe(201);
   expect(created.body).toMatchObject({
     ...SHOWN[kind],
@@ -82,11 +82,11 @@ test.each(KINDS)('a %s is created, read, challenged and listed with all that it 
     actionsForMe: ['approve', 'reject', 'cancel'],
   });
   const id: string = created.body['id'];
-  const read = await ask(`GET /transaction/${id}`, { token });
+  const read = await call(`GET /transaction/${id}`, { token });
   expect(read.body).toEqual(created.body);
-  const list = await ask(`GET /vault/${treasury.id}/transactions`, { token });
+  const list = await call(`GET /vault/${treasury.id}/transactions`, { token });
   expect(list.body['transactions']).toEqual([created.body]);
-  const challenge = await ask(`GET /transaction/${id}/challenge`, { token });
+  const challenge = await call(`GET /transaction/${id}/challenge`, { token });
   expect(challenge.body['intent']).toMatchObject({ kind, chain: 'eip155:31337', from: WALLET });
   expect(challenge.body['digest']).toBe(created.body['digest']);
 });
@@ -95,7 +95,7 @@ test('a message that is typed data is signed as typed data, in its one spelling'
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', message: JSON.stringify(PERMIT, null, 2) };
-  const created = await ask('POST /transaction/message', { token, body });
+  const created = await call('POST /transaction/message', { token, body });
   expect([created.status, created.body['messageFormat']]).toEqual([201, 'eip712']);
   expect(created.body['warnings']).not.toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
   const { EIP712Domain, ...types } = JSON.parse(created.body['message']).types;
@@ -109,8 +109,8 @@ test('a message whose signature names no chain carries a warning, where it is sh
   expect(chainId).toBe(31337);
   for (const message of ['I own this address', JSON.stringify({ ...PERMIT, domain })]) {
     const body = { vaultId: treasury.id, chain: 'anvil', message };
-    const created = await ask('POST /transaction/message', { token, body });
-    const challenge = await ask(`GET /transaction/${created.body['id']}/challenge`, { token });
+    const created = await call('POST /transaction/message', { token, body });
+    const challenge = await call(`GET /transaction/${created.body['id']}/challenge`, { token });
     for (const { warnings } of [created.body, challenge.body]) {
       expect(warnings).toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
     }
@@ -164,7 +164,7 @@ test('every bad field is named by its pointer, and nothing is stored', async () 
   for (const [kind, change, pointer, code] of BAD) {
     const { token } = await anotherToken(trent);
     const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind], ...change };
-    const answer = await ask(`POST /transaction/${kind}`, { token, body });
+    const answer = await call(`POST /transaction/${kind}`, { token, body });
     const fault = answer.body['errors']?.[0] ?? {};
     expect([answer.status, fault.pointer, fault.code, answer.body['code']]).toEqual([
       400,
@@ -180,12 +180,12 @@ test('an allowance of nothing takes an earlier one back, and calldata may be in 
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const place = { vaultId: treasury.id, chain: 'anvil' };
-  const none = await ask('POST /transaction/erc20-approve', {
+  const none = await call('POST /transaction/erc20-approve', {
     token,
     body: { ...place, ...BODIES['erc20-approve'], amount: '0' },
   });
   expect([none.status, none.body['amount']]).toEqual([201, '0']);
-  const loud = await ask('POST /transaction/contract-interaction', {
+  const loud = await call('POST /transaction/contract-interaction', {
     token,
     body: { ...place, to: TOKEN, data: '0xD0E30DB0', value: '1' },
   });
@@ -196,7 +196,7 @@ test.each(KINDS)('a %s with the same Idempotency-Key is made once', async (kind)
   const treasury = await foundTreasury();
   const { token } = await anotherToken(treasury.alice);
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
-  const send = () => ask(`POST /transaction/${kind}`, { token, body, headers: { 'idempotency-key': 'key-1' } });
+  const send = () => call(`POST /transaction/${kind}`, { token, body, headers: { 'idempotency-key': 'key-1' } });
   const [first, second] = [await send(), await send()];
   expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
   expect(second.body).toEqual(first.body);
@@ -207,8 +207,8 @@ test('one key for two endpoints is a mistake, even with one and the same body', 
   const { token } = await anotherToken(treasury.alice);
   const headers = { 'idempotency-key': 'key-2' };
   const place = { vaultId: treasury.id, chain: 'anvil' };
-  await ask('POST /transaction/message', { token, body: { ...place, message: 'hello' }, headers });
-  const other = await ask('POST /transaction/erc20-approve', {
+  await call('POST /transaction/message', { token, body: { ...place, message: 'hello' }, headers });
+  const other = await call('POST /transaction/erc20-approve', {
     token,
     body: { ...place, ...BODIES['erc20-approve'] },
     headers,
@@ -221,9 +221,9 @@ test.each(KINDS)('nobody but an initiator or signer creates a %s', async (kind) 
   const before = await stored(treasury);
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
   for (const { token } of [treasury.victor, treasury.mallory]) {
-    const answer = await ask(`POST /transaction/${kind}`, { token, body });
+    const answer = await call(`POST /transaction/${kind}`, { token, body });
     expect([answer.status, answer.body['code']]).toEqual([403, 'forbidden']);
-    const nowhere = await ask(`POST /transaction/${kind}`, { token, body: { ...body, vaultId: 999_999 } });
+    const nowhere = await call(`POST /transaction/${kind}`, { token, body: { ...body, vaultId: 999_999 } });
     expect({ ...nowhere.body, requestId: '' }).toEqual({ ...answer.body, requestId: '' });
   }
   expect(await stored(treasury)).toEqual(before);
@@ -233,7 +233,7 @@ test('an estimate is refused to strangers, and says so when there is nobody to a
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
   const estimate = (token: string, differences = {}) =>
-    ask('POST /transaction/estimate-fee', { token, body: { ...body, ...differences } });
+    call('POST /transaction/estimate-fee', { token, body: { ...body, ...differences } });
   expect((await estimate(treasury.mallory.token)).status).toBe(403);
   const { token } = treasury.alice;
   const answer = await estimate(token);

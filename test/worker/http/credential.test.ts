@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ROUTES } from '#http/routes.ts';
-import type { Answer, Ask } from './scene.ts';
-import { anotherToken, ask as askFrom, asService, coordinator, enter } from './scene.ts';
+import type { Answer, RequestOptions } from './scene.ts';
+import { anotherToken, call as askFrom, asService, coordinator, enter } from './scene.ts';
 
 /** Who gets in, at every endpoint that there is: the table of routes itself is walked, so a new one cannot be forgotten. */
 
@@ -10,7 +10,7 @@ afterEach(() => {
 });
 
 /** Who tries too often is held off by address: each route is tried from one of its own. */
-function ask(line: string, options: Ask = {}): Promise<Answer> {
+function request(line: string, options: RequestOptions = {}): Promise<Answer> {
   const place = ROUTES.map(lineOf).indexOf(line) + 1;
   return askFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${place}`, ...options.headers } });
 }
@@ -43,7 +43,7 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
 
   test('needs a token that this service has issued', async () => {
     const { token } = await enter('trent');
-    expect(code(await ask(line))).toEqual([401, 'token-missing']);
+    expect(code(await request(line))).toEqual([401, 'token-missing']);
     const wrong = [
       'service_pat_',
       'hello',
@@ -58,18 +58,18 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
       'x'.repeat(5000),
     ];
     for (const value of wrong)
-      expect([value, ...code(await ask(line, { token: value }))]).toEqual([value, 401, 'token-invalid']);
+      expect([value, ...code(await request(line, { token: value }))]).toEqual([value, 401, 'token-invalid']);
     for (const header of [token, `Basic ${token}`, `Bearer`, `Bearer ${token} x`, `Bearer, ${token}`]) {
-      expect([header, (await ask(line, { headers: { authorization: header } })).status]).toEqual([header, 401]);
+      expect([header, (await request(line, { headers: { authorization: header } })).status]).toEqual([header, 401]);
     }
-    const cookie = await ask(line, { headers: { cookie: `session=${token}` } });
+    const cookie = await request(line, { headers: { cookie: `session=${token}` } });
     expect(code(cookie)).toEqual([401, 'token-missing']);
   });
 
   test('answers 401 with what a client needs to know', async () => {
-    const missing = await ask(line);
+    const missing = await request(line);
     expect(missing.headers.get('www-authenticate')).toBe('Bearer');
-    const invalid = await ask(line, { token: 'hello' });
+    const invalid = await request(line, { token: 'hello' });
     expect(invalid.headers.get('www-authenticate')).toBe('Bearer error="invalid_token"');
     expect(invalid.headers.get('content-type')).toBe('application/problem+json');
     expect(invalid.body).toMatchObject({ status: 401, title: expect.any(String), requestId: expect.any(String) });
@@ -79,15 +79,15 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
     const soon = Math.floor(Date.now() / 1000) + 60;
     const trent = await enter('trent', { expiresAt: soon });
     vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
-    expect(code(await ask(line, { token: trent.token }))).toEqual([401, 'token-expired']);
+    expect(code(await request(line, { token: trent.token }))).toEqual([401, 'token-expired']);
     // From then on it is disabled (spec part 5 rule 5), also for a clock that goes back.
     vi.useRealTimers();
-    expect(code(await ask(line, { token: trent.token }))).toEqual([401, 'token-disabled']);
+    expect(code(await request(line, { token: trent.token }))).toEqual([401, 'token-disabled']);
     const deleted = await enter('oscar');
     const id = deleted.token.slice(12, 28);
     const other = await anotherToken(deleted);
-    expect((await ask(`DELETE /personal-access-token/${id}`, { token: other.token })).status).toBe(204);
-    expect(code(await ask(line, { token: deleted.token }))).toEqual([401, 'token-invalid']);
+    expect((await request(`DELETE /personal-access-token/${id}`, { token: other.token })).status).toBe(204);
+    expect(code(await request(line, { token: deleted.token }))).toEqual([401, 'token-invalid']);
   });
 });
 
@@ -96,7 +96,7 @@ describe.each(internal.map(lineOf))('%s', (line) => {
     const { token } = await enter('trent');
     const { TEST_SERVICE_KEY: key } = coordinator;
     for (const wrong of [null, token, '', 'service_key_', `${key}0`, key.slice(0, -1)]) {
-      const answer = await ask(line, { token: wrong });
+      const answer = await request(line, { token: wrong });
       expect([wrong, answer.status, answer.body['code']]).toEqual([wrong, 401, 'service-key-invalid']);
     }
     expect((await asService(line)).status).not.toBe(401);
@@ -109,24 +109,24 @@ test('only the health of the service, the way in and what a device has signed ar
   const byDevice = 'POST /vault/1/credential-reset/crs_01J00000000000000000000000/cancel-by-device';
   expect(open.toSorted()).toEqual(['GET /health', 'GET /login', 'GET /login/callback', byDevice]);
   for (const line of ['GET /login', 'GET /login/callback?code=c&state=s']) {
-    const { status, body } = await ask(line);
+    const { status, body } = await request(line);
     expect([status, body['code']]).toEqual([409, 'login-not-configured']);
   }
-  const { status, body } = await ask('GET /health');
+  const { status, body } = await request('GET /health');
   expect([status, body]).toEqual([200, { status: 'ok' }]);
 });
 
 test('the profile of the caller is the caller’s own', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
-  const hers = await ask('GET /user/me', { token: alice.token });
-  const his = await ask('GET /user/me', { token: bob.token });
+  const hers = await request('GET /user/me', { token: alice.token });
+  const his = await request('GET /user/me', { token: bob.token });
   expect([hers.status, hers.body['id'], hers.body['name']]).toEqual([200, alice.id, 'alice']);
   expect([his.body['id'], his.body['name']]).toEqual([bob.id, 'bob']);
 });
 
 test('trying tokens that do not exist makes no objects and stores nothing', async () => {
   const { token } = await enter('trent');
-  await ask('GET /user/me', { token: flipped(token, 20) });
+  await request('GET /user/me', { token: flipped(token, 20) });
   const { results } = await coordinator.DB.prepare('SELECT id FROM access_tokens WHERE id = ?')
     .bind(flipped(token, 20).slice(12, 28))
     .all();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asService, ask, coordinator, created, enter, foundTreasury } from './scene.ts';
+import { asService, call, coordinator, created, enter, foundTreasury } from './scene.ts';
 import type { Treasury } from './scene.ts';
 
 /** D1 was restored to an older state, or lost: what the vaults know is told again, and no number is given out twice. */
@@ -42,11 +42,11 @@ async function founding(name: string) {
 test('a list, a history and the directory are as they were', async () => {
   const treasury = await settledTreasury();
   const [first, second] = [await created(treasury), await created(treasury)];
-  await ask(`POST /transaction/${first.body['id']}/approve`, { token: treasury.bob.token });
+  await call(`POST /transaction/${first.body['id']}/approve`, { token: treasury.bob.token });
   const read = async () => [
-    (await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.alice.token })).body,
-    (await ask(`GET /vault/${treasury.id}/history`, { token: treasury.alice.token })).body,
-    (await ask(`GET /transaction/${second.body['id']}/history`, { token: treasury.alice.token })).body,
+    (await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.alice.token })).body,
+    (await call(`GET /vault/${treasury.id}/history`, { token: treasury.alice.token })).body,
+    (await call(`GET /transaction/${second.body['id']}/history`, { token: treasury.alice.token })).body,
     await directoryOf(treasury),
   ];
   const before = await read();

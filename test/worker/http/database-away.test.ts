@@ -1,17 +1,17 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { ask, asService, coordinator, created, foundTreasury } from './scene.ts';
+import { call, asService, coordinator, created, foundTreasury } from './scene.ts';
 
 afterEach(() => {
   vi.restoreAllMocks();
 });
 
 /** Takes a table away while something is asked, and gives what was logged meanwhile. */
-async function without<T>(table: string, asked: () => Promise<T>): Promise<readonly [T, readonly string[]]> {
+async function without<T>(table: string, response: () => Promise<T>): Promise<readonly [T, readonly string[]]> {
   const lines: string[] = [];
   vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
   await coordinator.DB.prepare(`ALTER TABLE ${table} RENAME TO away`).run();
   try {
-    return [await asked(), lines.filter((line) => line.includes('request-failed'))];
+    return [await response(), lines.filter((line) => line.includes('request-failed'))];
   } finally {
     await coordinator.DB.prepare(`ALTER TABLE away RENAME TO ${table}`).run();
   }
@@ -40,10 +40,10 @@ test('what a vault can not write is 503 for whoever asks for the list, and is th
   const line = `GET /vault/${treasury.id}/transactions`;
   const [[record, answer], lines] = await without('transactions', async () => {
     const { body } = await created(treasury, { note: 'nobody is to read this' });
-    return [body, await ask(line, { token })] as const;
+    return [body, await call(line, { token })] as const;
   });
   expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
   expect(lines.join()).not.toContain('nobody is to read this');
-  const { body } = await ask(line, { token });
+  const { body } = await call(line, { token });
   expect(body['transactions'].map(({ id }: { id: string }) => id)).toContain(record['id']);
 });

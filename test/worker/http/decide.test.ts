@@ -3,7 +3,7 @@ import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
-import { ask, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
+import { call, changePolicy, coordinator, created, foundTreasury, RECIPIENT, stored } from './scene.ts';
 
 /** Reading, the challenge, approvals and rejections, as their callers meet them. */
 
@@ -12,13 +12,13 @@ async function approve(
   who: 'alice' | 'bob' | 'carol' | 'victor' | 'mallory',
   id: string,
 ): Promise<Answer> {
-  return ask(`POST /transaction/${id}/approve`, { token: treasury[who].token });
+  return call(`POST /transaction/${id}/approve`, { token: treasury[who].token });
 }
 
 test('the challenge shows the intent, and its digest can be computed again by the signer', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury, { note: 'Rent' });
-  const { status, body: challenge } = await ask(`GET /transaction/${body['id']}/challenge`, {
+  const { status, body: challenge } = await call(`GET /transaction/${body['id']}/challenge`, {
     token: treasury.bob.token,
   });
   expect(status).toBe(200);
@@ -70,13 +70,13 @@ test('any signer may reject while it is pending, also one who has approved; and 
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
-  const rejected = await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.alice.token });
+  const rejected = await call(`POST /transaction/${body['id']}/reject`, { token: treasury.alice.token });
   expect([rejected.status, rejected.body['state'], rejected.body['rejection'].userId]).toEqual([
     200,
     'REJECTED',
     treasury.alice.id,
   ]);
-  const again = await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.alice.token });
+  const again = await call(`POST /transaction/${body['id']}/reject`, { token: treasury.alice.token });
   expect([again.status, again.body['alreadyCounted']]).toEqual([200, true]);
   expect((await approve(treasury, 'bob', body['id'])).status).toBe(409);
   expect((await approve(treasury, 'alice', body['id'])).status).toBe(409);
@@ -89,8 +89,8 @@ test('a decided transaction has no challenge and takes no rejection', async () =
   await approve(treasury, 'bob', body['id']);
   const { token } = treasury.carol;
   const tries = [
-    await ask(`GET /transaction/${body['id']}/challenge`, { token }),
-    await ask(`POST /transaction/${body['id']}/reject`, { token }),
+    await call(`GET /transaction/${body['id']}/challenge`, { token }),
+    await call(`POST /transaction/${body['id']}/reject`, { token }),
   ];
   expect(tries.map((answer) => [answer.status, answer.body['code']])).toEqual([
     [409, 'transaction-not-pending'],
@@ -106,7 +106,8 @@ test('a viewer reads and does nothing else; an outsider does not even read', asy
     const [method, tail = ''] = line.split(' ');
     return `${method} /transaction/${body['id']}${tail}`;
   });
-  const statuses = async (token: string) => Promise.all(lines.map(async (line) => (await ask(line, { token })).status));
+  const statuses = async (token: string) =>
+    Promise.all(lines.map(async (line) => (await call(line, { token })).status));
   expect(await statuses(treasury.victor.token)).toEqual([200, 403, 403, 403]);
   expect(await statuses(treasury.mallory.token)).toEqual([403, 403, 403, 403]);
   expect(await stored(treasury)).toEqual(before);
@@ -116,14 +117,14 @@ test('what does not exist looks to an outsider like what belongs to somebody els
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.mallory;
-  const real = await ask(`GET /transaction/${body['id']}`, { token });
+  const real = await call(`GET /transaction/${body['id']}`, { token });
   const [vault = ''] = String(body['id']).split('.');
-  const made = await ask(`GET /transaction/${vault}.01J00000000000000000000000`, { token });
-  const nowhere = await ask('GET /transaction/999999.01J00000000000000000000000', { token });
+  const made = await call(`GET /transaction/${vault}.01J00000000000000000000000`, { token });
+  const nowhere = await call('GET /transaction/999999.01J00000000000000000000000', { token });
   const shape = ({ status, body: { requestId: _requestId, ...rest } }: Answer) => ({ status, ...rest });
   expect(shape(made)).toEqual(shape(real));
   expect(shape(nowhere)).toEqual(shape(real));
-  const member = await ask(`GET /transaction/${vault}.01J00000000000000000000000`, { token: treasury.alice.token });
+  const member = await call(`GET /transaction/${vault}.01J00000000000000000000000`, { token: treasury.alice.token });
   expect([member.status, member.body['code']]).toEqual([404, 'transaction-not-found']);
 });
 
@@ -139,8 +140,8 @@ test.each([
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const tries = [
-    await ask(`GET /transaction/${id}`, { token }),
-    await ask(`POST /transaction/${id}/approve`, { token }),
+    await call(`GET /transaction/${id}`, { token }),
+    await call(`POST /transaction/${id}/approve`, { token }),
   ];
   expect(tries.map((answer) => [answer.status, answer.body['code']])).toEqual([
     [400, 'invalid-request'],
@@ -152,10 +153,10 @@ test('approve and reject take no body: one that is there was meant for something
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.alice;
-  const surprised = await ask(`POST /transaction/${body['id']}/approve`, { token, body: { amount: '5' } });
+  const surprised = await call(`POST /transaction/${body['id']}/approve`, { token, body: { amount: '5' } });
   expect([surprised.status, surprised.body['code']]).toEqual([400, 'invalid-request']);
-  expect((await ask(`GET /transaction/${body['id']}`, { token })).body['approvalsCounted']).toBe(0);
-  const empty = await ask(`POST /transaction/${body['id']}/approve`, { token, body: {} });
+  expect((await call(`GET /transaction/${body['id']}`, { token })).body['approvalsCounted']).toBe(0);
+  const empty = await call(`POST /transaction/${body['id']}/approve`, { token, body: {} });
   expect(empty.status).toBe(200);
 });
 
@@ -165,7 +166,7 @@ test('a signer who is taken out of the vault takes the own vote along', async ()
   await approve(treasury, 'alice', body['id']);
   await changePolicy(treasury, { signers: [treasury.bob.id, treasury.carol.id] });
   const { token } = treasury.bob;
-  expect((await ask(`GET /transaction/${body['id']}`, { token })).body['approvalsCounted']).toBe(0);
+  expect((await call(`GET /transaction/${body['id']}`, { token })).body['approvalsCounted']).toBe(0);
   expect((await approve(treasury, 'alice', body['id'])).status).toBe(403);
   await approve(treasury, 'bob', body['id']);
   expect((await approve(treasury, 'carol', body['id'])).body['state']).toBe('SIGNING');
@@ -177,7 +178,7 @@ test('a lowered threshold approves nothing that is pending; a raised one holds f
   await approve(treasury, 'alice', body['id']);
   await changePolicy(treasury, { threshold: 1 });
   const { token } = treasury.victor;
-  expect((await ask(`GET /transaction/${body['id']}`, { token })).body['state']).toBe('SUBMITTED');
+  expect((await call(`GET /transaction/${body['id']}`, { token })).body['state']).toBe('SUBMITTED');
   await changePolicy(treasury, { threshold: 3 });
   expect((await approve(treasury, 'bob', body['id'])).body['state']).toBe('SUBMITTED');
   expect((await approve(treasury, 'carol', body['id'])).body['state']).toBe('SIGNING');
@@ -192,7 +193,7 @@ test('approvals that arrive together are counted one by one', async () => {
     approve(treasury, 'carol', body['id']),
   ]);
   expect(answers.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 200, 409]);
-  const read = await ask(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
+  const read = await call(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
   expect([read.body['state'], read.body['approvals'].length]).toEqual(['SIGNING', 2]);
 });
 
@@ -201,9 +202,9 @@ test('the history tells who did what, with which token, and from where', async (
   const { body } = await created(treasury);
   const { token } = treasury.bob;
   const headers = { 'cf-connecting-ip': '2001:db8::7' };
-  await ask(`POST /transaction/${body['id']}/approve`, { token, headers });
-  await ask(`POST /transaction/${body['id']}/reject`, { token, headers: { 'cf-connecting-ip': 'nowhere <b>' } });
-  await ask(`GET /vault/${treasury.id}/transactions`, { token });
+  await call(`POST /transaction/${body['id']}/approve`, { token, headers });
+  await call(`POST /transaction/${body['id']}/reject`, { token, headers: { 'cf-connecting-ip': 'nowhere <b>' } });
+  await call(`GET /vault/${treasury.id}/transactions`, { token });
   const { results } = await coordinator.DB.prepare('SELECT entry FROM audit WHERE transaction_id = ? ORDER BY seq')
     .bind(body['id'])
     .all<{ entry: string }>();

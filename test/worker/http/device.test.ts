@@ -3,16 +3,16 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import { parseUserId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
-import type { Answer, Ask, Person, Treasury } from './scene.ts';
-import { anotherToken, ask, asService, coordinator, created, enter, foundTreasury, stored } from './scene.ts';
+import type { Answer, RequestOptions, Person, Treasury } from './scene.ts';
+import { anotherToken, call, asService, coordinator, created, enter, foundTreasury, stored } from './scene.ts';
 
 /** How people let their devices speak for them, and what counts from then on. */
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
 /** On a fresh token, so that no story meets a limit. */
-async function as(person: Person, line: string, options: Ask = {}): Promise<Answer> {
-  return ask(line, { ...options, token: (await anotherToken(person)).token });
+async function as(person: Person, line: string, options: RequestOptions = {}): Promise<Answer> {
+  return call(line, { ...options, token: (await anotherToken(person)).token });
 }
 
 interface Devices {
@@ -32,17 +32,17 @@ const enrolments = (treasury: Treasury, devices: Devices) =>
 async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices }> {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   // The co-signers are away here.
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
-  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   return { treasury, devices };
 }
 
 async function approveChange(treasury: Treasury, name: (typeof NAMES)[number], proposed: Answer, devices?: Devices) {
   const { id, digest } = proposed.body;
-  const voice = devices?.[name].voice(digest);
+  const signature = devices?.[name].sign(digest);
   const line = `POST /vault/${treasury.id}/policy-change/${id}/approve`;
-  return as(treasury[name], line, voice === undefined ? {} : { body: voice });
+  return as(treasury[name], line, signature === undefined ? {} : { body: signature });
 }
 
 async function policyOf(treasury: Treasury): Promise<Answer['body']> {
@@ -52,8 +52,8 @@ async function policyOf(treasury: Treasury): Promise<Answer['body']> {
 test('devices are enrolled, and begin to count, by the voices of a quorum alone', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   // The co-signers are away here.
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
-  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   expect([proposed.status, proposed.body['policy'].approvalMode]).toEqual([201, 'device']);
   expect(await policyOf(treasury)).toMatchObject({ version: 1, approvalMode: 'token', devices: [] });
   for (const name of ['alice', 'bob'] as const)
@@ -69,20 +69,20 @@ test('devices are enrolled, and begin to count, by the voices of a quorum alone'
 test('a transaction is approved by what devices have signed, and by nothing else', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id } = (await created(treasury)).body;
-  const asked = await as(treasury.alice, `GET /transaction/${id}/challenge`);
-  const { digest } = asked.body;
+  const answer = await as(treasury.alice, `GET /transaction/${id}/challenge`);
+  const { digest } = answer.body;
   const own = devices.alice.asDevice(treasury.alice.id);
-  expect(asked.body).toMatchObject({ policy: { approvalMode: 'device' }, devices: [{ keyId: own.keyId }] });
+  expect(answer.body).toMatchObject({ policy: { approvalMode: 'device' }, devices: [{ keyId: own.keyId }] });
   const before = await stored(treasury);
   const approve = (name: (typeof NAMES)[number], body?: object) =>
     as(treasury[name], `POST /transaction/${id}/approve`, body === undefined ? {} : { body });
   expect(code(await approve('alice'))).toEqual([403, 'device-signature-required']);
   expect(code(await approve('alice', {}))).toEqual([403, 'device-signature-required']);
-  const right = devices.alice.voice(digest);
+  const right = devices.alice.sign(digest);
   const wrong: [object, string][] = [
-    [devices.alice.voice('d1'.repeat(32)), 'wrong-signature'],
+    [devices.alice.sign('d1'.repeat(32)), 'wrong-signature'],
     [{ ...right, keyId: devices.bob.asDevice(treasury.bob.id).keyId }, 'unknown-device'],
-    [ScriptDevice.create().voice(digest), 'unknown-device'],
+    [ScriptDevice.create().sign(digest), 'unknown-device'],
     [{ ...right, clientDataJSON: 'AAAA' }, 'malformed'],
     [{ ...right, signature: 'AAAA' }, 'malformed'],
   ];
@@ -98,7 +98,7 @@ test('a transaction is approved by what devices have signed, and by nothing else
   expect([first.status, first.body['state'], first.body['approvalsCounted']]).toEqual([200, 'SUBMITTED', 1]);
   const again = await approve('alice', right);
   expect([again.status, again.body['alreadyCounted']]).toEqual([200, true]);
-  const second = await approve('bob', devices.bob.voice(digest));
+  const second = await approve('bob', devices.bob.sign(digest));
   expect([second.body['state'], second.body['approvals'][0]]).toEqual([
     'SIGNING',
     {
@@ -109,8 +109,8 @@ test('a transaction is approved by what devices have signed, and by nothing else
     },
   ]);
   const { history } = (await as(treasury.alice, `GET /transaction/${id}/history`)).body;
-  const voices = history.filter(({ action }: { action: string }) => action === 'approve');
-  expect(voices.map(({ detail }: { detail: string }) => detail)).toEqual([
+  const approvals = history.filter(({ action }: { action: string }) => action === 'approve');
+  expect(approvals.map(({ detail }: { detail: string }) => detail)).toEqual([
     own.keyId,
     devices.bob.asDevice(treasury.bob.id).keyId,
   ]);
@@ -127,19 +127,19 @@ test.each<[string, unknown]>([
 ])('an approval whose body has %s is not valid', async (_name, body) => {
   const treasury = await foundTreasury();
   const { id } = (await created(treasury)).body;
-  expect((await ask(`POST /transaction/${id}/approve`, { token: treasury.alice.token, body })).status).toBe(400);
+  expect((await call(`POST /transaction/${id}/approve`, { token: treasury.alice.token, body })).status).toBe(400);
 });
 
 test('where tokens count a signature may come along, and has to be right', async () => {
   const [treasury, device] = [await foundTreasury(), ScriptDevice.create()];
-  const wish = { addDevices: [device.enrolment(treasury.alice.id)] };
-  const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { addDevices: [device.enrolment(treasury.alice.id)] };
+  const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
-  const wrong = device.voice('d1'.repeat(32));
+  const wrong = device.sign('d1'.repeat(32));
   expect(code(await as(treasury.alice, line, { body: wrong }))).toEqual([403, 'device-signature-refused']);
-  const right = await as(treasury.alice, line, { body: device.voice(digest) });
+  const right = await as(treasury.alice, line, { body: device.sign(digest) });
   expect([right.status, right.body['approvals'][0].device.keyId]).toEqual([
     200,
     device.asDevice(treasury.alice.id).keyId,
@@ -152,14 +152,14 @@ test('when devices begin to count, what tokens have approved is undecided again'
   const { id, digest } = (await created(treasury)).body;
   await as(treasury.alice, `POST /transaction/${id}/approve`);
   // The co-signers are away here.
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
-  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
   const { body } = await as(treasury.alice, `GET /transaction/${id}`);
   expect([body['state'], body['approvals'], body['approvalsCounted']]).toEqual(['SUBMITTED', [], 0]);
   for (const name of ['alice', 'carol'] as const) {
     await as(treasury[name], `POST /transaction/${id}/approve`, {
-      body: devices[name].voice(digest),
+      body: devices[name].sign(digest),
     });
   }
   expect((await as(treasury.alice, `GET /transaction/${id}`)).body['state']).toBe('SIGNING');
@@ -174,7 +174,7 @@ test('the way back to tokens takes the devices of a quorum', async () => {
   // A voice for the policy itself, in place of the change, is another digest.
   const { hash } = proposed.body['policy'];
   const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
-  const misled = devices.alice.voice(hash);
+  const misled = devices.alice.sign(hash);
   expect(code(await as(treasury.alice, line, { body: misled }))).toEqual([403, 'device-signature-refused']);
   expect((await policyOf(treasury))['approvalMode']).toBe('device');
   for (const name of ['carol', 'bob'] as const) await approveChange(treasury, name, proposed, devices);
@@ -185,20 +185,20 @@ test('a lost device is replaced in one step, and has no voice from then on', asy
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
-  await as(treasury.bob, line, { body: devices.bob.voice(digest) });
+  await as(treasury.bob, line, { body: devices.bob.sign(digest) });
   const lost = devices.bob.asDevice(treasury.bob.id).keyId;
   const phone = new Authenticator(parsedUser(treasury.bob.id));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
   const described = { userId: treasury.bob.id, algorithm, publicKey, credentialId, rpId, origin };
-  const wish = { removeDevices: [lost], addDevices: [{ ...described, proof: phone.proof() }] };
-  const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { removeDevices: [lost], addDevices: [{ ...described, proof: phone.proof() }] };
+  const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   expect([proposed.status, proposed.body['code']]).toEqual([201, undefined]);
   for (const name of ['alice', 'carol'] as const) await approveChange(treasury, name, proposed, devices);
   expect((await as(treasury.bob, `GET /transaction/${id}`)).body['approvals']).toEqual([]);
-  const old = devices.bob.voice(digest);
+  const old = devices.bob.sign(digest);
   expect(code(await as(treasury.bob, line, { body: old }))).toEqual([403, 'device-signature-refused']);
-  const voice = await as(treasury.bob, line, { body: phone.voice(digest) });
-  expect([voice.status, voice.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
+  const signature = await as(treasury.bob, line, { body: phone.sign(digest) });
+  expect([signature.status, signature.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
 });
 
 test('a device that can not be is refused by the field that is wrong, and nothing is proposed', async () => {
@@ -228,8 +228,8 @@ test('a device that can not be is refused by the field that is wrong, and nothin
 
 test('whoever stops signing takes the devices along', async () => {
   const { treasury, devices } = await deviceTreasury();
-  const wish = { signers: [treasury.alice.id, treasury.bob.id] };
-  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { signers: [treasury.alice.id, treasury.bob.id] };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'carol'] as const) await approveChange(treasury, name, proposed, devices);
   const { devices: left } = await policyOf(treasury);
   expect(left.map(({ userId }: { userId: string }) => userId).toSorted()).toEqual(
@@ -242,7 +242,7 @@ test('voices that come at the same moment all count, and the same one twice coun
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
   const said = (['alice', 'bob', 'alice'] as const).map((name) =>
-    as(treasury[name], line, { body: devices[name].voice(digest) }),
+    as(treasury[name], line, { body: devices[name].sign(digest) }),
   );
   const answers = await Promise.all(said);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -254,12 +254,12 @@ test('a voice beside a change of the policy counts by the policy that is in forc
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const fresh = ScriptDevice.create().enrolment(treasury.bob.id);
-  const wish = { removeDevices: [devices.bob.asDevice(treasury.bob.id).keyId], addDevices: [fresh] };
-  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: wish });
+  const patch = { removeDevices: [devices.bob.asDevice(treasury.bob.id).keyId], addDevices: [fresh] };
+  const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   await approveChange(treasury, 'alice', proposed, devices);
   const line = `POST /transaction/${id}/approve`;
-  const voice = { body: devices.bob.voice(digest) };
-  await Promise.all([approveChange(treasury, 'carol', proposed, devices), as(treasury.bob, line, voice)]);
+  const signature = { body: devices.bob.sign(digest) };
+  await Promise.all([approveChange(treasury, 'carol', proposed, devices), as(treasury.bob, line, signature)]);
   const { body } = await as(treasury.alice, `GET /transaction/${id}`);
   expect([body['approvals'], body['approvalsCounted']]).toEqual([[], 0]);
 });
@@ -316,19 +316,19 @@ test('a change from tokens to devices names the keys of the co-signers, unless i
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   const { token } = treasury.alice;
   const [line, inside] = [`/vault/${treasury.id}/policy-change`, `/internal/vault/${treasury.id}/policy-change`];
-  const wish = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
+  const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices) };
   const service = coordinator.TEST_SERVICE_KEY;
-  const named = async (asked: Promise<Answer>) => {
-    const { status, body } = await asked;
+  const named = async (answer: Promise<Answer>) => {
+    const { status, body } = await answer;
     return [status, body['policy']?.cosigners ?? body['code'] ?? null];
   };
   // A co-signer is away: nothing is proposed.
-  expect(await named(as(treasury.alice, `POST ${line}`, { body: wish }))).toEqual([503, 'unavailable']);
-  expect(await named(asService(`POST ${inside}`, wish))).toEqual([503, 'unavailable']);
-  expect(await named(as(treasury.alice, `POST ${line}`, { body: wish, env }))).toEqual([201, cosigners]);
-  expect(await named(ask(`POST ${inside}`, { body: wish, env, token: service }))).toEqual([201, cosigners]);
+  expect(await named(as(treasury.alice, `POST ${line}`, { body: patch }))).toEqual([503, 'unavailable']);
+  expect(await named(asService(`POST ${inside}`, patch))).toEqual([503, 'unavailable']);
+  expect(await named(as(treasury.alice, `POST ${line}`, { body: patch, env }))).toEqual([201, cosigners]);
+  expect(await named(call(`POST ${inside}`, { body: patch, env, token: service }))).toEqual([201, cosigners]);
   // Null names none, and so does every change that stays in token mode.
-  expect(await named(ask(`POST ${line}`, { body: { ...wish, cosigners: null }, env, token }))).toEqual([201, null]);
+  expect(await named(call(`POST ${line}`, { body: { ...patch, cosigners: null }, env, token }))).toEqual([201, null]);
   const stays = { approvalMode: 'token', threshold: 3 };
   expect(await named(as(treasury.alice, `POST ${line}`, { body: stays, env }))).toEqual([201, null]);
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { ROUTES } from '#http/routes.ts';
 import type { Treasury } from './scene.ts';
-import { anotherToken, ask, coordinator, foundTreasury } from './scene.ts';
+import { anotherToken, call, coordinator, foundTreasury } from './scene.ts';
 
 /** The document of the interface, for programs and for people. */
 
@@ -11,7 +11,7 @@ const fetched = async (path: string) => {
 };
 
 test('it has every endpoint that a token opens, and none that a service key opens', async () => {
-  const { body } = await ask('GET /openapi.json');
+  const { body } = await call('GET /openapi.json');
   const documented = Object.entries(body['paths'] as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
   );
@@ -29,7 +29,7 @@ test('it has every endpoint that a token opens, and none that a service key open
 });
 
 test('every reference in it leads somewhere, and no operation has the name of another', async () => {
-  const { body } = await ask('GET /openapi.json');
+  const { body } = await call('GET /openapi.json');
   const text = JSON.stringify(body);
   const targets = [...text.matchAll(/"\$ref":"([^"]+)"/g)].map(([, target = '']) => target);
   expect(targets.length).toBeGreaterThan(50);
@@ -71,7 +71,7 @@ interface Documented {
 }
 
 test('whoever has to send a body is shown one, and every one that is shown is taken as it stands', async () => {
-  const { body } = await ask('GET /openapi.json');
+  const { body } = await call('GET /openapi.json');
   const treasury = await foundTreasury({ chains: ['ethereum'], threshold: 1 });
   let shown = 0;
   for (const [path, methods] of Object.entries(body['paths'] as Record<string, Record<string, Documented>>)) {
@@ -91,7 +91,7 @@ test('whoever has to send a body is shown one, and every one that is shown is ta
           .replace('{resetId}', 'crs_01J00000000000000000000000')
           .replace('{id}', spare);
         const sent = 'vaultId' in example ? { ...example, vaultId: treasury.id } : example;
-        const answer = await ask(`${method.toUpperCase()} ${filled}`, { token, body: sent });
+        const answer = await call(`${method.toUpperCase()} ${filled}`, { token, body: sent });
         // There is no node to ask for an estimate here; test/e2e has one.
         // Nor is there a reset that the device of the example could cancel.
         // Nor does this vault have a wallet on Bitcoin, whose coins could be joined.
@@ -107,7 +107,7 @@ test('whoever has to send a body is shown one, and every one that is shown is ta
 
 async function messageOf({ id: vaultId, bob }: Treasury): Promise<string> {
   const { token } = await anotherToken(bob);
-  const created = await ask('POST /transaction/message', {
+  const created = await call('POST /transaction/message', {
     token,
     body: { vaultId, chain: 'ethereum', message: 'hi' },
   });

@@ -7,7 +7,7 @@ import type { Promises } from '../main.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from './scene.ts';
 import {
-  ask,
+  call,
   asService,
   changePolicy,
   coordinator,
@@ -21,7 +21,7 @@ import {
 
 /** What a dashboard hears while it is open: everything, once it is so, and nothing that is not its reader's. */
 
-interface Heard {
+interface Received {
   readonly event: string;
   readonly data: Readonly<Record<string, unknown>>;
   readonly id: string | null;
@@ -60,7 +60,7 @@ async function listen(treasury: Treasury, cookie: string, lastEventId?: string) 
     return first;
   };
   /** Null when the stream has ended. */
-  const next = async (): Promise<Heard | null> => {
+  const next = async (): Promise<Received | null> => {
     for (;;) {
       const text = await block();
       if (text === null) return null;
@@ -108,10 +108,10 @@ test('a transaction is told as it is made, approved and rejected, each time as i
   expect(made).toMatchObject({ event: 'transaction', data: { id: body['id'], state: 'SUBMITTED', approvals: [] } });
   expect(made?.data['actionsForMe']).toEqual(['approve', 'reject']);
   expect((await next())?.event).toBe('balance');
-  await ask(`POST /transaction/${body['id']}/approve`, { token: treasury.alice.token });
+  await call(`POST /transaction/${body['id']}/approve`, { token: treasury.alice.token });
   expect(await next()).toMatchObject({ data: { approvalsCounted: 1, version: 2 } });
   await next();
-  await ask(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
+  await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
   expect(await next()).toMatchObject({ data: { state: 'REJECTED', actionsForMe: [] } });
 });
 
@@ -135,17 +135,17 @@ test('whoever was away goes on after the last event, and hears each thing once a
   await first.next();
   await first.close();
   const two = await created(treasury);
-  await ask(`POST /transaction/${two.body['id']}/approve`, { token: treasury.alice.token });
-  await ask(`POST /transaction/${one.body['id']}/reject`, { token: treasury.alice.token });
+  await call(`POST /transaction/${two.body['id']}/approve`, { token: treasury.alice.token });
+  await call(`POST /transaction/${one.body['id']}/reject`, { token: treasury.alice.token });
   const again = await listen(treasury, cookie, first.lastId());
-  const heard = [await again.next(), await again.next(), await again.next()];
-  expect(heard.map((one_) => [one_?.event, one_?.data['id'] ?? null, one_?.data['version'] ?? null])).toEqual([
+  const received = [await again.next(), await again.next(), await again.next()];
+  expect(received.map((one_) => [one_?.event, one_?.data['id'] ?? null, one_?.data['version'] ?? null])).toEqual([
     ['transaction', two.body['id'], 2],
     ['transaction', one.body['id'], 2],
     ['balance', null, null],
   ]);
   // Only the last event of an answer is a place to go on from.
-  expect(heard.map((one_) => one_?.id === null)).toEqual([true, true, false]);
+  expect(received.map((one_) => one_?.id === null)).toEqual([true, true, false]);
 });
 
 test('whoever was away for long hears everything, some at a time', async () => {
@@ -156,8 +156,8 @@ test('whoever was away for long hears everything, some at a time', async () => {
   const { next } = await listen(treasury, cookie, '0');
   const hashes: unknown[] = [];
   while (hashes.length < ids.length) {
-    const heard = await next();
-    if (heard?.event === 'transaction') hashes.push(heard.data['txHash']);
+    const received = await next();
+    if (received?.event === 'transaction') hashes.push(received.data['txHash']);
   }
   expect(hashes).toEqual(ids);
 });
@@ -204,7 +204,7 @@ test('whoever logs out hears nothing of what comes then', async () => {
   const cookie = await login(treasury.bob);
   const { next } = await listen(treasury, cookie);
   const headers = { cookie, origin: 'http://conclave.test' };
-  expect((await ask('DELETE /session', { headers })).status).toBe(204);
+  expect((await call('DELETE /session', { headers })).status).toBe(204);
   await created(treasury);
   expect(await next()).toBeNull();
 });

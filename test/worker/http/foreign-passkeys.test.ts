@@ -4,7 +4,7 @@ import { parseUserId } from '#domain/id.ts';
 import { readHealth } from '#store/health.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Treasury } from './scene.ts';
-import { ask, asService, changePolicy, coordinator, foundTreasury, PATIENCE_MS } from './scene.ts';
+import { call, asService, changePolicy, coordinator, foundTreasury, PATIENCE_MS } from './scene.ts';
 
 /** Operators learn of passkeys that belong to another page than the approval page, until policy changes replace them. */
 
@@ -38,7 +38,7 @@ test('a vault counts while its policy in force has a passkey of another page', a
   await changePolicy(treasury, { addDevices: [passkeyOf(treasury.alice.id, DASHBOARD)] });
   await projected(treasury, [DASHBOARD]);
   expect([await foreignTo(PAGE), await foreignTo(DASHBOARD), await foreignTo(null)]).toEqual([before + 1, 0, 0]);
-  const { body } = await ask(`GET /vault/${treasury.id}/policy`, { token: treasury.alice.token });
+  const { body } = await call(`GET /vault/${treasury.id}/policy`, { token: treasury.alice.token });
   const removeDevices = body['policy'].devices.map(({ keyId }: { keyId: string }) => keyId);
   await changePolicy(treasury, { removeDevices, addDevices: [passkeyOf(treasury.alice.id, PAGE)] });
   await projected(treasury, [PAGE]);

@@ -3,7 +3,7 @@ import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
 import { HASH, inclusion, PREPARED, UNPRICED } from '../../domain/cast.ts';
-import { anotherToken, ask, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
+import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from './scene.ts';
 
 /** A payment that was given up and is found on its chain after all. */
 
@@ -16,12 +16,12 @@ async function signedPayment() {
   const [id, vaultId] = [parseTransactionId(body['id']), parseVaultId(treasury.id)];
   if (id === null || vaultId === null) throw new Error('the ids must parse');
   for (const person of [treasury.alice, treasury.bob]) {
-    await ask(`POST /transaction/${id}/approve`, { token: (await anotherToken(person)).token });
+    await call(`POST /transaction/${id}/approve`, { token: (await anotherToken(person)).token });
   }
   const vault = vaultStub(coordinator, vaultId);
   await vault.record(id, { type: 'prepare', attempt: PREPARED });
   await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
-  const read = async (path: string) => (await ask(`GET ${path}`, { token: treasury.victor.token })).body;
+  const read = async (path: string) => (await call(`GET ${path}`, { token: treasury.victor.token })).body;
   return {
     id,
     vault,

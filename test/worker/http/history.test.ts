@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-import { anotherToken, ask, created, foundTreasury } from './scene.ts';
+import { anotherToken, call, created, foundTreasury } from './scene.ts';
 
 /** Who approved which bytes, and when: for an auditor, a year later. */
 
@@ -13,10 +13,10 @@ test('the history of a transaction has every step with its person, token, digest
   const treasury = await foundTreasury();
   const { alice, bob, victor } = treasury;
   const { body } = await created(treasury);
-  await ask(`POST /transaction/${body['id']}/approve`, { token: alice.token });
-  await ask(`POST /transaction/${body['id']}/approve`, { token: alice.token });
-  await ask(`POST /transaction/${body['id']}/reject`, { token: bob.token });
-  const { status, body: page } = await ask(`GET /transaction/${body['id']}/history`, { token: victor.token });
+  await call(`POST /transaction/${body['id']}/approve`, { token: alice.token });
+  await call(`POST /transaction/${body['id']}/approve`, { token: alice.token });
+  await call(`POST /transaction/${body['id']}/reject`, { token: bob.token });
+  const { status, body: page } = await call(`GET /transaction/${body['id']}/history`, { token: victor.token });
   const lines: readonly Line[] = page['history'];
   expect([status, page['nextAfter']]).toEqual([200, null]);
   expect(lines.map(short)).toEqual([
@@ -33,13 +33,13 @@ test('the history of a vault is one unbroken chain, page by page', async () => {
   const treasury = await foundTreasury();
   for (let i = 0; i < 3; i++) {
     const { body } = await created(treasury);
-    await ask(`POST /transaction/${body['id']}/approve`, { token: treasury.bob.token });
+    await call(`POST /transaction/${body['id']}/approve`, { token: treasury.bob.token });
   }
   const lines: Line[] = [];
   let after: number | null = 0;
   while (after !== null) {
     const { token } = await anotherToken(treasury.victor);
-    const { body } = await ask(`GET /vault/${treasury.id}/history?limit=3&after=${after}`, { token });
+    const { body } = await call(`GET /vault/${treasury.id}/history?limit=3&after=${after}`, { token });
     lines.push(...(body['history'] as readonly Line[]));
     after = body['nextAfter'];
   }
@@ -57,7 +57,7 @@ test('strangers see no history, and learn not whether there is one', async () =>
   const { body } = await created(treasury);
   const { token } = treasury.mallory;
   for (const path of [`/transaction/${body['id']}/history`, `/vault/${treasury.id}/history`, '/vault/999999/history']) {
-    const answer = await ask(`GET ${path}`, { token });
+    const answer = await call(`GET ${path}`, { token });
     expect([path, answer.status, answer.body['code']]).toEqual([path, 403, 'forbidden']);
   }
 });
@@ -66,7 +66,7 @@ test.each(['limit=0', 'limit=501', 'limit=x', 'after=-1', 'after=1.5', 'before=3
   'history?%s is refused',
   async (query) => {
     const treasury = await foundTreasury();
-    const answer = await ask(`GET /vault/${treasury.id}/history?${query}`, { token: treasury.victor.token });
+    const answer = await call(`GET /vault/${treasury.id}/history?${query}`, { token: treasury.victor.token });
     expect([answer.status, answer.body['code']]).toEqual([400, 'invalid-request']);
   },
 );

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
-import { anotherToken, ask, foundTreasury, payment } from './scene.ts';
+import { anotherToken, call, foundTreasury, payment } from './scene.ts';
 
 async function post(
   treasury: Treasury,
@@ -9,11 +9,11 @@ async function post(
 ): Promise<Answer> {
   const { token } = treasury.alice;
   const headers = key === null ? {} : { 'idempotency-key': key };
-  return ask('POST /transaction/transfer', { token, body: payment(treasury, differences), headers });
+  return call('POST /transaction/transfer', { token, body: payment(treasury, differences), headers });
 }
 
 async function listedIds(treasury: Treasury): Promise<readonly string[]> {
-  const { body } = await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  const { body } = await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   return body['transactions'].map(({ id }: { id: string }) => id);
 }
 
@@ -44,9 +44,9 @@ test('many at once with one key make one transfer', async () => {
 test('a replay answers as the first time, whatever became of the transfer since', async () => {
   const treasury = await foundTreasury();
   const first = await post(treasury, 'payout-1');
-  await ask(`POST /transaction/${first.body['id']}/reject`, { token: treasury.bob.token });
+  await call(`POST /transaction/${first.body['id']}/reject`, { token: treasury.bob.token });
   expect((await post(treasury, 'payout-1')).body).toEqual(first.body);
-  const now = await ask(`GET /transaction/${first.body['id']}`, { token: treasury.alice.token });
+  const now = await call(`GET /transaction/${first.body['id']}`, { token: treasury.alice.token });
   expect(now.body['state']).toBe('REJECTED');
 });
 
@@ -61,7 +61,7 @@ test('the same key with another body is refused, and nothing is made', async () 
 test('a key is its sender’s own: the same one of another person means something else', async () => {
   const treasury = await foundTreasury();
   const hers = await post(treasury, 'payout-1');
-  const his = await ask('POST /transaction/transfer', {
+  const his = await call('POST /transaction/transfer', {
     token: treasury.bob.token,
     body: payment(treasury),
     headers: { 'idempotency-key': 'payout-1' },
@@ -74,7 +74,7 @@ test('a key holds for the person, whichever token carries it: tokens are rotated
   const first = await post(treasury, 'payout-1');
   const { token } = await anotherToken(treasury.alice);
   const headers = { 'idempotency-key': 'payout-1' };
-  const second = await ask('POST /transaction/transfer', { token, body: payment(treasury), headers });
+  const second = await call('POST /transaction/transfer', { token, body: payment(treasury), headers });
   expect(second.body['id']).toBe(first.body['id']);
 });
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Promises } from '../main.ts';
 import type { Answer } from './scene.ts';
-import { anotherToken, ask, asService, enter } from './scene.ts';
+import { anotherToken, call, asService, enter } from './scene.ts';
 
 /** Text that is not well-formed Unicode reaches no route, whatever its schema says. */
 
@@ -11,11 +11,11 @@ async function answerOf(method: string, path: string, access: string): Promise<A
   const line = `${method} ${path.replaceAll(/:[A-Za-z]+/g, '1')}`;
   if (access === 'service') return asService(line, BODY);
   const { token } = await anotherToken(await enter('trent'));
-  return ask(line, { token, body: BODY });
+  return call(line, { token, body: BODY });
 }
 
 test('every route that takes JSON refuses it, by name and by its pointer', async () => {
-  await ask('GET /health');
+  await call('GET /health');
   const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
   const routes = ROUTES.filter((route) => (route.body ?? route.optionalBody) !== undefined && !route.sessionOnly);
   expect(routes.length).toBeGreaterThan(10);
@@ -35,6 +35,6 @@ test('a route of people in a browser refuses it as well', async () => {
   const issued = await asService(`POST /internal/user/${person.id}/session`);
   const cookie = String(issued.body['cookie']).split(';')[0] ?? '';
   const headers = { cookie, origin: 'http://conclave.test', 'sec-fetch-site': 'same-origin' };
-  const answer = await ask('POST /session/access-token', { headers, body: { name: 'a\uDC00' } });
+  const answer = await call('POST /session/access-token', { headers, body: { name: 'a\uDC00' } });
   expect([answer.status, answer.body['errors'][0].code]).toEqual([400, 'ill-formed-text']);
 });

@@ -2,7 +2,7 @@ import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'c
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import { addDeadLetter } from '#store/dead-letters.ts';
-import { anotherToken, ask, asService, coordinator, enter, foundTreasury, login, RECIPIENT, WALLET } from './scene.ts';
+import { anotherToken, call, asService, coordinator, enter, foundTreasury, login, RECIPIENT, WALLET } from './scene.ts';
 
 /** What operators do, with a service key. */
 
@@ -59,10 +59,10 @@ test('a person has fifty tokens and not one more, until one is deleted', async (
   const trent = await enter('trent');
   const issued = await Promise.all(Array.from({ length: 49 }, () => anotherToken(trent)));
   const headers = { cookie: await login(trent), origin: 'http://conclave.test' };
-  const issue = () => ask('POST /session/access-token', { headers, body: { name: 'x' } });
+  const issue = () => call('POST /session/access-token', { headers, body: { name: 'x' } });
   const refused = await issue();
   expect([refused.status, refused.body['code']]).toEqual([409, 'too-many-access-tokens']);
-  await ask(`DELETE /personal-access-token/${issued[0]?.token.slice(12, 28)}`, { token: trent.token });
+  await call(`DELETE /personal-access-token/${issued[0]?.token.slice(12, 28)}`, { token: trent.token });
   expect((await issue()).status).toBe(201);
 });
 
@@ -140,9 +140,9 @@ test('members come and go; who signs is not for a service key to say', async () 
   const path = `/internal/vault/${treasury.id}`;
   const added = await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['viewer'] });
   expect(added.status).toBe(200);
-  expect((await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(200);
+  expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(200);
   expect((await asService(`DELETE ${path}/member/${treasury.mallory.id}`)).status).toBe(200);
-  expect((await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(403);
+  expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(403);
   const before = await asService(`GET ${path}`);
   const tries = [
     await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['signer'] }),
@@ -174,9 +174,9 @@ test('a vault gets a wallet on one more chain, with the address of its key, and 
   ]);
   expect((await asService(`PUT ${path}/wallet/eip155:8453`)).body).toEqual(added.body);
   const body = { vaultId: treasury.id, chain: 'base', to: RECIPIENT, amount: '1' };
-  const paid = await ask('POST /transaction/transfer', { token: treasury.alice.token, body });
+  const paid = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
   expect([paid.status, paid.body['from']]).toEqual([201, address]);
-  await ask(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const { results } = await coordinator.DB.prepare('SELECT chain FROM wallets WHERE vault_id = ? ORDER BY chain')
     .bind(treasury.id)
     .all();

@@ -1,7 +1,7 @@
 import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Person } from './scene.ts';
-import { anotherToken, ask, coordinator, created, enter, foundTreasury, PATIENCE_MS, payment } from './scene.ts';
+import { anotherToken, call, coordinator, created, enter, foundTreasury, PATIENCE_MS, payment } from './scene.ts';
 
 /** Spec part 8: windows of sixty seconds for each token, 20 reads, 10 writes, 300 profiles. */
 
@@ -23,7 +23,7 @@ function stubOf({ token }: Person) {
 
 test('twenty reads a minute, and the headers count them down', async () => {
   const trent = await enter('trent');
-  const read = () => ask(NOWHERE, { token: trent.token });
+  const read = () => call(NOWHERE, { token: trent.token });
   const first = await read();
   expect(first.headers.get('ratelimit-policy')).toBe('"read";q=20;w=60');
   expect(first.headers.get('ratelimit')).toMatch(/^"read";r=19;t=(60|59)$/);
@@ -42,7 +42,7 @@ test('twenty reads a minute, and the headers count them down', async () => {
 
 test('who waits as long as told is let in again, and not a second earlier', async () => {
   const trent = await enter('trent');
-  const read = () => ask(NOWHERE, { token: trent.token });
+  const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: startMs });
   await statuses(20, read);
@@ -55,34 +55,34 @@ test('who waits as long as told is let in again, and not a second earlier', asyn
 test('ten writes a minute, counted apart from reads', async () => {
   const treasury = await foundTreasury();
   const alice = await anotherToken(treasury.alice);
-  const write = () => ask('POST /transaction/transfer', { token: alice.token, body: payment(treasury) });
+  const write = () => call('POST /transaction/transfer', { token: alice.token, body: payment(treasury) });
   expect(await statuses(11, write)).toEqual([...Array.from({ length: 10 }, () => 201), 429]);
-  expect((await ask('GET /user/me', { token: alice.token })).status).toBe(200);
-  expect((await ask(NOWHERE, { token: alice.token })).status).toBe(403);
+  expect((await call('GET /user/me', { token: alice.token })).status).toBe(200);
+  expect((await call(NOWHERE, { token: alice.token })).status).toBe(403);
 });
 
 test('a refused write has done nothing', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const bob = await anotherToken(treasury.bob);
-  const invalid = () => ask('POST /transaction/transfer', { token: bob.token, body: {} });
+  const invalid = () => call('POST /transaction/transfer', { token: bob.token, body: {} });
   await statuses(10, invalid);
-  const refused = await ask(`POST /transaction/${body['id']}/approve`, { token: bob.token });
+  const refused = await call(`POST /transaction/${body['id']}/approve`, { token: bob.token });
   expect(refused.status).toBe(429);
-  const read = await ask(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
+  const read = await call(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
   expect(read.body['approvalsCounted']).toBe(0);
 });
 
 test('three hundred looks at the own profile', async () => {
   const trent = await enter('trent');
-  const answers = await Promise.all(Array.from({ length: 310 }, () => ask('GET /user/me', { token: trent.token })));
+  const answers = await Promise.all(Array.from({ length: 310 }, () => call('GET /user/me', { token: trent.token })));
   expect(answers.filter(({ status }) => status === 200).length).toBe(300);
   expect(answers.filter(({ status }) => status === 429).length).toBe(10);
 }, 20_000);
 
 test('however many come at once, exactly the quota passes', async () => {
   const trent = await enter('trent');
-  const answers = await Promise.all(Array.from({ length: 60 }, () => ask(NOWHERE, { token: trent.token })));
+  const answers = await Promise.all(Array.from({ length: 60 }, () => call(NOWHERE, { token: trent.token })));
   expect(answers.filter(({ status }) => status === 403).length).toBe(20);
   expect(answers.filter(({ status }) => status === 429).length).toBe(40);
 });
@@ -92,17 +92,17 @@ test('of a thousand writes at once exactly ten pass, and exactly ten transfers a
   const alice = await anotherToken(treasury.alice);
   const body = payment(treasury);
   const answers = await Promise.all(
-    Array.from({ length: 1_000 }, () => ask('POST /transaction/transfer', { token: alice.token, body })),
+    Array.from({ length: 1_000 }, () => call('POST /transaction/transfer', { token: alice.token, body })),
   );
   const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
   expect([count(201), count(429)]).toEqual([10, 990]);
-  const list = await ask(`GET /vault/${treasury.id}/transactions?limit=100`, { token: treasury.victor.token });
+  const list = await call(`GET /vault/${treasury.id}/transactions?limit=100`, { token: treasury.victor.token });
   expect(list.body['transactions']).toHaveLength(10);
 }, 30_000);
 
 test('the edges of a window, to the millisecond: the last one of it, the first one of the next, a clock that goes back', async () => {
   const trent = await enter('trent');
-  const read = () => ask(NOWHERE, { token: trent.token });
+  const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: startMs });
   await read();
@@ -119,15 +119,15 @@ test('the edges of a window, to the millisecond: the last one of it, the first o
 
 test('each token has its own windows', async () => {
   const trent = await enter('trent');
-  await statuses(20, () => ask(NOWHERE, { token: trent.token }));
+  await statuses(20, () => call(NOWHERE, { token: trent.token }));
   const other = await anotherToken(trent);
-  expect((await ask(NOWHERE, { token: other.token })).status).toBe(403);
-  expect((await ask(NOWHERE, { token: trent.token })).status).toBe(429);
+  expect((await call(NOWHERE, { token: other.token })).status).toBe(403);
+  expect((await call(NOWHERE, { token: trent.token })).status).toBe(429);
 });
 
 test('an object that was put to sleep remembers what was used', async () => {
   const trent = await enter('trent');
-  const read = () => ask(NOWHERE, { token: trent.token });
+  const read = () => call(NOWHERE, { token: trent.token });
   await statuses(20, read);
   // The storage follows the count within a quarter of a second; eviction waits for it.
   await vi.waitFor(async () => {
@@ -147,7 +147,7 @@ async function storedWindows(person: Person) {
 test('a request without a valid token takes nothing from the token’s owner', async () => {
   const trent = await enter('trent');
   const forged = `${trent.token.slice(0, -1)}${trent.token.endsWith('A') ? 'B' : 'A'}`;
-  await statuses(30, () => ask(NOWHERE, { token: forged }));
-  const own = await ask(NOWHERE, { token: trent.token });
+  await statuses(30, () => call(NOWHERE, { token: forged }));
+  const own = await call(NOWHERE, { token: trent.token });
   expect(own.headers.get('ratelimit')).toMatch(/^"read";r=19;/);
 });

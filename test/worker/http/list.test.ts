@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import type { Answer, Treasury } from './scene.ts';
-import { anotherToken, ask, created, foundTreasury } from './scene.ts';
+import { anotherToken, call, created, foundTreasury } from './scene.ts';
 
 async function page(treasury: Treasury, query = ''): Promise<Answer> {
   const { token } = await anotherToken(treasury.victor);
-  return ask(`GET /vault/${treasury.id}/transactions${query}`, { token });
+  return call(`GET /vault/${treasury.id}/transactions${query}`, { token });
 }
 
 function idsOf({ body }: Answer): readonly string[] {
@@ -21,7 +21,7 @@ test('a caller sees at once what was just written, the newest first', async () =
   const treasury = await foundTreasury();
   const ids = await createMany(treasury, 3);
   expect(idsOf(await page(treasury))).toEqual(ids.toReversed());
-  await ask(`POST /transaction/${ids[0]}/reject`, { token: treasury.bob.token });
+  await call(`POST /transaction/${ids[0]}/reject`, { token: treasury.bob.token });
   const states = (await page(treasury)).body['transactions'].map(({ state }: { state: string }) => state);
   expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'REJECTED']);
 });
@@ -29,7 +29,7 @@ test('a caller sees at once what was just written, the newest first', async () =
 test('a record in the list is the record that is read alone', async () => {
   const treasury = await foundTreasury();
   const [id] = await createMany(treasury, 1);
-  const alone = await ask(`GET /transaction/${id}`, { token: treasury.victor.token });
+  const alone = await call(`GET /transaction/${id}`, { token: treasury.victor.token });
   expect((await page(treasury)).body['transactions']).toEqual([alone.body]);
 });
 
@@ -47,7 +47,7 @@ test('pages follow each other without a gap or a double, though new ones come in
 test('the list can be narrowed', async () => {
   const treasury = await foundTreasury();
   const [first = '', second = ''] = await createMany(treasury, 2);
-  await ask(`POST /transaction/${first}/reject`, { token: treasury.bob.token });
+  await call(`POST /transaction/${first}/reject`, { token: treasury.bob.token });
   const between = new Date(Date.now() + 60_000).toISOString();
   const cases: readonly (readonly [string, readonly string[]])[] = [
     ['?state=REJECTED', [first]],
@@ -101,8 +101,8 @@ test('a cursor of another vault is none of this one', async () => {
 test('only members see the list, and a vault that does not exist looks like another one’s', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.mallory;
-  const foreign = await ask(`GET /vault/${treasury.id}/transactions`, { token });
-  const nowhere = await ask('GET /vault/4242424242/transactions', { token });
+  const foreign = await call(`GET /vault/${treasury.id}/transactions`, { token });
+  const nowhere = await call('GET /vault/4242424242/transactions', { token });
   const shape = ({ status, body: { requestId: _requestId, ...rest } }: Answer) => ({ status, ...rest });
   expect(foreign.status).toBe(403);
   expect(shape(nowhere)).toEqual(shape(foreign));
@@ -110,6 +110,6 @@ test('only members see the list, and a vault that does not exist looks like anot
 
 test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s cannot be', async (id) => {
   const treasury = await foundTreasury();
-  const answer = await ask(`GET /vault/${id}/transactions`, { token: treasury.victor.token });
+  const answer = await call(`GET /vault/${id}/transactions`, { token: treasury.victor.token });
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'vaultId']);
 });

@@ -2,7 +2,17 @@ import { expect, test } from 'vitest';
 import { parseTransactionId } from '#domain/id.ts';
 import { inclusion, PREPARED, HASH } from '../../domain/cast.ts';
 import type { Treasury } from './scene.ts';
-import { anotherToken, ask, coordinator, created, foundTreasury, payment, RECIPIENT, stored, WALLET } from './scene.ts';
+import {
+  anotherToken,
+  call,
+  coordinator,
+  created,
+  foundTreasury,
+  payment,
+  RECIPIENT,
+  stored,
+  WALLET,
+} from './scene.ts';
 
 /** The guard against address poisoning. */
 
@@ -15,7 +25,7 @@ async function paidOnce(treasury: Treasury): Promise<void> {
   const { body } = await created(treasury);
   const id = parseTransactionId(body['id']);
   if (id === null) throw new Error('the id must parse');
-  for (const { token } of [treasury.alice, treasury.bob]) await ask(`POST /transaction/${id}/approve`, { token });
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
   const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
   await vault.record(id, { type: 'prepare', attempt: PREPARED });
   await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
@@ -25,7 +35,7 @@ async function paidOnce(treasury: Treasury): Promise<void> {
 
 async function pay(treasury: Treasury, differences: Readonly<Record<string, unknown>>) {
   const { token } = await anotherToken(treasury.alice);
-  return ask('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+  return call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
 }
 
 test('who only looks like somebody that was paid is refused by name, and nothing is stored', async () => {
@@ -62,11 +72,11 @@ test('accepted by name it is created, shown to every signer, and takes one appro
   const answer = await pay(treasury, { to: TWIN, acceptLookalikeOf: RECIPIENT });
   expect([answer.status, answer.body['lookalikeOf'], answer.body['requiredApprovals']]).toEqual([201, RECIPIENT, 3]);
   const id: string = answer.body['id'];
-  const challenge = await ask(`GET /transaction/${id}/challenge`, { token: treasury.bob.token });
+  const challenge = await call(`GET /transaction/${id}/challenge`, { token: treasury.bob.token });
   expect([challenge.body['intent'].lookalikeOf, challenge.body['approvals'].required]).toEqual([RECIPIENT, 3]);
   const states: string[] = [];
   for (const signer of [treasury.alice, treasury.bob, treasury.carol]) {
-    states.push((await ask(`POST /transaction/${id}/approve`, { token: signer.token })).body['state']);
+    states.push((await call(`POST /transaction/${id}/approve`, { token: signer.token })).body['state']);
   }
   expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'SIGNING']);
 });
@@ -75,7 +85,7 @@ test('what it would cost is told to whoever accepts it by name, as it is created
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const estimate = (body: object) =>
-    ask('POST /transaction/estimate-fee', {
+    call('POST /transaction/estimate-fee', {
       token: treasury.alice.token,
       body: { vaultId: treasury.id, chain: 'anvil', to: TWIN, amount: '1', ...body },
     });
@@ -107,7 +117,7 @@ test.each<[string, string, Record<string, unknown>]>([
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const { token } = await anotherToken(treasury.alice);
-  const answer = await ask(`POST /transaction/${kind}`, {
+  const answer = await call(`POST /transaction/${kind}`, {
     token,
     body: { vaultId: treasury.id, chain: 'anvil', ...body },
   });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { consume } from '#jobs/consume.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
-import { ask, coordinator, foundTreasury, payment } from './scene.ts';
+import { call, coordinator, foundTreasury, payment } from './scene.ts';
 
 /** A data set that can be looked at. */
 function counting() {
@@ -16,9 +16,9 @@ test('every request is counted by its route and status, and nothing of who or wh
   const treasury = await foundTreasury();
   const { points, env } = counting();
   const { token } = treasury.alice;
-  expect((await ask('POST /transaction/transfer', { token, body: payment(treasury), env })).status).toBe(201);
-  expect((await ask('GET /transaction/1.01J9ZK0000000000000000000A', { env })).status).toBe(401);
-  expect((await ask('GET /somewhere', { env })).status).toBe(404);
+  expect((await call('POST /transaction/transfer', { token, body: payment(treasury), env })).status).toBe(201);
+  expect((await call('GET /transaction/1.01J9ZK0000000000000000000A', { env })).status).toBe(401);
+  expect((await call('GET /somewhere', { env })).status).toBe(404);
   expect(points).toEqual([
     { indexes: ['request'], blobs: ['POST', '/transaction/transfer', '201'], doubles: [] },
     { indexes: ['request'], blobs: ['GET', '/transaction/:txId', '401'], doubles: [] },
@@ -51,5 +51,5 @@ test('without a data set, or with one that fails, everything goes on', async () 
   };
   recordMetric({ METRICS }, { kind: 'alarm', texts: ['late-sweep'] });
   recordMetric({}, { kind: 'alarm', texts: ['late-sweep'] });
-  expect((await ask('GET /health')).status).toBe(200);
+  expect((await call('GET /health')).status).toBe(200);
 });

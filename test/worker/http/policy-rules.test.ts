@@ -4,7 +4,7 @@ import { HASH, inclusion, PREPARED } from '../../domain/cast.ts';
 import type { Answer, Person, Treasury } from './scene.ts';
 import {
   anotherToken,
-  ask,
+  call,
   changePolicy,
   coordinator,
   created,
@@ -26,16 +26,16 @@ const code = ({ status, body }: Answer) => [status, body['code']];
 
 async function pay(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}): Promise<Answer> {
   const { token } = await anotherToken(treasury.alice);
-  return ask('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+  return call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
 }
 
 async function approve(person: Person, id: string): Promise<Answer> {
   const { token } = await anotherToken(person);
-  return ask(`POST /transaction/${id}/approve`, { token });
+  return call(`POST /transaction/${id}/approve`, { token });
 }
 
 async function policyOf(treasury: Treasury): Promise<Answer> {
-  return ask(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
+  return call(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
 }
 
 test('only the address book is paid where the signers want it so, and it says who that is', async () => {
@@ -56,7 +56,7 @@ test('only the address book is paid where the signers want it so, and it says wh
   const landlord = await pay(treasury);
   expect([landlord.status, landlord.body['knownAs']]).toEqual([201, [{ address: RECIPIENT, name: 'Landlord' }]]);
   // What was proposed before is held to it too.
-  const seen = await ask(`GET /transaction/${pending.body['id']}`, { token: treasury.victor.token });
+  const seen = await call(`GET /transaction/${pending.body['id']}`, { token: treasury.victor.token });
   expect(seen.body['forbiddenBy']).toContain(OTHER);
   expect(code(await approve(treasury.bob, pending.body['id']))).toEqual([422, 'policy-forbids']);
 });
@@ -82,7 +82,7 @@ test('a large amount takes more voices, and the record says why', async () => {
     ['amount', 3],
   ]);
   for (const person of [treasury.alice, treasury.bob]) await approve(person, large.body['id']);
-  const two = await ask(`GET /transaction/${large.body['id']}`, { token: treasury.victor.token });
+  const two = await call(`GET /transaction/${large.body['id']}`, { token: treasury.victor.token });
   expect(two.body['state']).toBe('SUBMITTED');
   expect((await approve(treasury.carol, large.body['id'])).body['state']).toBe('SIGNING');
 });
@@ -110,7 +110,7 @@ test('one transaction moves at most its limit, by whatever way it goes', async (
   ];
   for (const [kind, body] of tries) {
     const { token } = await anotherToken(treasury.alice);
-    const answer = await ask(`POST /transaction/${kind}`, { token, body: { ...place, ...body } });
+    const answer = await call(`POST /transaction/${kind}`, { token, body: { ...place, ...body } });
     expect([kind, ...code(answer)]).toEqual([kind, 422, 'policy-forbids']);
   }
 });
@@ -119,9 +119,9 @@ test('what nobody can weigh is refused where the signers want it so', async () =
   const treasury = await foundTreasury({ rules: { unreadableThreshold: null } });
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', to: TOKEN, data: '0x12345678', value: '0' };
-  const answer = await ask('POST /transaction/contract-interaction', { token, body });
+  const answer = await call('POST /transaction/contract-interaction', { token, body });
   expect([...code(answer), answer.body['breach']]).toEqual([422, 'policy-forbids', { rule: 'unreadable' }]);
-  const words = await ask('POST /transaction/message', {
+  const words = await call('POST /transaction/message', {
     token,
     body: { vaultId: treasury.id, chain: 'anvil', message: 'hi' },
   });
@@ -183,7 +183,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
   expect((await approve(treasury.bob, three.body['id'])).body['state']).toBe('SIGNING');
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * 60 * 60 * 1000 });
   const { token } = await anotherToken(treasury.victor);
-  expect((await ask(`GET /vault/${treasury.id}/policy`, { token })).body['spent']).toEqual(['0']);
+  expect((await call(`GET /vault/${treasury.id}/policy`, { token })).body['spent']).toEqual(['0']);
 });
 
 test('what was reverted on its chain is not spent, and a reorganisation makes it count again', async () => {
@@ -213,7 +213,7 @@ test('approvals that arrive together spend the day’s limit once', async () => 
   });
   const [one, two] = [await pay(treasury), await pay(treasury)];
   for (const { body } of [one, two]) await approve(treasury.alice, body['id']);
-  const voices = await Promise.all([one, two].map(({ body }) => approve(treasury.bob, body['id'])));
-  expect(voices.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 422]);
+  const approvals = await Promise.all([one, two].map(({ body }) => approve(treasury.bob, body['id'])));
+  expect(approvals.map(({ status }) => status).toSorted((a, b) => a - b)).toEqual([200, 422]);
   expect((await policyOf(treasury)).body['spent']).toEqual(['1000']);
 });

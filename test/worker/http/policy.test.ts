@@ -1,7 +1,7 @@
 import { runDurableObjectAlarm } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from './scene.ts';
-import { anotherToken, ask, asService, coordinator, foundTreasury, RECIPIENT, stored } from './scene.ts';
+import { anotherToken, call, asService, coordinator, foundTreasury, RECIPIENT, stored } from './scene.ts';
 
 /** What signers agree on, and how they change it. */
 
@@ -13,18 +13,18 @@ const OTHER = '0x4444444444444444444444444444444444444444';
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-async function propose(treasury: Treasury, wish: object, person: Person = treasury.alice): Promise<Answer> {
+async function propose(treasury: Treasury, patch: object, person: Person = treasury.alice): Promise<Answer> {
   const { token } = await anotherToken(person);
-  return ask(`POST /vault/${treasury.id}/policy-change`, { token, body: wish });
+  return call(`POST /vault/${treasury.id}/policy-change`, { token, body: patch });
 }
 
 async function decide(treasury: Treasury, person: Person, id: string, decision: string): Promise<Answer> {
   const { token } = await anotherToken(person);
-  return ask(`POST /vault/${treasury.id}/policy-change/${id}/${decision}`, { token });
+  return call(`POST /vault/${treasury.id}/policy-change/${id}/${decision}`, { token });
 }
 
 async function policyOf(treasury: Treasury): Promise<Answer> {
-  return ask(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
+  return call(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
 }
 
 test('a vault is founded with rules, and everybody in it reads them', async () => {
@@ -86,7 +86,7 @@ test('neither an operator nor an admin nor one signer changes who decides', asyn
     }
   }
   for (let i = 0; i < 2; i++) await decide(treasury, treasury.alice, wanted.body['id'], 'approve');
-  const seen = await ask(`GET /vault/${treasury.id}/policy-change/${wanted.body['id']}`, { token });
+  const seen = await call(`GET /vault/${treasury.id}/policy-change/${wanted.body['id']}`, { token });
   expect([seen.body['state'], seen.body['approvals'].length]).toEqual(['PENDING', 1]);
   expect((await policyOf(treasury)).body['policy'].version).toBe(1);
 });
@@ -131,24 +131,24 @@ test('a change that is adopted ends all others: they followed a policy that is n
     'policy-change-not-pending',
   ]);
   const { token } = await anotherToken(treasury.victor);
-  const list = await ask(`GET /vault/${treasury.id}/policy-change`, { token });
+  const list = await call(`GET /vault/${treasury.id}/policy-change`, { token });
   expect(list.body['policyChanges'].map(({ state }: { state: string }) => state)).toEqual(['ADOPTED', 'SUPERSEDED']);
   expect((await policyOf(treasury)).body['policy'].threshold).toBe(3);
 });
 
 test('at most ten changes are pending, and the list has pages', async () => {
   const treasury = await foundTreasury();
-  const wish = (n: number) => ({ limits: [{ chain: 'anvil', perTransaction: String(n) }] });
-  for (let n = 1; n <= 10; n++) expect((await propose(treasury, wish(n))).status).toBe(201);
-  expect(code(await propose(treasury, wish(11)))).toEqual([409, 'too-many-policy-changes']);
+  const patch = (n: number) => ({ limits: [{ chain: 'anvil', perTransaction: String(n) }] });
+  for (let n = 1; n <= 10; n++) expect((await propose(treasury, patch(n))).status).toBe(201);
+  expect(code(await propose(treasury, patch(11)))).toEqual([409, 'too-many-policy-changes']);
   const { token } = treasury.victor;
   const path = `GET /vault/${treasury.id}/policy-change`;
   const ids = (answer: Answer) => answer.body['policyChanges'].map(({ id }: { id: string }) => id);
-  const all = ids(await ask(path, { token }));
+  const all = ids(await call(path, { token }));
   expect([all.length, new Set(all).size]).toEqual([10, 10]);
-  const rest = await ask(`${path}?cursor=${all[3]}`, { token });
+  const rest = await call(`${path}?cursor=${all[3]}`, { token });
   expect([ids(rest), rest.body['nextCursor']]).toEqual([all.slice(4), null]);
-  expect((await ask(`${path}?cursor=x`, { token })).status).toBe(400);
+  expect((await call(`${path}?cursor=x`, { token })).status).toBe(400);
 });
 
 test('a change that nobody decides expires by itself', async () => {
@@ -156,10 +156,10 @@ test('a change that nobody decides expires by itself', async () => {
   const { body } = await propose(treasury, { threshold: 3 });
   const { token } = treasury.bob;
   vi.useFakeTimers({ toFake: ['Date'], now: Date.parse(body['expiresAt']) });
-  const late = await ask(`POST /vault/${treasury.id}/policy-change/${body['id']}/approve`, { token });
+  const late = await call(`POST /vault/${treasury.id}/policy-change/${body['id']}/approve`, { token });
   expect([late.status, late.body['state']]).toEqual([409, 'EXPIRED']);
   await runDurableObjectAlarm(coordinator.VAULT.getByName(`vault:${treasury.id}`));
-  const seen = await ask(`GET /vault/${treasury.id}/policy-change/${body['id']}`, { token });
+  const seen = await call(`GET /vault/${treasury.id}/policy-change/${body['id']}`, { token });
   expect(seen.body['state']).toBe('EXPIRED');
 });
 
@@ -196,9 +196,9 @@ test('a policy that could not be is refused by the field that makes it so, and n
     [{ unreadableThreshold: 4 }, '/higherThresholds'],
     [{ limit: '1' }, '/limit'],
   ];
-  for (const [wish, pointer] of cases) {
-    const answer = await propose(treasury, wish);
-    expect([wish, answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([wish, 400, pointer]);
+  for (const [patch, pointer] of cases) {
+    const answer = await propose(treasury, patch);
+    expect([patch, answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([patch, 400, pointer]);
   }
   expect(await stored(treasury)).toEqual(before);
 });
@@ -215,7 +215,7 @@ test('every step of a change is a line of the vault’s history', async () => {
   const { body } = await propose(treasury, { threshold: 3 });
   for (const person of [treasury.alice, treasury.bob]) await decide(treasury, person, body['id'], 'approve');
   const { token } = treasury.victor;
-  const { body: page } = await ask(`GET /vault/${treasury.id}/history`, { token });
+  const { body: page } = await call(`GET /vault/${treasury.id}/history`, { token });
   const lines: readonly { readonly action: string; readonly digest: string }[] = page['history'];
   const about = lines.filter(({ action }) => action.endsWith('-policy'));
   expect(about.map(({ action }) => action)).toEqual([

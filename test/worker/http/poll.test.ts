@@ -2,7 +2,7 @@ import { runInDurableObject } from 'cloudflare:test';
 import { expect, test, vi } from 'vitest';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { Answer, Treasury } from './scene.ts';
-import { ask, asService, coordinator, created, foundTreasury, PATIENCE_MS } from './scene.ts';
+import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 
 /** Twenty reads a minute are enough for who polls: a tag says what is known, and `Prefer: wait` waits for news. */
 
@@ -17,14 +17,14 @@ function read(treasury: Treasury, id: string, { tag, wait, as = 'victor' }: Read
     ...(tag === undefined ? {} : { 'if-none-match': tag }),
     ...(wait === undefined ? {} : { prefer: wait }),
   };
-  return ask(`GET /transaction/${id}`, { token: treasury[as].token, headers });
+  return call(`GET /transaction/${id}`, { token: treasury[as].token, headers });
 }
 
 async function scene() {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const id: string = body['id'];
-  const approve = () => ask(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
+  const approve = () => call(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
   return { treasury, id, approve };
 }
 
@@ -50,7 +50,7 @@ test('who has the newest record gets 304 and no body, with the limits as ever', 
 test('the list has a tag too', async () => {
   const { treasury, approve } = await scene();
   const list = (tag = '') =>
-    ask(`GET /vault/${treasury.id}/transactions`, {
+    call(`GET /vault/${treasury.id}/transactions`, {
       token: treasury.victor.token,
       headers: { 'if-none-match': tag },
     });
@@ -70,7 +70,7 @@ test('who waits gets the change when it happens', async () => {
   const { treasury, id, approve } = await scene();
   const tag = (await read(treasury, id)).headers.get('etag') ?? '';
   const waiting = read(treasury, id, { tag, wait: 'wait=30' });
-  await untilSomebodyWaits(treasury);
+  await untilPollWaits(treasury);
   await approve();
   const answer = await waiting;
   expect([answer.status, answer.body['approvalsCounted']]).toEqual([200, 1]);
@@ -103,9 +103,9 @@ test('a wait is one read, and never longer than half a minute', async () => {
   const after = await read(treasury, id, { wait: 'wait=1' });
   const left = ({ headers }: Answer) => Number.parseInt(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1] ?? '', 10);
   expect(left(before) - left(after)).toBe(1);
-  const approve = () => ask(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
+  const approve = () => call(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
   const long = read(treasury, id, { wait: 'wait=999999' });
-  await untilSomebodyWaits(treasury);
+  await untilPollWaits(treasury);
   await approve();
   expect((await long).headers.get('preference-applied')).toBe('wait=30');
 });
@@ -122,7 +122,7 @@ test.each(['wait', 'wait=', 'wait=-1', 'wait=x', 'wait=1.5', 'await=9', 'wait=0'
 test('who is put out of the vault while waiting sees nothing more', async () => {
   const { treasury, id, approve } = await scene();
   const waiting = read(treasury, id, { wait: 'wait=30' });
-  await untilSomebodyWaits(treasury);
+  await untilPollWaits(treasury);
   await asService(`DELETE /internal/vault/${treasury.id}/member/${treasury.victor.id}`);
   await approve();
   expect((await waiting).status).toBe(403);
@@ -134,7 +134,7 @@ test('a stranger waits for nothing', async () => {
 });
 
 /** A wait holds its place in the object of the vault; that is where it can be seen from. */
-async function untilSomebodyWaits({ id }: Treasury): Promise<void> {
+async function untilPollWaits({ id }: Treasury): Promise<void> {
   const stub = coordinator.VAULT.getByName(`vault:${id}`);
   await vi.waitFor(async () => {
     const waiting = await runInDurableObject(stub, (vault: VaultObject) => vault.changes.waiting);

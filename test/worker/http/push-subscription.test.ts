@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { newBrowser } from '../push-service.ts';
-import { anotherToken, ask, coordinator, enter } from './scene.ts';
+import { anotherToken, call, coordinator, enter } from './scene.ts';
 
 /** In which browsers a person is notified. */
 
@@ -9,32 +9,32 @@ const browser = () => newBrowser(`https://push.test/listed-${(browsers += 1)}`).
 
 test('a browser subscribes, is listed without its keys, and leaves', async () => {
   const { token } = await enter('alice');
-  const entered = await ask('POST /push-subscription', { token, body: { ...browser(), expirationTime: null } });
+  const entered = await call('POST /push-subscription', { token, body: { ...browser(), expirationTime: null } });
   expect(entered.status).toBe(201);
-  const listed = await ask('GET /push-subscription', { token });
+  const listed = await call('GET /push-subscription', { token });
   const { publicKey } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as { publicKey: string };
   expect(listed.body).toEqual({ applicationServerKey: publicKey, subscriptions: [entered.body] });
   expect(Object.keys(entered.body).toSorted()).toEqual(['createdAt', 'id', 'service']);
   const line = `DELETE /push-subscription/${entered.body['id']}`;
-  expect([(await ask(line, { token })).status, (await ask(line, { token })).status]).toEqual([204, 404]);
+  expect([(await call(line, { token })).status, (await call(line, { token })).status]).toEqual([204, 404]);
 });
 
 test('the same browser again is the same subscription, and belongs to whoever subscribed it last', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const body = browser();
-  const first = await ask('POST /push-subscription', { token: alice.token, body });
-  const again = await ask('POST /push-subscription', { token: alice.token, body });
+  const first = await call('POST /push-subscription', { token: alice.token, body });
+  const again = await call('POST /push-subscription', { token: alice.token, body });
   expect(again.body).toEqual(first.body);
-  await ask('POST /push-subscription', { token: bob.token, body });
-  const lists = await Promise.all([alice, bob].map(({ token }) => ask('GET /push-subscription', { token })));
+  await call('POST /push-subscription', { token: bob.token, body });
+  const lists = await Promise.all([alice, bob].map(({ token }) => call('GET /push-subscription', { token })));
   expect(lists.map((list) => list.body['subscriptions'].length)).toEqual([0, 1]);
 });
 
 test('nobody takes out the browser of somebody else', async () => {
   const [alice, mallory] = [await enter('alice'), await enter('mallory')];
-  const { body } = await ask('POST /push-subscription', { token: alice.token, body: browser() });
-  expect((await ask(`DELETE /push-subscription/${body['id']}`, { token: mallory.token })).status).toBe(404);
-  const listed = await ask('GET /push-subscription', { token: alice.token });
+  const { body } = await call('POST /push-subscription', { token: alice.token, body: browser() });
+  expect((await call(`DELETE /push-subscription/${body['id']}`, { token: mallory.token })).status).toBe(404);
+  const listed = await call('GET /push-subscription', { token: alice.token });
   expect(listed.body['subscriptions']).toHaveLength(1);
 });
 
@@ -42,14 +42,14 @@ test('ten browsers are enough', async () => {
   const person = await enter('alice');
   const statuses: number[] = [];
   for (let i = 0; i < 10; i++) {
-    statuses.push((await ask('POST /push-subscription', { token: person.token, body: browser() })).status);
+    statuses.push((await call('POST /push-subscription', { token: person.token, body: browser() })).status);
   }
   expect(new Set(statuses)).toEqual(new Set([201]));
   const { token } = await anotherToken(person);
-  const more = await ask('POST /push-subscription', { token, body: browser() });
+  const more = await call('POST /push-subscription', { token, body: browser() });
   expect([more.status, more.body['code']]).toEqual([409, 'too-many-push-subscriptions']);
   const other = await enter('bob');
-  expect((await ask('POST /push-subscription', { token: other.token, body: browser() })).status).toBe(201);
+  expect((await call('POST /push-subscription', { token: other.token, body: browser() })).status).toBe(201);
 });
 
 const good = newBrowser('https://push.test/good').subscription;
@@ -64,6 +64,6 @@ test.each<[string, unknown]>([
   ['a field too many', { ...good, vapid: 1 }],
 ])('a subscription with %s is refused', async (_name, body) => {
   const { token } = await enter('alice');
-  const answer = await ask('POST /push-subscription', { token, body });
+  const answer = await call('POST /push-subscription', { token, body });
   expect([answer.status, answer.body['code']]).toEqual([400, 'invalid-request']);
 });

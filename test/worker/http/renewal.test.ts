@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from './scene.ts';
-import { anotherToken, ask, changePolicy, coordinator, foundTreasury } from './scene.ts';
+import { anotherToken, call, changePolicy, coordinator, foundTreasury } from './scene.ts';
 
 /** A policy whose mandate expired before all co-signers adopted it gets a new mandate, and stays as it is. */
 
@@ -10,16 +10,16 @@ afterEach(() => {
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-async function asked(person: Person, line: string, body?: object): Promise<Answer> {
+async function request(person: Person, line: string, body?: object): Promise<Answer> {
   const { token } = await anotherToken(person);
-  return ask(line, { token, ...(body === undefined ? {} : { body }) });
+  return call(line, { token, ...(body === undefined ? {} : { body }) });
 }
 
 const renew = ({ id }: Treasury, person: Person, version: string, body?: object) =>
-  asked(person, `POST /vault/${id}/policy/${version}/renewal`, body);
+  request(person, `POST /vault/${id}/policy/${version}/renewal`, body);
 
 const policies = async ({ id, victor }: Treasury) => {
-  const { body } = await asked(victor, `GET /vault/${id}/policies`);
+  const { body } = await request(victor, `GET /vault/${id}/policies`);
   return body['data'] as readonly { policy: { hash: string }; mandate: { id: string; expiresAt: string } | null }[];
 };
 
@@ -45,17 +45,17 @@ test('two signers of before renew the mandate of a policy that asks for three, a
   const id: string = wanted.body['id'];
   expect((await renew(treasury, treasury.bob, '2')).body['id']).toBe(id);
   const path = `/vault/${treasury.id}/policy-change/${id}`;
-  const read = await asked(treasury.victor, `GET ${path}`);
+  const read = await request(treasury.victor, `GET ${path}`);
   expect([read.body['policyInForce'].version, read.body['decidedBy'].version]).toEqual([2, 1]);
-  expect(code(await asked(treasury.victor, `POST ${path}/approve`))).toEqual([403, 'forbidden']);
-  await asked(treasury.alice, `POST ${path}/approve`);
-  const adopted = await asked(treasury.bob, `POST ${path}/approve`);
+  expect(code(await request(treasury.victor, `POST ${path}/approve`))).toEqual([403, 'forbidden']);
+  await request(treasury.alice, `POST ${path}/approve`);
+  const adopted = await request(treasury.bob, `POST ${path}/approve`);
   expect([adopted.status, adopted.body['state']]).toEqual([200, 'ADOPTED']);
   const after = await policies(treasury);
   expect(after.map(({ policy }) => policy)).toEqual(before.map(({ policy }) => policy));
   expect([before[0]?.mandate?.id === id, after[0]?.mandate?.id]).toEqual([false, id]);
   expect(code(await renew(treasury, treasury.alice, '2'))).toEqual([409, 'mandate-in-force']);
-  const lines = (await asked(treasury.victor, `GET /vault/${treasury.id}/history`)).body['history'];
+  const lines = (await request(treasury.victor, `GET /vault/${treasury.id}/history`)).body['history'];
   const actions = lines.map(({ action }: { readonly action: string }) => action).toReversed();
   expect(actions.filter((action: string) => /renew/.test(action)).toSorted()).toEqual([
     'approve-renewal',
@@ -67,7 +67,7 @@ test('two signers of before renew the mandate of a policy that asks for three, a
 
 test('an ordinary change renews nothing, and no version that no change adopted is renewed', async () => {
   const treasury = await expired();
-  const ordinary = await asked(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { threshold: 2 });
+  const ordinary = await request(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { threshold: 2 });
   expect([ordinary.body['renewsVersion'], ordinary.body['requiredApprovals']]).toEqual([null, 3]);
   for (const version of ['1', '3', '999999999']) {
     expect(code(await renew(treasury, treasury.alice, version))).toEqual([404, 'policy-version-not-found']);
@@ -81,7 +81,8 @@ test('an ordinary change renews nothing, and no version that no change adopted i
 
 test('members read which co-signers wait for a renewal', async () => {
   const treasury = await expired();
-  const needed = async () => (await asked(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['renewalsNeeded'];
+  const needed = async () =>
+    (await request(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['renewalsNeeded'];
   expect(await needed()).toEqual([]);
   const object = coordinator.VAULT.getByName(`vault:${treasury.id}`);
   await object.reportAdoption({ version: 2, isComplete: false, expired: [{ cosigner: 3, version: 2 }] });

@@ -26,7 +26,7 @@ export interface Answer {
   readonly body: Readonly<Record<string, any>>;
 }
 
-export interface Ask {
+export interface RequestOptions {
   readonly token?: string | null;
   /** Sent as JSON. */
   readonly body?: unknown;
@@ -43,8 +43,8 @@ export interface Person {
 }
 
 /** One request to the real Worker. */
-export async function ask(line: string, asked: Ask = {}): Promise<Answer> {
-  const { token, body, raw, headers, env: bound = coordinator } = asked;
+export async function call(line: string, requested: RequestOptions = {}): Promise<Answer> {
+  const { token, body, raw, headers, env: bound = coordinator } = requested;
   const [method = '', path = ''] = line.split(' ');
   const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
   const { app } = await promises();
@@ -65,7 +65,7 @@ export async function ask(line: string, asked: Ask = {}): Promise<Answer> {
 }
 
 export function asService(line: string, body?: unknown): Promise<Answer> {
-  return ask(line, { token: coordinator.TEST_SERVICE_KEY, ...(body === undefined ? {} : { body }) });
+  return call(line, { token: coordinator.TEST_SERVICE_KEY, ...(body === undefined ? {} : { body }) });
 }
 
 /**
@@ -158,13 +158,13 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
 }
 
 /** A next policy with as many voices as it takes. What they say does not count against the tokens of the story. */
-export async function changePolicy(treasury: Treasury, wish: Readonly<Record<string, unknown>>): Promise<void> {
-  const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, wish);
+export async function changePolicy(treasury: Treasury, patch: Readonly<Record<string, unknown>>): Promise<void> {
+  const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, patch);
   expect(proposed.status).toBe(201);
   for (const person of [treasury.bob, treasury.carol, treasury.alice]) {
     const { token } = await anotherToken(person);
     const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
-    const approved = await ask(line, { token });
+    const approved = await call(line, { token });
     expect(approved.status).toBe(200);
     if (approved.body['state'] === 'ADOPTED') return;
   }
@@ -181,7 +181,7 @@ export async function created(
   differences: Readonly<Record<string, unknown>> = {},
 ): Promise<Answer> {
   const { token } = treasury.alice;
-  const answer = await ask('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+  const answer = await call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
   expect(answer.status).toBe(201);
   return answer;
 }
@@ -189,7 +189,7 @@ export async function created(
 /** Everything that the service has stored of a vault: what must not change when a request is refused. */
 export async function stored(treasury: Treasury): Promise<unknown> {
   // The list first: it brings the read model up to date.
-  const list = await ask(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
+  const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
   const vault = await coordinator.VAULT.getByName(`vault:${treasury.id}`).describe();
   const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();
   return { audit: results.length, vault, transactions: list.body['transactions'] };

@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import type { Answer, Ask, Person } from './scene.ts';
-import { ask, asService, created, enter, foundTreasury, login, PATIENCE_MS, payment } from './scene.ts';
+import type { Answer, RequestOptions, Person } from './scene.ts';
+import { call, asService, created, enter, foundTreasury, login, PATIENCE_MS, payment } from './scene.ts';
 
 /** A person in a browser: what a cookie opens, from where, and for how long (spec part 5 method 2). */
 
@@ -12,8 +12,8 @@ const SITE = 'http://conclave.test';
 const HOUR_MS = 60 * 60 * 1000;
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-const browse = (line: string, cookie: string, options: Ask = {}): Promise<Answer> =>
-  ask(line, { ...options, headers: { cookie, origin: SITE, 'sec-fetch-site': 'same-origin', ...options.headers } });
+const browse = (line: string, cookie: string, options: RequestOptions = {}): Promise<Answer> =>
+  call(line, { ...options, headers: { cookie, origin: SITE, 'sec-fetch-site': 'same-origin', ...options.headers } });
 
 test('a cookie opens what a token opens, with the same rights and limits of its own', async () => {
   const treasury = await foundTreasury();
@@ -42,9 +42,9 @@ test('a session is no token, and a token no session', async () => {
   const person = await enter('alice');
   const cookie = await login(person);
   const value = cookie.replace('__Host-session=', '');
-  expect(code(await ask('GET /user/me', { token: value }))).toEqual([401, 'token-invalid']);
+  expect(code(await call('GET /user/me', { token: value }))).toEqual([401, 'token-invalid']);
   const disguised = value.replace('service_ses_', 'service_pat_');
-  expect(code(await ask('GET /user/me', { token: disguised }))).toEqual([401, 'token-invalid']);
+  expect(code(await call('GET /user/me', { token: disguised }))).toEqual([401, 'token-invalid']);
   expect(code(await browse('GET /user/me', `__Host-session=${person.token}`))).toEqual([401, 'session-invalid']);
   const both = await browse('GET /user/me', cookie, { token: 'service_pat_wrong' });
   expect(code(both)).toEqual([401, 'token-invalid']);
@@ -69,7 +69,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   const treasury = await foundTreasury();
   const cookie = await login(treasury.alice);
   const headers = Object.fromEntries(Object.entries(from).filter(([, value]) => value !== ''));
-  const answer = await ask('POST /transaction/transfer', { body: payment(treasury), headers: { cookie, ...headers } });
+  const answer = await call('POST /transaction/transfer', { body: payment(treasury), headers: { cookie, ...headers } });
   expect(code(answer)).toEqual([403, 'cross-site-request']);
   const list = await browse(`GET /vault/${treasury.id}/transactions`, cookie);
   expect(list.body['transactions']).toEqual([]);
@@ -77,12 +77,12 @@ test.each<[string, Readonly<Record<string, string>>]>([
 
 test('a command that does not say where it comes from is refused, a look is not', async () => {
   const cookie = await login(await enter('alice'));
-  expect(code(await ask('DELETE /session', { headers: { cookie } }))).toEqual([403, 'cross-site-request']);
-  expect((await ask('GET /user/me', { headers: { cookie } })).status).toBe(200);
+  expect(code(await call('DELETE /session', { headers: { cookie } }))).toEqual([403, 'cross-site-request']);
+  expect((await call('GET /user/me', { headers: { cookie } })).status).toBe(200);
   const typed = { cookie, 'sec-fetch-site': 'none' };
-  expect((await ask('GET /user/me', { headers: typed })).status).toBe(200);
+  expect((await call('GET /user/me', { headers: typed })).status).toBe(200);
   const embedded = { cookie, 'sec-fetch-site': 'cross-site' };
-  expect((await ask('GET /user/me', { headers: embedded })).status).toBe(403);
+  expect((await call('GET /user/me', { headers: embedded })).status).toBe(403);
 });
 
 test('logging out ends it everywhere at once, and the browser forgets it', async () => {
@@ -108,7 +108,7 @@ test('logging out everywhere ends every login of a person, and nobody else’s',
   for (const cookie of [here, there])
     expect(code(await browse('GET /user/me', cookie))).toEqual([401, 'session-invalid']);
   expect((await browse('GET /user/me', his)).status).toBe(200);
-  expect((await ask('GET /user/me', { token: alice.token })).status).toBe(200);
+  expect((await call('GET /user/me', { token: alice.token })).status).toBe(200);
 });
 
 test('the vaults of whoever is logged in, as each vault says itself', async () => {
@@ -146,14 +146,14 @@ test('a token is made by whoever is logged in, and by no token', async () => {
   const alice = await enter('alice');
   const cookie = await login(alice);
   const line = 'POST /session/access-token';
-  expect(code(await ask(line, { token: alice.token, body: { name: 'ci' } }))).toEqual([403, 'session-required']);
+  expect(code(await call(line, { token: alice.token, body: { name: 'ci' } }))).toEqual([403, 'session-required']);
   for (const body of [{}, { name: ' ' }, { name: 'ci', expiresAt: 'tomorrow' }, { name: 'ci', userId: alice.id }]) {
     expect((await browse(line, await login(alice), { body })).status).toBe(400);
   }
   const expiresAt = Math.floor(Date.now() / 1000) + 3600;
   const made = await browse(line, await login(alice), { body: { name: 'ci', expiresAt } });
   expect([made.status, made.body['name'], made.headers.get('cache-control')]).toEqual([201, 'ci', 'no-store']);
-  const me = await ask('GET /user/me', { token: String(made.body['token']) });
+  const me = await call('GET /user/me', { token: String(made.body['token']) });
   expect([me.status, me.body['id']]).toEqual([200, alice.id]);
   // Its value is nowhere else.
   const listed = await browse('GET /personal-access-token', cookie);
@@ -177,7 +177,7 @@ test('two hours without a request end it, and a day does in any case', async () 
 test('what only people in a browser may do is refused to a token', async () => {
   const treasury = await foundTreasury();
   for (const line of ['DELETE /session', 'DELETE /sessions', `GET /vault/${treasury.id}/events`]) {
-    expect(code(await ask(line, { token: treasury.alice.token }))).toEqual([403, 'session-required']);
+    expect(code(await call(line, { token: treasury.alice.token }))).toEqual([403, 'session-required']);
   }
 });
 
@@ -188,5 +188,5 @@ test('the limits of a session are its own', async () => {
   for (let i = 0; i < 20; i++) expect((await browse(`GET /vault/${treasury.id}/policy`, cookie)).status).toBe(200);
   expect(code(await browse(`GET /vault/${treasury.id}/policy`, cookie))).toEqual([429, 'quota-exceeded']);
   const { token } = treasury.alice;
-  expect((await ask(`GET /vault/${treasury.id}/policy`, { token })).status).toBe(200);
+  expect((await call(`GET /vault/${treasury.id}/policy`, { token })).status).toBe(200);
 });

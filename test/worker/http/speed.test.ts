@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { ask, enter, foundTreasury, RECIPIENT } from './scene.ts';
+import { call, enter, foundTreasury, RECIPIENT } from './scene.ts';
 
 /** How soon somebody wants it. What it costs at which speed is the chains' affair: test/chains. */
 
@@ -8,14 +8,14 @@ const BODY = { chain: 'anvil', to: RECIPIENT, amount: '1000' };
 test('the speed is kept with the record, normal where nobody has said, and no part of what is approved', async () => {
   const treasury = await foundTreasury();
   const create = (speed?: string) =>
-    ask('POST /transaction/transfer', {
+    call('POST /transaction/transfer', {
       token: treasury.alice.token,
       body: { ...BODY, vaultId: treasury.id, ...(speed === undefined ? {} : { speed }) },
     });
   const speeds: unknown[] = [];
   for (const speed of [undefined, 'slow', 'normal', 'fast']) {
     const { status, body } = await create(speed);
-    const challenge = await ask(`GET /transaction/${body['id']}/challenge`, { token: treasury.bob.token });
+    const challenge = await call(`GET /transaction/${body['id']}/challenge`, { token: treasury.bob.token });
     speeds.push([status, body['speed'], 'speed' in challenge.body['intent']]);
   }
   expect(speeds).toEqual([
@@ -31,7 +31,7 @@ test('the speed is kept with the record, normal where nobody has said, and no pa
 test('a repeated request that wants another speed is another request', async () => {
   const treasury = await foundTreasury();
   const create = (speed: string) =>
-    ask('POST /transaction/transfer', {
+    call('POST /transaction/transfer', {
       token: treasury.alice.token,
       body: { ...BODY, vaultId: treasury.id, speed },
       headers: { 'idempotency-key': 'once' },
@@ -46,9 +46,9 @@ test('a repeated request that wants another speed is another request', async () 
 test('a message has none', async () => {
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', message: 'hello' };
-  const made = await ask('POST /transaction/message', { token: treasury.alice.token, body });
+  const made = await call('POST /transaction/message', { token: treasury.alice.token, body });
   expect([made.status, made.body['speed']]).toEqual([201, null]);
-  const hurried = await ask('POST /transaction/message', {
+  const hurried = await call('POST /transaction/message', {
     token: (await enter('nobody')).token,
     body: { ...body, speed: 'fast' },
   });

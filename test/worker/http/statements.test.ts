@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { ask, asService, changePolicy, coordinator, created, foundTreasury } from './scene.ts';
+import { call, asService, changePolicy, coordinator, created, foundTreasury } from './scene.ts';
 
 /** What the coordinator delivers of the co-signers' statements, and the chain of policies that a verifier follows. */
 
@@ -39,12 +39,12 @@ test('with a nonce a challenge has one entry for each co-signer, also when all o
   const { body } = await created(treasury);
   const line = `GET /transaction/${body['id']}/challenge`;
   const { token } = treasury.alice;
-  const plain = await ask(line, { token, env });
+  const plain = await call(line, { token, env });
   expect([plain.status, plain.body['statements']]).toEqual([200, null]);
   expect(plain.body['keys']).toEqual([{ keyId: KEY, scheme: 'ecdsa-secp256k1', publicKey: '02' }]);
-  const away = await ask(`${line}?nonce=${NONCE}`, { token });
+  const away = await call(`${line}?nonce=${NONCE}`, { token });
   expect([away.status, away.body['statements']]).toEqual([200, AWAY]);
-  const stated = await ask(`${line}?nonce=${NONCE}`, { token, env });
+  const stated = await call(`${line}?nonce=${NONCE}`, { token, env });
   expect(stated.body['statements']).toEqual([
     AWAY[0],
     {
@@ -75,9 +75,9 @@ test('the key of a challenge is the one that would sign, and a policy has all ke
   await coordinator.VAULT.getByName(`vault:${treasury.id}`).recordKey(other);
   const { body } = await created(treasury);
   const { token } = treasury.alice;
-  const challenge = await ask(`GET /transaction/${body['id']}/challenge?nonce=${NONCE}`, { token });
+  const challenge = await call(`GET /transaction/${body['id']}/challenge?nonce=${NONCE}`, { token });
   expect(challenge.body['statements'].map((one: { readonly keyId: string }) => one.keyId)).toEqual([KEY, KEY, KEY]);
-  const policy = await ask(`GET /vault/${treasury.id}/policy?nonce=${NONCE}`, { token });
+  const policy = await call(`GET /vault/${treasury.id}/policy?nonce=${NONCE}`, { token });
   const keyIds = new Set(policy.body['statements'].map((one: { readonly keyId: string }) => one.keyId));
   expect([...keyIds]).toEqual([KEY, keyId]);
   expect(policy.body['statements']).toHaveLength(6);
@@ -94,10 +94,10 @@ test('a nonce that is none is refused by its name, and nobody but a member gets 
   ];
   for (const line of lines) {
     for (const nonce of ['', 'ab', NONCE.toUpperCase(), `${NONCE}ab`]) {
-      const answer = await ask(`${line}?nonce=${nonce}`, { token: treasury.alice.token, env });
+      const answer = await call(`${line}?nonce=${nonce}`, { token: treasury.alice.token, env });
       expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, '/nonce']);
     }
-    const stranger = await ask(`${line}?nonce=${NONCE}`, { token: treasury.mallory.token, env });
+    const stranger = await call(`${line}?nonce=${NONCE}`, { token: treasury.mallory.token, env });
     expect([stranger.status, stranger.body['code']]).toEqual([403, 'forbidden']);
   }
 });
@@ -106,7 +106,7 @@ test('a policy change has the bytes of both policies and of the mandate, and eac
   const treasury = await foundTreasury();
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 3 });
   const line = `GET /vault/${treasury.id}/policy-change/${proposed.body['id']}?nonce=${NONCE}`;
-  const { body } = await ask(line, { token: treasury.alice.token, env });
+  const { body } = await call(line, { token: treasury.alice.token, env });
   const { policyInForce, policy, canonical, digest, statements } = body;
   expect([await hashOf(policyInForce.canonical), policy.previousHash]).toEqual([
     policyInForce.hash,
@@ -125,26 +125,26 @@ test('the policies that were in force are listed with what put them in force, ne
   for (let i = 0; i < 21; i++) await changePolicy(treasury, { threshold: i % 2 === 0 ? 3 : 2 });
   const { token } = treasury.victor;
   const line = `GET /vault/${treasury.id}/policies`;
-  const first = await ask(line, { token });
+  const first = await call(line, { token });
   const versions = ({ body }: typeof first) =>
     body['data'].map((one: { readonly policy: { readonly version: number } }) => one.policy.version);
   expect([versions(first), first.body['nextCursor']]).toEqual([Array.from({ length: 20 }, (_, i) => 22 - i), '3']);
-  const second = await ask(`${line}?cursor=3`, { token });
+  const second = await call(`${line}?cursor=3`, { token });
   expect([versions(second), second.body['nextCursor']]).toEqual([[2, 1], null]);
   const [next, before] = second.body['data'];
   expect([next.policy.previousHash, before.mandate]).toEqual([before.policy.hash, null]);
   const digest = await hashOf(next.mandate.canonical);
   expect(next.mandate.approvals.map((one: { readonly digest: string }) => one.digest)).toEqual([digest, digest]);
   expect(before.policy.previousHash).toBe('0'.repeat(64));
-  expect((await ask(line, { token: treasury.mallory.token })).status).toBe(403);
-  expect((await ask(`${line}?cursor=x`, { token })).status).toBe(400);
+  expect((await call(line, { token: treasury.mallory.token })).status).toBe(403);
+  expect((await call(`${line}?cursor=x`, { token })).status).toBe(400);
 });
 
 test('a policy change can name the co-signers', async () => {
   const treasury = await foundTreasury();
   const cosigners = [1, 2, 3].map((index) => ({ index, signing: `${index}b`.repeat(32) }));
   await changePolicy(treasury, { cosigners });
-  const { body } = await ask(`GET /vault/${treasury.id}/policy`, { token: treasury.victor.token });
+  const { body } = await call(`GET /vault/${treasury.id}/policy`, { token: treasury.victor.token });
   expect(body['policy']).toMatchObject({ version: 2, cosigners });
   const wrong = await asService(`POST /internal/vault/${treasury.id}/policy-change`, {
     cosigners: cosigners.toReversed(),

@@ -2,7 +2,7 @@ import { env } from 'cloudflare:workers';
 import { expect, test, vi } from 'vitest';
 import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { asService, ask, created, foundTreasury, PATIENCE_MS } from './scene.ts';
+import { asService, call, created, foundTreasury, PATIENCE_MS } from './scene.ts';
 
 /** How it is with what is owed. What wants a person is in test/domain/alert.test.ts. */
 
@@ -10,12 +10,12 @@ const coordinator = env as CoordinatorEnv;
 
 test('what is owed is counted, and the quietest is named; the key of the service opens it alone', async () => {
   const treasury = await foundTreasury();
-  expect((await ask('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
+  expect((await call('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
   const { body } = await created(treasury);
   // It waits for people, which is nobody's alarm.
   const { body: waiting } = await created(treasury);
   for (const { token } of [treasury.alice, treasury.bob])
-    await ask(`POST /transaction/${body['id']}/approve`, { token });
+    await call(`POST /transaction/${body['id']}/approve`, { token });
   const shown = async () => {
     const answer = await asService('GET /internal/status');
     expect(answer.status).toBe(200);

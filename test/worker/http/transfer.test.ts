@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { Treasury } from './scene.ts';
 import {
   anotherToken,
-  ask,
+  call,
   asService,
   created,
   enter,
@@ -57,7 +57,7 @@ test('a transfer whose end has passed is refused, and nothing is stored', async 
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   const body = { ...payment(treasury), notAfter: '2026-01-01T00:00:00Z' };
-  const answer = await ask('POST /transaction/transfer', { token: treasury.alice.token, body });
+  const answer = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
   expect([answer.status, answer.body['code']]).toEqual([422, 'not-after-passed']);
   expect(await stored(treasury)).toEqual(before);
 });
@@ -166,7 +166,7 @@ test('every bad field is named by its pointer, and nothing is stored', async () 
     // A person has fifty tokens at most.
     if (i % 40 === 39) trent = await enter('trent');
     const { token } = await anotherToken(trent);
-    const answer = await ask('POST /transaction/transfer', { token, body: payment(treasury, { [field]: value }) });
+    const answer = await call('POST /transaction/transfer', { token, body: payment(treasury, { [field]: value }) });
     const errors: readonly { pointer: string; code: string }[] = answer.body['errors'] ?? [];
     expect([answer.status, answer.body['code'], errors.map(({ pointer }) => pointer), errors[0]?.code]).toEqual([
       400,
@@ -192,7 +192,7 @@ test.each<[string, string, Record<string, string>, number, string]>([
   ['too much', `{"note":"${'x'.repeat(70_000)}"}`, {}, 413, 'body-too-large'],
 ])('a body of %s is refused as what it is', async (_name, raw, headers, status, code) => {
   const { token } = await enter('trent');
-  const answer = await ask('POST /transaction/transfer', { token, raw, headers });
+  const answer = await call('POST /transaction/transfer', { token, raw, headers });
   expect([answer.status, answer.body['code']]).toEqual([status, code]);
   expect(answer.headers.get('content-type')).toBe('application/problem+json');
 });
@@ -200,7 +200,7 @@ test.each<[string, string, Record<string, string>, number, string]>([
 test('an unknown field is refused and not ignored: it may be a misspelt one', async () => {
   const treasury = await foundTreasury();
   const body = payment(treasury, { token_address: RECIPIENT, 'a/b~c': 1 });
-  const answer = await ask('POST /transaction/transfer', { token: treasury.alice.token, body });
+  const answer = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
   expect(answer.status).toBe(400);
   expect(answer.body['errors'].map(({ pointer, code }: Record<string, string>) => [pointer, code])).toEqual([
     ['/token_address', 'unknown-field'],
@@ -217,9 +217,9 @@ test('only members who may create do', async () => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   const body = payment(treasury);
-  const create = (token: string) => ask('POST /transaction/transfer', { token, body });
+  const create = (token: string) => call('POST /transaction/transfer', { token, body });
   const [viewer, outsider] = [await create(treasury.victor.token), await create(treasury.mallory.token)];
-  const nowhere = await ask('POST /transaction/transfer', {
+  const nowhere = await call('POST /transaction/transfer', {
     token: treasury.mallory.token,
     body: { ...body, vaultId: 987_654 },
   });
@@ -232,7 +232,7 @@ test('only members who may create do', async () => {
 
 test('a chain that the vault is not set up for, and a wallet that is still being made, are said so', async () => {
   const treasury = await foundTreasury();
-  const elsewhere = await ask('POST /transaction/transfer', {
+  const elsewhere = await call('POST /transaction/transfer', {
     token: treasury.alice.token,
     body: payment(treasury, { chain: 'ethereum' }),
   });
@@ -245,7 +245,7 @@ test('a chain that the vault is not set up for, and a wallet that is still being
     initialState: 'SUBMITTED',
     chains: ['anvil'],
   });
-  const early = await ask('POST /transaction/transfer', {
+  const early = await call('POST /transaction/transfer', {
     token: treasury.alice.token,
     body: payment({ ...treasury, id: young.body['id'] }),
   });
@@ -257,8 +257,8 @@ test('a vault that is buried in proposals takes no more until some are decided',
   const first = await created(treasury);
   await created(treasury);
   const { token } = treasury.alice;
-  const third = await ask('POST /transaction/transfer', { token, body: payment(treasury) });
+  const third = await call('POST /transaction/transfer', { token, body: payment(treasury) });
   expect([third.status, third.body['code']]).toEqual([409, 'too-many-pending']);
-  await ask(`POST /transaction/${first.body['id']}/reject`, { token });
+  await call(`POST /transaction/${first.body['id']}/reject`, { token });
   expect((await created(treasury)).status).toBe(201);
 });

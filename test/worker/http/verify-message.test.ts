@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { anotherToken, ask, enter } from './scene.ts';
+import { anotherToken, call, enter } from './scene.ts';
 
 /** POST /transaction/message/verify, in the runtime that answers it; the verdicts themselves are of `test/chains`. */
 
@@ -46,16 +46,16 @@ test.each([
   ['solana-offchain', OFFCHAIN],
 ])('a valid signature is told so: %s', async (format, body) => {
   const { token } = await enter('trent');
-  const answer = await ask(LINE, { token, body });
+  const answer = await call(LINE, { token, body });
   expect([answer.status, answer.body]).toEqual([200, { chain: body.chain, address: body.address, format, ...VALID }]);
-  const other = await ask(LINE, { token, body: { ...body, message: 'something else' } });
+  const other = await call(LINE, { token, body: { ...body, message: 'something else' } });
   expect([other.status, other.body['valid'], other.body['reason']]).toEqual([200, false, 'other-signer']);
 });
 
 test('the address comes back in its one spelling, and the chain by its name', async () => {
   const { token } = await enter('trent');
   const body = { ...TEXT, chain: 'eip155:1', address: TEXT.address.toLowerCase() };
-  const answer = await ask(LINE, { token, body });
+  const answer = await call(LINE, { token, body });
   expect([answer.body['chain'], answer.body['address'], answer.body['valid']]).toEqual([
     'ethereum',
     TEXT.address,
@@ -65,7 +65,7 @@ test('the address comes back in its one spelling, and the chain by its name', as
 
 test('a signature for a contract wallet is neither valid nor wrong', async () => {
   const { token } = await enter('trent');
-  const answer = await ask(LINE, { token, body: { ...TEXT, signature: `${TEXT.signature}00` } });
+  const answer = await call(LINE, { token, body: { ...TEXT, signature: `${TEXT.signature}00` } });
   expect([answer.status, answer.body['valid'], answer.body['reason']]).toEqual([200, null, 'contract-wallet']);
   expect(answer.body['detail']).toContain('EIP-1271');
 });
@@ -86,7 +86,7 @@ test.each<[string, object, string, string]>([
   ['a field of no use', { vaultId: 1 }, '/vaultId', 'unknown-field'],
 ])('%s is refused by its pointer', async (_name, difference, pointer, code) => {
   const { token } = await enter('trent');
-  const answer = await ask(LINE, { token, body: { ...TEXT, ...difference } });
+  const answer = await call(LINE, { token, body: { ...TEXT, ...difference } });
   const [fault] = answer.body['errors'] ?? [];
   expect([answer.status, answer.body['code'], fault?.pointer, fault?.code]).toEqual([
     400,
@@ -97,8 +97,8 @@ test.each<[string, object, string, string]>([
 });
 
 test('it takes a credential, and counts as a read', async () => {
-  expect((await ask(LINE, { body: TEXT })).status).toBe(401);
+  expect((await call(LINE, { body: TEXT })).status).toBe(401);
   const { token } = await anotherToken(await enter('trent'));
-  const answer = await ask(LINE, { token, body: TEXT });
+  const answer = await call(LINE, { token, body: TEXT });
   expect(answer.headers.get('ratelimit')).toMatch(/^"read";r=19/);
 });

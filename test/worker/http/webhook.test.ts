@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Promises } from '../main.ts';
 import type { Answer } from './scene.ts';
-import { ask, coordinator } from './scene.ts';
+import { call, coordinator } from './scene.ts';
 
 /** The door for monitors: what comes in is stored as it came, and what is from nobody known leaves nothing behind. */
 
@@ -23,7 +23,7 @@ async function deliver(
   body: BodyInit | null,
   headers: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
-  await ask('GET /health');
+  await call('GET /health');
   const { app } = (globalThis as unknown as { promises: Promises }).promises;
   const [method = '', path = ''] = line.split(' ');
   places += 1;
@@ -125,5 +125,5 @@ test('who delivers rubbish again and again is held off, and a right delivery fro
 });
 
 test('there is only POST', async () => {
-  expect((await ask('GET /webhook/alchemy/of-the-tests')).status).toBe(405);
+  expect((await call('GET /webhook/alchemy/of-the-tests')).status).toBe(405);
 });

@@ -22,8 +22,8 @@ export async function keptUtxos(
   const nodes = [witnesses.node, ...(await witnesses.others())];
   const isGone = async ({ txid }: Utxo) => {
     const answers = await Promise.all(nodes.map((node) => node.request(getTransaction(txid))));
-    const told = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-    return told.length > 0 && told.every((transaction) => transaction === null);
+    const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+    return answered.length > 0 && answered.every((transaction) => transaction === null);
   };
   const gone = await Promise.all(coins.map(isGone));
   return gone[0] === true ? coins : coins.filter((_, i) => gone[i] !== true);

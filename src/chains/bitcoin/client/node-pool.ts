@@ -6,10 +6,10 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
 /** The Esplora servers of one network. */
 export function bitcoinNodePool(network: Network, urls: readonly string[]): NodePool {
-  return { nodes: urls.map((url) => connect(url)), nodeProblem: (node) => networkTrouble(network, node) };
+  return { nodes: urls.map((url) => connect(url)), nodeProblem: (node) => networkProblem(network, node) };
 }
 
-async function networkTrouble({ genesis }: Network, node: RpcNode): Promise<NodeProblem | null> {
+async function networkProblem({ genesis }: Network, node: RpcNode): Promise<NodeProblem | null> {
   const first = await node.request(getBlockHash(0n));
   if (!first.ok) return first.refusal;
   if (first.value?.startsWith(genesis) === true) return null;

@@ -151,11 +151,11 @@ async function parentOf(
 ): Promise<Result<Parent | null, PermanentFault | NodeProblem>> {
   const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
   if (hash === undefined) return accepted(null);
-  const told = await node.request(getTransaction(hash));
-  if (!told.ok) return told;
+  const response = await node.request(getTransaction(hash));
+  if (!response.ok) return response;
   const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
-  if (told.value?.block === null && (own.length > 0 || replaced !== null)) {
-    const { fee, weight } = told.value;
+  if (response.value?.block === null && (own.length > 0 || replaced !== null)) {
+    const { fee, weight } = response.value;
     return accepted({ fee, virtualSize: virtualBytes(weight), coins: own.slice(0, most) });
   }
   if (replaced !== null) return accepted(null);

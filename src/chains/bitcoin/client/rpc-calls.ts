@@ -52,16 +52,16 @@ export function isHash(text: string): boolean {
 
 /** Null beyond the newest one. */
 export const getBlockHash = (height: bigint): RpcCall<string | null> =>
-  ask(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
+  esplora(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
 
 /** No height is ever left out. */
-export const BLOCK_CALLS: BlockCalls = { askHash: getBlockHash, askHead: null };
+export const BLOCK_CALLS: BlockCalls = { getHash: getBlockHash, getHead: null };
 
-export const getTip: RpcCall<bigint> = ask('blocks/tip/height', (answer) => wholeIn(answer));
+export const getTip: RpcCall<bigint> = esplora('blocks/tip/height', (answer) => wholeIn(answer));
 
 /** By the confirmed transactions alone, in satoshi. */
 export const getBalance = (address: string): RpcCall<bigint> =>
-  ask(`address/${address}`, (answer) => {
+  esplora(`address/${address}`, (answer) => {
     const stats = fieldOf(answer, 'chain_stats');
     const [funded, spent] = [wholeIn(fieldOf(stats, 'funded_txo_sum')), wholeIn(fieldOf(stats, 'spent_txo_sum'))];
     return funded === undefined || spent === undefined || funded < spent ? undefined : funded - spent;
@@ -69,7 +69,7 @@ export const getBalance = (address: string): RpcCall<bigint> =>
 
 /** What no transaction spends yet, not even one that waits. */
 export const getUtxos = (address: string): RpcCall<readonly UnspentCoin[]> =>
-  ask(`address/${address}/utxo`, (answer) =>
+  esplora(`address/${address}/utxo`, (answer) =>
     listIn(answer, (one) => {
       const [txid, vout] = [hashIn(fieldOf(one, 'txid')), smallIn(fieldOf(one, 'vout'))];
       const [amount, block] = [wholeIn(fieldOf(one, 'value')), placeIn(fieldOf(one, 'status'))];
@@ -80,17 +80,17 @@ export const getUtxos = (address: string): RpcCall<readonly UnspentCoin[]> =>
 
 /** Null for one that the server has never seen, or has dropped. */
 export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> =>
-  ask(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
+  esplora(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
 
 /** Its bytes in hex; null for one that the server does not have. */
 export const getRawTransaction = (hash: string): RpcCall<string | null> =>
-  ask(`tx/${hash}/hex`, (answer) =>
+  esplora(`tx/${hash}/hex`, (answer) =>
     answer === null || (typeof answer === 'string' && RAW.test(answer)) ? answer : undefined,
   );
 
 /** Null while nobody spends it, or when there is no such output. */
 export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
-  ask(`tx/${txid}/outspend/${vout}`, (answer) => {
+  esplora(`tx/${txid}/outspend/${vout}`, (answer) => {
     if (answer === null || fieldOf(answer, 'spent') === false) return null;
     const [hash, block] = [hashIn(fieldOf(answer, 'txid')), placeIn(fieldOf(answer, 'status'))];
     return hash === undefined || block === undefined ? undefined : { hash, block };
@@ -98,14 +98,14 @@ export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCal
 
 /** Confirmed ones, newest first. @param after the last of the page before, or null */
 export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly ChainTransfer[]> =>
-  ask(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
+  esplora(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
 
 /** Those that wait to be mined, some 50 of them. */
 export const getMempoolTransactions = (address: string): RpcCall<readonly ChainTransfer[]> =>
-  ask(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
+  esplora(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
 
 /** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
-export const getFeeRates: RpcCall<FeeRates> = ask('fee-estimates', (answer) => {
+export const getFeeRates: RpcCall<FeeRates> = esplora('fee-estimates', (answer) => {
   if (answer === null) return new Map();
   if (!isObject(answer)) return undefined;
   const rates = new Map<number, bigint>();
@@ -119,7 +119,7 @@ export const getFeeRates: RpcCall<FeeRates> = ask('fee-estimates', (answer) => {
 /** Gives the hash of what it took. @param raw hex without 0x */
 export const sendRawTransaction = (raw: string): RpcCall<string> => ({ method: SEND, params: [raw], read: hashIn });
 
-function ask<T>(path: string, read: (answer: unknown) => T | undefined): RpcCall<T> {
+function esplora<T>(path: string, read: (answer: unknown) => T | undefined): RpcCall<T> {
   return { method: path, params: [], read };
 }
 

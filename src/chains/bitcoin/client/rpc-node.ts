@@ -23,9 +23,9 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
     async request(question) {
       const { method: path, params } = question;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
-      const told = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
-      if ('fault' in told) return noAnswer(`${path}: ${told.fault}`);
-      const answer = bodyOf(told, secrets);
+      const response = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
+      if ('fault' in response) return noAnswer(`${path}: ${response.fault}`);
+      const answer = bodyOf(response, secrets);
       if (!answer.ok) return answer;
       const value = question.read(answer.value);
       return value === undefined ? noAnswer(`${path}: the node's answer has the wrong shape`) : accepted(value);

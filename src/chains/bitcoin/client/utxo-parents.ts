@@ -30,12 +30,12 @@ export async function ancestorsOf(
   const isFinal = (block: BlockPlace) => block !== null && depthOf(block, tip, chain).isFinal;
   const found = new Map(made.map(({ parent }) => [parent.name, parent.spends]));
   const open = made.flatMap(({ parent, block }) => (isFinal(block) ? [] : parent.spends)).map(transactionOf);
-  let asked = 0;
-  for (let name = open.shift(); name !== undefined && asked < MAX_ANCESTORS; name = open.shift()) {
+  let requestCount = 0;
+  for (let name = open.shift(); name !== undefined && requestCount < MAX_ANCESTORS; name = open.shift()) {
     if (found.has(name)) continue;
-    asked += 1;
-    const told = await node.request(getTransaction(name));
-    if (!told.ok || told.value === null || isFinal(told.value.block)) continue;
+    requestCount += 1;
+    const answer = await node.request(getTransaction(name));
+    if (!answer.ok || answer.value === null || isFinal(answer.value.block)) continue;
     const proven = await getProvenTransaction(node, name);
     if (!proven.ok || proven.value === null) continue;
     found.set(name, proven.value.spends);

@@ -81,8 +81,8 @@ export async function chooseProven(
     if (open.length === 0) return accepted(await settled({ witnesses, claim }, { terms, chosen, parents }));
     if (parents.size + unproven.size + open.length > MAX_JUDGED) return accepted(null);
     others ??= await witnesses.others();
-    const asked = { node: witnesses.node, others };
-    for (const { coin, parent } of await Promise.all(open.map((one) => judged(asked, claim, one)))) {
+    const request = { node: witnesses.node, others };
+    for (const { coin, parent } of await Promise.all(open.map((one) => judged(request, claim, one)))) {
       if (!parent.ok) return parent;
       if (parent.value === null) unproven.add(outpointText(coin));
       else parents.set(outpointText(coin), parent.value);
@@ -122,18 +122,18 @@ function oldestFirst(chosen: readonly UnspentCoin[]): readonly Utxo[] {
   return ordered.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
 }
 
-interface Asked {
+interface ProofRequest {
   readonly node: RpcNode;
   readonly others: readonly RpcNode[];
 }
 
-async function judged(asked: Asked, claim: Claim, coin: UnspentCoin) {
-  return { coin, parent: await parentOf(asked, claim, coin) };
+async function judged(request: ProofRequest, claim: Claim, coin: UnspentCoin) {
+  return { coin, parent: await parentOf(request, claim, coin) };
 }
 
 /** The transaction that made a coin; null where it is not shown, is otherwise, or cannot be spent yet. */
 async function parentOf(
-  { node, others }: Asked,
+  { node, others }: ProofRequest,
   { own, chain, tip }: Claim,
   { txid, vout, amount, block }: UnspentCoin,
 ): Promise<Result<RawTransaction | null, NodeProblem>> {

@@ -26,15 +26,15 @@ export async function readActivity(
   if (!transfer.ok) return transfer;
   if (transfer.value === null) return checkAbsence(node, found, BLOCK_CALLS);
   if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
-  const told = {
+  const observed = {
     hash,
     signer: payerOf(transfer.value) ?? MINER,
     fee: amountOf(transfer.value.fee),
     movements: movementsIn(transfer.value),
   };
   if (transfer.value.block === null)
-    return found === null ? accepted({ ...told, block: null }) : checkAbsence(node, found, BLOCK_CALLS);
+    return found === null ? accepted({ ...observed, block: null }) : checkAbsence(node, found, BLOCK_CALLS);
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
-  return accepted({ ...told, block: depthOf(transfer.value.block, tip.value, chain) });
+  return accepted({ ...observed, block: depthOf(transfer.value.block, tip.value, chain) });
 }

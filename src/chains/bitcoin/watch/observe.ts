@@ -54,8 +54,8 @@ const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const
  */
 async function isWithoutParent(node: RpcNode, { parent }: WatchedAttempts): Promise<Result<boolean, NodeProblem>> {
   if (parent === null) return accepted(false);
-  const told = await node.request(getTransaction(parent));
-  return told.ok ? accepted(told.value === null) : told;
+  const response = await node.request(getTransaction(parent));
+  return response.ok ? accepted(response.value === null) : response;
 }
 
 async function included(

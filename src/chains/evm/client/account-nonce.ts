@@ -25,16 +25,16 @@ export async function provenNonce(
   address: string,
 ): Promise<Result<AccountNonce, ChainFault>> {
   if (pool.nodes.length === 1) return readFromPool(pool, (node) => finalCounts(node, chain, address));
-  let trouble: NodeProblem = NO_NODE;
+  let problem: NodeProblem = NO_NODE;
   const said: AccountNonce[] = [];
   for (const node of pool.nodes) {
     const away = await pool.nodeProblem(node);
     const counts: Result<AccountNonce, NodeProblem> = away === null ? await countsOf(node, address) : refused(away);
     if (counts.ok) said.push(counts.value);
-    else trouble = counts.refusal;
+    else problem = counts.refusal;
   }
   const [first] = said;
-  return asChainFault(first === undefined ? refused(trouble) : accepted(agreed(first, said)));
+  return asChainFault(first === undefined ? refused(problem) : accepted(agreed(first, said)));
 }
 
 /** Each count that two give alike, and where none is so that of the first, which then proves nothing. */

@@ -40,7 +40,7 @@ export async function tokensHeld(
     node.request(getCode(call.to)),
     intent.kind === 'contract-interaction'
       ? heldForCall(node, intent, tag)
-      : askHolding(node, intent, { token: call.to, tag }),
+      : readHolding(node, intent, { token: call.to, tag }),
   ]);
   if (!code.ok) return code;
   if (code.value === '0x') return refused(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
@@ -65,7 +65,7 @@ async function heldForCall(
 ): Promise<Result<bigint, NodeProblem> | null> {
   const moved = tokenTransferIn(intent);
   if (moved === null) return null;
-  const held = await askUnits(node, intent.from, { token: intent.to, owner: intent.from, tag });
+  const held = await readUnits(node, intent.from, { token: intent.to, owner: intent.from, tag });
   if (held.ok) return held.value < BigInt(moved.amount) ? null : held;
   const { refusal } = held;
   return refusal.kind === 'permanent' ? null : refused(refusal);
@@ -75,15 +75,15 @@ async function heldForCall(
  * What the wallet has of the token, or has let the spender have. `approve` of an ERC-721 is the same call with an id for an
  * amount, and id 0 would pass for an allowance that is taken back; but no ERC-721 has an `allowance` to tell.
  */
-async function askHolding(
+async function readHolding(
   node: RpcNode,
   intent: TransferIntent | Erc20ApproveIntent,
   { token, tag }: { readonly token: string; readonly tag: BlockTag },
 ): Promise<Result<bigint, PermanentFault | NodeProblem>> {
   const owner = intent.from;
-  if (intent.kind === 'transfer') return askUnits(node, owner, { token, owner, tag });
-  const told = await askUnits(node, owner, { token, owner, spender: intent.spender });
-  if (told.ok || told.refusal.kind !== 'permanent') return told;
+  if (intent.kind === 'transfer') return readUnits(node, owner, { token, owner, tag });
+  const response = await readUnits(node, owner, { token, owner, spender: intent.spender });
+  if (response.ok || response.refusal.kind !== 'permanent') return response;
   return refused(permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token'));
 }
 
@@ -116,7 +116,7 @@ async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promis
   const reset = callOf({ ...intent, amount: amountOf(0n) });
   if (reset === null) return null;
   const [allowance, dryRun] = await Promise.all([
-    askUnits(node, from, { token, owner: from, spender }),
+    readUnits(node, from, { token, owner: from, spender }),
     node.request(ethCall(from, reset, 'latest')),
   ]);
   const resets = dryRun.ok && answerFault(intent, reset, dryRun.value) === null;
@@ -135,7 +135,7 @@ interface Holding {
 }
 
 /** `balanceOf(owner)` or `allowance(owner, spender)`. */
-async function askUnits(
+async function readUnits(
   node: RpcNode,
   from: string,
   { token, owner, spender, tag = 'latest' }: Holding,

@@ -9,10 +9,10 @@ export interface EvmNodePool extends NodePool {
 }
 
 export function evmNodePool(chainId: bigint, rpcUrls: readonly string[]): EvmNodePool {
-  return { chainId, nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => chainTrouble(chainId, node) };
+  return { chainId, nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => chainProblem(chainId, node) };
 }
 
-async function chainTrouble(chainId: bigint, node: RpcNode): Promise<NodeProblem | null> {
+async function chainProblem(chainId: bigint, node: RpcNode): Promise<NodeProblem | null> {
   const served = await node.request(getChainId);
   if (!served.ok) return served.refusal;
   if (served.value === chainId) return null;

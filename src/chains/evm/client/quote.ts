@@ -158,25 +158,25 @@ export async function costOf(
 /** The prices of one speed, and no question more than it takes. */
 async function marketFees(
   node: RpcNode,
-  asked: Asked & { readonly speed: Speed; readonly base: bigint },
+  request: QuoteRequest & { readonly speed: Speed; readonly base: bigint },
 ): Promise<Result<Fees, NodeProblem>> {
-  const { chain, speed, base } = asked;
+  const { chain, speed, base } = request;
   if (speed !== 'normal') {
-    const tiers = await marketTiers(node, asked);
+    const tiers = await marketTiers(node, request);
     return tiers.ok ? accepted(tiers.value.tiers[speed]) : tiers;
   }
-  const [tip, ofCall] = await Promise.all([suggestedTip(node), tipOfCall(node, asked)]);
+  const [tip, ofCall] = await Promise.all([suggestedTip(node), tipOfCall(node, request)]);
   return accepted(feesFor(withFloor(chain, ofCall), base, tip));
 }
 
-interface Asked {
+interface QuoteRequest {
   readonly chain: Chain;
   readonly intent: OnChainIntent;
   readonly call: Call;
 }
 
 /** The tip that the chain wants of this very call; null where tips do not depend on the call, or the node does not say. */
-async function tipOfCall(node: RpcNode, { chain, intent, call }: Asked): Promise<bigint | null> {
+async function tipOfCall(node: RpcNode, { chain, intent, call }: QuoteRequest): Promise<bigint | null> {
   if (chain.gasEstimate !== 'linea') return null;
   const tip = await node.request(getLineaTip(intent.from, call));
   return tip.ok ? tip.value : null;
@@ -198,17 +198,17 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
 }
 
 /** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
-export async function marketTiers(node: RpcNode, asked: Asked) {
+export async function marketTiers(node: RpcNode, request: QuoteRequest) {
   const [head, suggested, paid, ofCall] = await Promise.all([
     headOf(node),
     node.request(getMaxPriorityFee),
     node.request(getFeeHistory),
-    tipOfCall(node, asked),
+    tipOfCall(node, request),
   ]);
   if (!head.ok) return head;
   const tips = paid.ok ? paid.value : [];
   const { baseFeePerGas } = head.value;
-  const tiers = feeTiers(withFloor(asked.chain, ofCall), baseFeePerGas, {
+  const tiers = feeTiers(withFloor(request.chain, ofCall), baseFeePerGas, {
     suggested: suggested.ok ? suggested.value : median(tips.map(({ middle }) => middle)),
     low: median(tips.map(({ low }) => low)),
     high: median(tips.map(({ high }) => high)),

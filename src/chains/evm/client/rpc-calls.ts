@@ -73,11 +73,11 @@ export const ethCall = (from: string, call: Call, tag: BlockTag): RpcCall<Hex> =
   bytes('eth_call', [callOf(from, call), tagOf(tag)]);
 
 /** Nobody asks for what a contract tells everybody. */
-const NOBODY = '0x0000000000000000000000000000000000000000';
+const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
 /** What a contract tells everybody now. */
 export const readContract = (to: Address, data: Hex): RpcCall<Hex> =>
-  ethCall(NOBODY, { to, value: 0n, data }, 'latest');
+  ethCall(ZERO_ADDRESS, { to, value: 0n, data }, 'latest');
 
 /** Replays a transaction that is in a block, with its own gas. */
 export const replay = (known: KnownTransaction, tag: BlockTag): RpcCall<Hex> => {
@@ -100,11 +100,11 @@ export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
 
 /** No number is ever left out. */
 export const BLOCK_CALLS: BlockCalls = {
-  askHash: (number) => {
+  getHash: (number) => {
     const question = getBlock(number);
     return { ...question, read: (answer) => (answer === null ? null : question.read(answer)?.hash) };
   },
-  askHead: null,
+  getHead: null,
 };
 
 export const getReceipt = (hash: string): RpcCall<Receipt | null> => ({

@@ -27,12 +27,15 @@ const UNEXPLAINED: NonceConsumer = { kind: 'unexplained' };
  * Returns the transaction that used a nonce of an account: it is in the block after which the account's count has passed the nonce. A count
  * alone proves that some transaction used the nonce, and says nothing about which one.
  */
-export async function findNonceConsumer(node: RpcNode, asked: NonceQuery): Promise<Result<NonceConsumer, NodeProblem>> {
-  const { from, nonce } = asked;
+export async function findNonceConsumer(
+  node: RpcNode,
+  request: NonceQuery,
+): Promise<Result<NonceConsumer, NodeProblem>> {
+  const { from, nonce } = request;
   const newest = await node.request(getNonce(from, 'latest'));
   if (!newest.ok) return newest;
   if (newest.value <= nonce) return accepted({ kind: 'unused' });
-  const number = await blockOfUse(node, asked);
+  const number = await blockOfUse(node, request);
   if (!number.ok) return number;
   if (number.value === null) return accepted(UNEXPLAINED);
   const block = await node.request(getFullBlock(number.value));
@@ -48,9 +51,9 @@ export async function findNonceConsumer(node: RpcNode, asked: NonceQuery): Promi
 type Use = 'used' | 'unused' | 'no-state';
 
 /** The block that used the nonce, by bisection; null where the node does not have the state before it. */
-async function blockOfUse(node: RpcNode, asked: NonceQuery): Promise<Result<bigint | null, NodeProblem>> {
-  const { head } = asked;
-  const atHead = await useAfter(node, asked, head);
+async function blockOfUse(node: RpcNode, request: NonceQuery): Promise<Result<bigint | null, NodeProblem>> {
+  const { head } = request;
+  const atHead = await useAfter(node, request, head);
   if (!atHead.ok) return atHead;
   // Behind one address another node, with a newer head, may have answered before.
   if (atHead.value !== 'used') return accepted(null);
@@ -58,14 +61,14 @@ async function blockOfUse(node: RpcNode, asked: NonceQuery): Promise<Result<bigi
   let [used, floor, isFloorUnused] = [head, -1n, true];
   // The use is nearly always recent: steps that double reach it sooner than halves of the whole chain.
   for (let depth = 1n; depth <= head && floor < 0n; depth *= 2n) {
-    const use = await useAfter(node, asked, head - depth);
+    const use = await useAfter(node, request, head - depth);
     if (!use.ok) return use;
     if (use.value === 'used') used = head - depth;
     else [floor, isFloorUnused] = [head - depth, use.value === 'unused'];
   }
   while (used - floor > 1n) {
     const middle = (used + floor) / 2n;
-    const use = await useAfter(node, asked, middle);
+    const use = await useAfter(node, request, middle);
     if (!use.ok) return use;
     if (use.value === 'used') used = middle;
     else [floor, isFloorUnused] = [middle, use.value === 'unused'];

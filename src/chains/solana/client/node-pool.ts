@@ -8,10 +8,10 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 export function solanaNodePool(caip2: string, rpcUrls: readonly string[]): NodePool {
   const cluster = clusterOf(caip2);
   if (cluster === null) throw new Error(`${caip2} is no cluster of Solana`);
-  return { nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => clusterTrouble(cluster, node) };
+  return { nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => clusterProblem(cluster, node) };
 }
 
-async function clusterTrouble(cluster: string, node: RpcNode): Promise<NodeProblem | null> {
+async function clusterProblem(cluster: string, node: RpcNode): Promise<NodeProblem | null> {
   const genesis = await node.request(getGenesisHash);
   if (!genesis.ok) return genesis.refusal;
   if (genesis.value.startsWith(cluster)) return null;

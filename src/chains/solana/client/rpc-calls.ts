@@ -76,12 +76,13 @@ export const getAccounts = (
   method: 'getMultipleAccounts',
   params: [addresses, { commitment, encoding: 'base64' }],
   read: (answer) => {
-    const told = withSlot(answer);
-    if (told === undefined || !Array.isArray(told.value) || told.value.length !== addresses.length) return undefined;
-    const accounts = told.value.map(accountOf);
+    const slotted = withSlot(answer);
+    if (slotted === undefined || !Array.isArray(slotted.value) || slotted.value.length !== addresses.length)
+      return undefined;
+    const accounts = slotted.value.map(accountOf);
     return accounts.includes(undefined)
       ? undefined
-      : { slot: told.slot, value: accounts.map((account) => account ?? null) };
+      : { slot: slotted.slot, value: accounts.map((account) => account ?? null) };
   },
 });
 
@@ -93,9 +94,9 @@ export const getTokenAccounts = (
   method: 'getTokenAccountsByOwner',
   params: [owner, { programId: program }, { commitment, encoding: 'jsonParsed' }],
   read: (answer) => {
-    const told = withSlot(answer);
-    if (told === undefined || !Array.isArray(told.value)) return undefined;
-    const read = told.value.map((row: unknown) => {
+    const slotted = withSlot(answer);
+    if (slotted === undefined || !Array.isArray(slotted.value)) return undefined;
+    const read = slotted.value.map((row: unknown) => {
       const address = field(row, 'pubkey');
       const mint = field(field(field(field(field(row, 'account'), 'data'), 'parsed'), 'info'), 'mint');
       return isAddressText(address) && isAddressText(mint) ? [{ address, mint }] : [];
@@ -112,9 +113,9 @@ export const getAccountsOfMint = (
   method: 'getTokenAccountsByOwner',
   params: [owner, { mint }, { commitment: 'confirmed', encoding: 'base64' }],
   read: (answer) => {
-    const told = withSlot(answer);
-    if (told === undefined || !Array.isArray(told.value)) return undefined;
-    return told.value.flatMap((row: unknown) => {
+    const slotted = withSlot(answer);
+    if (slotted === undefined || !Array.isArray(slotted.value)) return undefined;
+    return slotted.value.flatMap((row: unknown) => {
       const [address, account] = [field(row, 'pubkey'), accountOf(field(row, 'account'))];
       return isAddressText(address) && account ? [{ address, account }] : [];
     });
@@ -172,10 +173,11 @@ export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<read
   method: 'getSignatureStatuses',
   params: [hashes, { searchTransactionHistory: true }],
   read: (answer) => {
-    const told = withSlot(answer);
-    if (told === undefined || !Array.isArray(told.value) || told.value.length !== hashes.length) return undefined;
-    const read = told.value.map(statusOf);
-    return read.includes(undefined) ? undefined : { slot: told.slot, value: read.map((status) => status ?? null) };
+    const slotted = withSlot(answer);
+    if (slotted === undefined || !Array.isArray(slotted.value) || slotted.value.length !== hashes.length)
+      return undefined;
+    const read = slotted.value.map(statusOf);
+    return read.includes(undefined) ? undefined : { slot: slotted.slot, value: read.map((status) => status ?? null) };
   },
 });
 
@@ -212,7 +214,7 @@ export const getBlockHashAt = (slot: bigint): RpcCall<string | null> => ({
 });
 
 /** A slot may have no block for ever. */
-export const BLOCK_CALLS: BlockCalls = { askHash: getBlockHashAt, askHead: getSlot('confirmed') };
+export const BLOCK_CALLS: BlockCalls = { getHash: getBlockHashAt, getHead: getSlot('confirmed') };
 
 export interface Mention {
   readonly hash: string;

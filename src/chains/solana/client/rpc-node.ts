@@ -15,11 +15,11 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       const { method, params } = question;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
-      const told = await boundedFetch(url, request, { timeoutMs });
-      if ('fault' in told) return noAnswer(`${method}: ${told.fault}`);
+      const response = await boundedFetch(url, request, { timeoutMs });
+      if ('fault' in response) return noAnswer(`${method}: ${response.fault}`);
       // Nodes put JSON-RPC errors into answers of any status.
-      const parsed = parsedOf(told.text);
-      if (parsed === null) return noAnswer(`${method}: HTTP ${told.status}: no usable answer`);
+      const parsed = parsedOf(response.text);
+      if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: no usable answer`);
       const answer = readAnswer(parsed, secrets);
       if (!answer.ok) return answer;
       const value = question.read(answer.value);

@@ -92,9 +92,9 @@ async function uniqueAmong(
   node: RpcNode,
   mints: readonly Address[],
 ): Promise<Result<ReadonlySet<Address>, NodeProblem>> {
-  const asked = mints.slice(0, MAX_MINTS);
-  if (asked.length === 0) return accepted(new Set());
-  const accounts = await node.request(getAccounts(asked));
+  const request = mints.slice(0, MAX_MINTS);
+  if (request.length === 0) return accepted(new Set());
+  const accounts = await node.request(getAccounts(request));
   if (!accounts.ok) return accounts;
-  return accepted(new Set(asked.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
+  return accepted(new Set(request.filter((_, i) => mintIn(accounts.value.value[i] ?? null)?.supply === 1n)));
 }

@@ -29,9 +29,9 @@ export async function holdingsOn(
     wanted.size === 0 ? null : await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
   if (owned !== null && !owned.ok) return owned;
   const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MAX_ACCOUNTS - 1);
-  const told = await node.request(getAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
-  if (!told.ok) return told;
-  const [wallet = null, ...tokens] = told.value.value;
+  const response = await node.request(getAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
+  if (!response.ok) return response;
+  const [wallet = null, ...tokens] = response.value.value;
   const held = new Map<Address, bigint>();
   for (const token of tokens.map(tokenAccountIn)) {
     // One may have been closed, or given away, since it was listed.
@@ -42,7 +42,7 @@ export async function holdingsOn(
     return isPublicKey(tokenAddress) ? (held.get(tokenAddress) ?? 0n) : 0n;
   };
   return accepted({
-    blockNumber: told.value.slot.toString(),
+    blockNumber: response.value.slot.toString(),
     amounts: assets.map((asset) => amountOf(unitsHeld(asset))),
     isDisputed: false,
   });

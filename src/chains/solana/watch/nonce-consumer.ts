@@ -33,11 +33,11 @@ const MAX_CANDIDATES = 20;
  */
 export async function findNonceConsumer(
   node: RpcNode,
-  asked: NonceQuery,
+  request: NonceQuery,
 ): Promise<Result<Mention | null, NodeProblem>> {
-  const { wallet, anchor, hashes } = asked;
+  const { wallet, anchor, hashes } = request;
   const account = nonceAccountOf(wallet, anchor.place);
-  const mentions = await mentionsSince(node, account, asked.unusedAt);
+  const mentions = await mentionsSince(node, account, request.unusedAt);
   if (!mentions.ok) return mentions;
   const own = mentions.value.find(({ hash, failed }) => hashes.includes(hash) && isUse(anchor, failed));
   if (own !== undefined) return accepted(own);

@@ -43,11 +43,11 @@ async function cancel(context: HttpContext): Promise<Response> {
   if (given === null) {
     return refusalProblem(context, { code: 'device-signature-refused', fault: 'unknown-device' });
   }
-  const heard = await callObject(
+  const received = await callObject(
     () => vaultStub(context.env, named.vaultId),
     (vault) => vault.verifyResetCancellation(named.resetId, given),
   );
-  if (!heard.ok) return refusalProblem(context, heard.refusal);
-  const { userId } = heard.value;
-  return cancelled(context, heard.value, { userId, tokenId: null, deviceKeyId: given.keyId });
+  if (!received.ok) return refusalProblem(context, received.refusal);
+  const { userId } = received.value;
+  return cancelled(context, received.value, { userId, tokenId: null, deviceKeyId: given.keyId });
 }

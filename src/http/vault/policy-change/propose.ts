@@ -38,12 +38,12 @@ async function propose(context: HttpContext): Promise<Response> {
     (vault) => vault.policy(actor),
   );
   if (!seen.ok) return refusalProblem(context, seen.refusal);
-  const wish = await readPolicyPatch(context, body);
-  if (!wish.ok) return invalidRequest(context, wish.refusal);
-  const foreign = await pinnedKeysFault(context, wish.value.cosigners ?? seen.value.policy.cosigners);
+  const patch = await readPolicyPatch(context, body);
+  if (!patch.ok) return invalidRequest(context, patch.refusal);
+  const foreign = await pinnedKeysFault(context, patch.value.cosigners ?? seen.value.policy.cosigners);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const pins = await pinsForChange(context, body, seen.value.policy);
-  const proposal = { actor, wish: { ...wish.value, ...pins }, note: body.note ?? null };
+  const proposal = { actor, patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.proposePolicy(proposal),

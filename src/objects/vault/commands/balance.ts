@@ -97,7 +97,7 @@ export class BalanceCommands {
     if (!entered.ok) return entered;
     const { storage, commits } = this.#host;
     await commits.run(() => {
-      storage.ledger.hasten(Date.now());
+      storage.ledger.pollNow(Date.now());
       enqueueReconciliation(storage);
     });
     return accepted(walletsOf(entered.value.vault));
@@ -166,7 +166,7 @@ export class BalanceCommands {
         storage.ledger.put(name, after);
         storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
         if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
-        if (after.adjustment !== before.adjustment) this.#tell(vault, name, after);
+        if (after.adjustment !== before.adjustment) this.#logDifference(vault, name, after);
       }
       enqueueReconciliation(storage);
     });
@@ -174,7 +174,7 @@ export class BalanceCommands {
   }
 
   /** A line in the history of the vault, which is what an auditor reads. */
-  #tell(vault: Vault, chain: string, { kind, tokenAddress, tokenId, adjustment }: Balance): void {
+  #logDifference(vault: Vault, chain: string, { kind, tokenAddress, tokenId, adjustment }: Balance): void {
     if (adjustment === null) return;
     const { reason, units, fromBlock, toBlock } = adjustment;
     const detail = JSON.stringify({ chain, kind, tokenAddress, tokenId, units, fromBlock, toBlock });

@@ -17,11 +17,11 @@ export type RefreshReport =
 /** Where keys of a vault get new shares, one key after the other. */
 export class KeyRefreshCommands {
   readonly #host: VaultContext;
-  readonly #reform: UpdateVault;
+  readonly #updateVault: UpdateVault;
 
-  constructor(host: VaultContext, reform: UpdateVault) {
+  constructor(host: VaultContext, updateVault: UpdateVault) {
     this.#host = host;
-    this.#reform = reform;
+    this.#updateVault = updateVault;
   }
 
   /** New shares for a key. Again while they are on their way it changes nothing. False when the vault has no such key. */
@@ -67,7 +67,7 @@ export class KeyRefreshCommands {
       return;
     }
     const { epoch, publicShares } = report;
-    await this.#reform(
+    await this.#updateVault(
       withShares(vault, keyId, publicShares),
       { action: 'key-refreshed', detail: `${keyId} ${epoch}` },
       () => {
@@ -80,12 +80,12 @@ export class KeyRefreshCommands {
 }
 
 /** Two runs at once begin the same refresh, and each proves a part of it. */
-function merged(known: KeyRefresh, told: KeyRefresh): KeyRefresh {
-  const isFurther = (told.begun?.epoch ?? 0) > (known.begun?.epoch ?? 0);
+function merged(known: KeyRefresh, reported: KeyRefresh): KeyRefresh {
+  const isFurther = (reported.begun?.epoch ?? 0) > (known.begun?.epoch ?? 0);
   return {
     ...known,
-    begun: isFurther ? told.begun : known.begun,
-    provenBy: [...new Set([...known.provenBy, ...told.provenBy])],
+    begun: isFurther ? reported.begun : known.begun,
+    provenBy: [...new Set([...known.provenBy, ...reported.provenBy])],
   };
 }
 

@@ -26,11 +26,11 @@ export type UpdateVault = (
 /** Where the keys of a vault come to be. */
 export class KeyCommands {
   readonly #host: VaultContext;
-  readonly #reform: UpdateVault;
+  readonly #updateVault: UpdateVault;
 
-  constructor(host: VaultContext, reform: UpdateVault) {
+  constructor(host: VaultContext, updateVault: UpdateVault) {
     this.#host = host;
-    this.#reform = reform;
+    this.#updateVault = updateVault;
   }
 
   /** For the consumers: the key that is made next, as far as it has come; null when none is lacking. */
@@ -68,7 +68,9 @@ export class KeyCommands {
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     const after = withKey(vault, key, this.#host.chains);
     // A policy that was adopted while the key was made is not part of it.
-    await this.#reform(after, { action: 'key', detail: key.keyId }, () => enqueueAdoption(this.#host.storage, after));
+    await this.#updateVault(after, { action: 'key', detail: key.keyId }, () =>
+      enqueueAdoption(this.#host.storage, after),
+    );
   }
 
   /**
@@ -81,9 +83,9 @@ export class KeyCommands {
     const after = vault === null ? null : withNetworkKeys(vault, chains);
     if (after === null || after === vault) return;
     const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
-    await this.#reform(after, line, () => {
+    await this.#updateVault(after, line, () => {
       // The ledger has what the former address held: it is compared with the chain at once.
-      storage.ledger.hasten(Date.now());
+      storage.ledger.pollNow(Date.now());
       storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
   }

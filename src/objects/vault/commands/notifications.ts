@@ -39,23 +39,23 @@ export class NotificationCommands {
   /** For the consumers: of these, what somebody is to be told. Where nobody is (any more), it is done. */
   async work(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
     const vaultId = this.#host.vault()?.id ?? null;
-    const owed = [...new Set(ids)].flatMap((id) => {
+    const queued = [...new Set(ids)].flatMap((id) => {
       const row = this.#host.storage.queuedJob(id, 'notify');
       return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
     });
-    const news = owed.flatMap(({ notification, ...row }) =>
+    const news = queued.flatMap(({ notification, ...row }) =>
       vaultId === null || notification === null || notification.userIds.length === 0
         ? []
         : [{ ...row, vaultId, notification }],
     );
-    await this.done(owed.filter(({ id }) => !news.some((one) => one.id === id)));
+    await this.done(queued.filter(({ id }) => !news.some((one) => one.id === id)));
     return news;
   }
 
   /** They were told, as far as they could be reached. What has changed since is told as well. */
-  async done(told: readonly DeliveredNotification[]): Promise<void> {
+  async done(delivered: readonly DeliveredNotification[]): Promise<void> {
     const { storage, commits } = this.#host;
-    const current = told.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
+    const current = delivered.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
     if (current.length === 0) return;
     await commits.run(() => {
       for (const { id } of current) storage.completeJob(id, 'notify');

@@ -122,15 +122,15 @@ export class PolicyCommands {
    */
   async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
     const act = decision.type === 'cancel' ? 'view' : decision.type;
-    const asked = this.#find(actor, id, act);
-    if (!asked.ok) return asked;
-    const { digest } = asked.value.change;
-    const unheard =
+    const before = this.#find(actor, id, act);
+    if (!before.ok) return before;
+    const { digest } = before.value.change;
+    const signatureFault =
       decision.type === 'approve'
-        ? await deviceSignatureRefusal({ ...decision, actor, digest }, asked.value.decider)
+        ? await deviceSignatureRefusal({ ...decision, actor, digest }, before.value.decider)
         : null;
     // That took a moment, in which others may have decided: everything but the signature is looked at now.
-    if (this.#host.vault()?.policy !== asked.value.policy) return this.decide(actor, id, decision);
+    if (this.#host.vault()?.policy !== before.value.policy) return this.decide(actor, id, decision);
     const found = this.#find(actor, id, act);
     if (!found.ok) return found;
     const { change, decider, viewer } = found.value;
@@ -139,7 +139,7 @@ export class PolicyCommands {
     const event = { ...decision, actor };
     const decided = decideChange(change, event, { current: decider, nowMs: Date.now() });
     if (!decided.ok) return decided;
-    if (unheard !== null) return refused(unheard);
+    if (signatureFault !== null) return refused(signatureFault);
     await this.#apply(change, event);
     return this.#find(actor, id, 'view');
   }

@@ -22,7 +22,7 @@ import { isPending, newestAttempt } from '#domain/transaction/transaction.ts';
 import type { DecisionContext } from '#domain/transaction/step.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import { rehearse } from '#objects/vault/writes/creation-check.ts';
+import { checkCreation } from '#objects/vault/writes/creation-check.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type {
   ChallengeView,
@@ -74,7 +74,7 @@ export class TransactionCommands {
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const scope = { storage: this.#host.storage, chains: this.#host.chains, vault, actor, nowMs: Date.now() };
-    const rehearsed = rehearse(scope, request);
+    const rehearsed = checkCreation(scope, request);
     if (!rehearsed.ok) return rehearsed;
     const { transaction, replayed } = rehearsed.value;
     return accepted({ view: { transaction, policy: vault.policy, viewer }, replayed });
@@ -111,12 +111,12 @@ export class TransactionCommands {
     // It takes a moment, in which others may decide: everything but the signature is looked at after it.
     const signatureRefusal = await deviceSignatureRefusal({ actor, digest, device }, policy);
     if (this.#host.vault()?.policy !== policy) return this.approve(actor, id, device);
-    return this.#vote(actor, id, { event: { type: 'approve', actor, digest, device }, signatureRefusal });
+    return this.#addDecision(actor, id, { event: { type: 'approve', actor, digest, device }, signatureRefusal });
   }
 
   /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
   reject(actor: Actor, id: TransactionId): Promise<Result<ApprovalOutcome, Refusal>> {
-    return this.#vote(actor, id, { event: { type: 'reject', actor }, signatureRefusal: null });
+    return this.#addDecision(actor, id, { event: { type: 'reject', actor }, signatureRefusal: null });
   }
 
   /**
@@ -178,7 +178,7 @@ export class TransactionCommands {
     return accepted({ transaction, policy: entered.value.vault.policy, viewer: entered.value.viewer });
   }
 
-  async #vote(
+  async #addDecision(
     actor: Actor,
     id: TransactionId,
     { event, signatureRefusal }: { readonly event: TransactionEvent; readonly signatureRefusal: Refusal | null },
@@ -186,7 +186,7 @@ export class TransactionCommands {
     const found = this.#find(actor, id, 'vote');
     if (!found.ok) return found;
     const { transaction, policy, viewer } = found.value;
-    const decided = decide(transaction, event, this.#circumstances());
+    const decided = decide(transaction, event, this.#context());
     if (!decided.ok) {
       return isRepeatedDecision(transaction, event) ? accepted({ view: found.value, changed: false }) : decided;
     }
@@ -197,7 +197,7 @@ export class TransactionCommands {
 
   /** Applies what a person asks for, or refuses it. */
   async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
-    const decided = decide(view.transaction, event, this.#circumstances());
+    const decided = decide(view.transaction, event, this.#context());
     if (!decided.ok) return decided;
     const transaction = await this.#apply(view.transaction, event, event.actor);
     return accepted({ ...view, transaction });
@@ -213,14 +213,14 @@ export class TransactionCommands {
 
   /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
   #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
-    const circumstances = this.#circumstances();
-    const decided = decide(transaction, event, circumstances);
+    const context = this.#context();
+    const decided = decide(transaction, event, context);
     if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
     const after = decided.value.transaction;
     writeDecision(this.#host.storage, transaction, { ...decided.value, cause: { action: event.type, actor } });
     if (decided.value.changed) this.#host.changes.wake(after.id);
     const chain = findChain(this.#host.chains, after.chain);
-    rescheduleAfter(this.#host.storage, { event, transaction: after, chain }, circumstances.nowMs);
+    rescheduleAfter(this.#host.storage, { event, transaction: after, chain }, context.nowMs);
     return after;
   }
 
@@ -251,7 +251,7 @@ export class TransactionCommands {
     });
   }
 
-  #circumstances(): DecisionContext {
+  #context(): DecisionContext {
     const vault = this.#host.vault();
     if (vault === null) throw new Error('a vault without a foundation has no transactions');
     const nowMs = Date.now();

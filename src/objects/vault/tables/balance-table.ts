@@ -185,7 +185,7 @@ export class LedgerStorage {
   }
 
   /** Everything is compared now. */
-  hasten(nowMs: number): void {
+  pollNow(nowMs: number): void {
     this.#sql.exec('UPDATE balance SET due_at_ms = ? WHERE due_at_ms > ?', nowMs, nowMs);
   }
 

@@ -34,7 +34,7 @@ export interface CheckedCreation {
  * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`, `chain-not-enabled`,
  * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
  */
-export function rehearse(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
+export function checkCreation(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
   const { idempotency, externalId } = request;
   const before = idempotency === null ? null : storage.findIdempotent(actor.userId, idempotency.key, nowMs);

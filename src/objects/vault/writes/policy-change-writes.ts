@@ -26,7 +26,7 @@ import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 export const MAX_PENDING_CHANGES = 10;
 
 export interface Proposal {
-  readonly wish: PolicyPatch;
+  readonly patch: PolicyPatch;
   readonly note: string | null;
   /** Null: an operator. */
   readonly actor: Actor | null;
@@ -48,7 +48,7 @@ export function newChange(
   vault: Vault,
   proposal: Proposal,
 ): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, PolicyPatchFault | Refusal> {
-  const next = nextPolicy(vault, proposal.wish);
+  const next = nextPolicy(vault, proposal.patch);
   if (!next.ok) return next;
   const policy = next.value;
   const hash = policyHash(policy);

@@ -28,7 +28,7 @@ const mainnet = (differences: Partial<Chain> = {}): Chain => ({
 });
 
 /** Servers that answer with these, one after the other; `away` does not answer. */
-const fleetOf = (...answers: readonly unknown[]) => ({
+const poolOf = (...answers: readonly unknown[]) => ({
   nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
     return {
@@ -41,7 +41,7 @@ const fleetOf = (...answers: readonly unknown[]) => ({
 });
 
 async function tiersOf(chain: Chain, ...answers: readonly unknown[]) {
-  const rates = await readFeeRates(fleetOf(...answers), chain);
+  const rates = await readFeeRates(poolOf(...answers), chain);
   return rates.ok ? rateTiers(rates.value) : 'waits';
 }
 

@@ -39,8 +39,8 @@ async function startLiar(url: string) {
     const own = await one.lie(path);
     if (own === null) return void response.writeHead(404).end('Not found');
     if (own !== undefined) return void response.writeHead(200).end(own);
-    const told = await fetch(`${url}${path}`);
-    response.writeHead(told.status).end(await told.text());
+    const reply = await fetch(`${url}${path}`);
+    response.writeHead(reply.status).end(await reply.text());
   };
   const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -134,8 +134,8 @@ test('an allowance is quoted, from nothing, to nothing and from one to another',
 });
 
 test('an allowance of what is no token, or of one that has none, fails before anything is signed', async () => {
-  const nobody = await chain.adapter().quote(allowance(BOB, '5'), null);
-  expect(nobody).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  const unknownSpender = await chain.adapter().quote(allowance(BOB, '5'), null);
+  expect(unknownSpender).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
   expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
 });
 

@@ -23,13 +23,13 @@ test('a body that never ends is given up in time', async () => {
 test('nothing is asked twice by itself', async () => {
   node.follow(() => ({ status: 503, body: 'busy' }));
   expect((await connect(node.url).request(getChainId)).ok).toBe(false);
-  expect(node.asked).toEqual(['eth_chainId']);
+  expect(node.requests).toEqual(['eth_chainId']);
 });
 
 test('no redirect is followed', async () => {
   node.follow(() => ({ status: 307, body: '' }));
   expect((await connect(node.url).request(getChainId)).ok).toBe(false);
-  expect(node.asked).toHaveLength(1);
+  expect(node.requests).toHaveLength(1);
 });
 
 test('an error of the node keeps its code, words and data, and loses the address', async () => {

@@ -125,7 +125,7 @@ test('a call that would fail says why, and money that is not there is missed', a
 });
 
 describe('a node that can not be trusted', () => {
-  const told = async (rule: Rule) => {
+  const reported = async (rule: Rule) => {
     liar.follow((method) => (method === 'eth_simulateV1' ? rule : 'forward'));
     return evmAdapter(anvilChain(), [liar.url]).simulate(payment());
   };
@@ -157,18 +157,20 @@ describe('a node that can not be trusted', () => {
     ['answers broken logs', { result: [{ calls: [{ status: '0x1', logs: [{}] }] }] }],
     ['hangs up', 'cut'],
   ])('and %s says nothing about the call', async (_name, rule) => {
-    expect(await told(rule)).toMatchObject({ ok: false, refusal: { detail: expect.any(String) as string } });
+    expect(await reported(rule)).toMatchObject({ ok: false, refusal: { detail: expect.any(String) as string } });
   });
 
   test('and has words of its own has them cleaned, and never as a success', async () => {
     const message = 'no \u202Eway at https://node.example/v2/k3yk3yk3yk3y';
-    const answer = await told({ result: [{ calls: [{ status: '0x0', logs: [], error: { code: -32015, message } }] }] });
+    const answer = await reported({
+      result: [{ calls: [{ status: '0x0', logs: [], error: { code: -32015, message } }] }],
+    });
     expect(answer).toEqual({ ok: true, value: { outcome: 'fails', detail: 'no way at [address]' } });
   });
 
   test('is read to the letter: leaves to spend of the wallet, the newest of each, and nothing else', async () => {
     const [owner, spender] = [word(alice), word(BOB)];
-    const answer = await told(
+    const answer = await reported(
       logs(
         line([APPROVAL, owner, spender], word('0x5')),
         line([APPROVAL, owner, spender], word('0x9')),

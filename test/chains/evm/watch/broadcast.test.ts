@@ -36,7 +36,7 @@ const viaLiar = () => adapterFor(anvilChain(), [liar.url]);
 
 /** Answers one method by a rule and passes everything else on. */
 function lyingAbout(method: string, rule: Rule): void {
-  liar.follow((asked) => (asked === method ? rule : 'forward'));
+  liar.follow((called) => (called === method ? rule : 'forward'));
 }
 
 test('sent, sent twice, and sent again after it was mined: accepted each time, paid once', async () => {
@@ -215,7 +215,7 @@ test('a node of another chain is sent nothing', async () => {
     outcome: 'unknown',
     answer: 'the node serves chain 1, not 31337',
   });
-  expect(liar.asked).toEqual(['eth_chainId']);
+  expect(liar.requests).toEqual(['eth_chainId']);
 });
 
 test('damaged bytes are sent nowhere, and not given up', async () => {
@@ -236,7 +236,7 @@ test('damaged bytes are sent nowhere, and not given up', async () => {
     outcome: 'unknown',
     answer: 'the stored bytes are for another chain',
   });
-  expect(liar.asked).toEqual([]);
+  expect(liar.requests).toEqual([]);
 });
 
 test('with no node, or only dead ones, the outcome is unknown', async () => {

@@ -63,7 +63,7 @@ test('blocks that are not deep enough do not count', async () => {
 
 const collectible = (kind: 'erc721' | 'erc1155'): Asset => ({ kind, tokenAddress: dollar, tokenId: '9' });
 const word = (value: bigint) => `0x${value.toString(16).padStart(64, '0')}`;
-const told = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
+const reported = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly Asset[]) => {
   liar.follow(rule);
   const answer = await held(assets, evmAdapter(anvilChain(), [liar.url]));
   return answer.ok ? answer.value.amounts : answer.refusal;
@@ -72,20 +72,20 @@ const told = async (rule: Parameters<FalseNode['follow']>[0], assets: readonly A
 test('a collectible is there when the wallet is its owner, and many are as many as the collection says', async () => {
   const owner = (address: string) => (method: string) =>
     method === 'eth_call' ? { result: word(BigInt(address)) } : 'forward';
-  expect(await told(owner(wallet), [collectible('erc721')])).toEqual(['1']);
-  expect(await told(owner(dollar), [collectible('erc721')])).toEqual(['0']);
+  expect(await reported(owner(wallet), [collectible('erc721')])).toEqual(['1']);
+  expect(await reported(owner(dollar), [collectible('erc721')])).toEqual(['0']);
   const many = (method: string, [call]: readonly unknown[]) => {
     if (method !== 'eth_call') return 'forward';
     const { data } = call as { readonly data: string };
     expect(data).toBe(`0x00fdd58e${word(BigInt(wallet)).slice(2)}${word(9n).slice(2)}`);
     return { result: word(3n) };
   };
-  expect(await told(many, [collectible('erc1155')])).toEqual(['3']);
+  expect(await reported(many, [collectible('erc1155')])).toEqual(['3']);
 });
 
 test('a token that keeps the node busy for ever keeps nobody else from being looked at', async () => {
   const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
-  expect(await told(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
+  expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
 });
 
 test.each([
@@ -93,7 +93,7 @@ test.each([
   ['answers nothing', { result: '0x' }],
   ['answers more than an amount', { result: `${word(1n)}${word(1n).slice(2)}` }],
 ] as const)('a token that %s does not say', async (_name, rule) => {
-  expect(await told((method) => (method === 'eth_call' ? rule : 'forward'), [NATIVE, erc20(dollar)])).toEqual([
+  expect(await reported((method) => (method === 'eth_call' ? rule : 'forward'), [NATIVE, erc20(dollar)])).toEqual([
     '8',
     null,
   ]);
@@ -105,7 +105,7 @@ test.each([
   ['has no head', 'eth_getBlockByNumber', { result: null }],
   ['talks nonsense', 'eth_getBalance', { result: 'plenty' }],
 ] as const)('a node that %s tells nothing', async (_name, lied, rule) => {
-  const answer = await told((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
+  const answer = await reported((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
   expect(answer).toEqual({ detail: expect.any(String) });
 });
 

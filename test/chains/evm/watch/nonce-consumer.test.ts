@@ -6,7 +6,7 @@ import type { ChainAdapter, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
-import { anvilChain, ask, startLocalChain } from '../local-chain.ts';
+import { anvilChain, request, startLocalChain } from '../local-chain.ts';
 
 /** Who used a nonce: nodes that know the count of an account, and not the transaction that raised it. */
 
@@ -107,13 +107,13 @@ test('a node with the state of a few blocks names what used the nonce within the
   await pay(from);
   await chain.client.mine({ blocks: 100, interval: 30 });
   const head = await chain.client.getBlockNumber();
-  const asked = watched(from, [NEVER_SENT]);
+  const attempts = watched(from, [NEVER_SENT]);
   keeping(101n, head);
-  expect(await adapter().observe(asked)).toEqual(TAKEN);
+  expect(await adapter().observe(attempts)).toEqual(TAKEN);
   keeping(100n, head);
-  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
   keeping(-1n, head);
-  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
   // The nonce after it was never used, whatever the node has.
   expect(await adapter().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
 });
@@ -121,12 +121,12 @@ test('a node with the state of a few blocks names what used the nonce within the
 test('a transaction of somebody else ends nothing before it is final, and ten minutes old by the clock of the chain', async () => {
   const from = await nextWallet();
   await pay(from);
-  const asked = watched(from, [NEVER_SENT]);
+  const attempts = watched(from, [NEVER_SENT]);
   without(new Set());
   await chain.client.mine({ blocks: 10, interval: 100 });
-  expect(await adapter().observe(asked)).toEqual(NOTHING);
+  expect(await adapter().observe(attempts)).toEqual(NOTHING);
   await chain.client.mine({ blocks: 2, interval: 100 });
-  expect(await adapter().observe(asked)).toEqual(TAKEN);
+  expect(await adapter().observe(attempts)).toEqual(TAKEN);
 
   const hurried = await nextWallet();
   await pay(hurried);
@@ -142,12 +142,12 @@ test('it takes every configured node to say so', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
-  const asked = watched(from, [NEVER_SENT]);
+  const attempts = watched(from, [NEVER_SENT]);
   without(new Set());
-  expect(await adapter(liar.url).observe(asked)).toEqual(TAKEN);
-  expect(await adapter('http://127.0.0.1:9').observe(asked)).toEqual(UNEXPLAINED);
+  expect(await adapter(liar.url).observe(attempts)).toEqual(TAKEN);
+  expect(await adapter('http://127.0.0.1:9').observe(attempts)).toEqual(UNEXPLAINED);
   // anvil calls final what is 64 blocks deep.
-  expect(await adapter(chain.url).observe(asked)).toEqual(TAKEN);
+  expect(await adapter(chain.url).observe(attempts)).toEqual(TAKEN);
 });
 
 test('a nonce that is used in the newest block alone, or in the first one, is named as well', async () => {
@@ -170,17 +170,17 @@ test('a block without the transaction that its count promises explains nothing',
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
-  const asked = watched(from, [NEVER_SENT]);
+  const attempts = watched(from, [NEVER_SENT]);
   const whole = (result: (number: unknown) => unknown) =>
     answering((method, [number, isWhole]) =>
       method === 'eth_getBlockByNumber' && isWhole === true ? { result: result(number) } : 'forward',
     );
   whole(() => null);
-  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
   whole((number) => ({ number, timestamp: '0x1', transactions: [{ hash: NEVER_SENT }, 7] }));
-  expect(await adapter().observe(asked)).toEqual(UNEXPLAINED);
+  expect(await adapter().observe(attempts)).toEqual(UNEXPLAINED);
   whole(() => ({ number: '0x1', timestamp: '0x1', transactions: [] }));
-  expect(await adapter().observe(asked)).toMatchObject({ ok: false });
+  expect(await adapter().observe(attempts)).toMatchObject({ ok: false });
 });
 
 test('a forged receipt that names a block of the chain is held against a node that has the block', async () => {
@@ -188,15 +188,15 @@ test('a forged receipt that names a block of the chain is held against a node th
   const other = await pay(chain.account(5));
   await chain.client.mine({ blocks: 20, interval: 12 });
   const [receipt, known] = await Promise.all([
-    ask(chain.url, 'eth_getTransactionReceipt', [other]),
-    ask(chain.url, 'eth_getTransactionByHash', [other]),
+    request(chain.url, 'eth_getTransactionReceipt', [other]),
+    request(chain.url, 'eth_getTransactionByHash', [other]),
   ]);
   answering((method) => {
     if (method === 'eth_getTransactionReceipt') return { result: { ...Object(receipt), transactionHash: NEVER_SENT } };
     return method === 'eth_getTransactionByHash' ? { result: { ...Object(known), hash: NEVER_SENT } } : 'forward';
   });
-  const asked = watched(from, [NEVER_SENT]);
-  expect(await adapter().observe(asked)).toMatchObject({ value: { type: 'included' } });
-  const both = await adapter(chain.url).observe(asked);
+  const attempts = watched(from, [NEVER_SENT]);
+  expect(await adapter().observe(attempts)).toMatchObject({ value: { type: 'included' } });
+  const both = await adapter(chain.url).observe(attempts);
   expect(both).toMatchObject({ value: { type: 'included', inclusion: { secondNode: 'disagrees' } } });
 });

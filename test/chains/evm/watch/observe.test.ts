@@ -8,7 +8,7 @@ import { present } from '../cast.ts';
 import type { FalseNode, Rule } from '../../false-node.ts';
 import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain, OddToken } from '../local-chain.ts';
-import { anvilChain, ask, startLocalChain } from '../local-chain.ts';
+import { anvilChain, request, startLocalChain } from '../local-chain.ts';
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -67,7 +67,7 @@ async function payToken(from: Address, token: Address, gas = 100_000n): Promise<
 }
 
 function lyingAbout(method: string, change: (answer: unknown) => Rule): void {
-  liar.follow((asked) => (asked === method ? change(undefined) : 'forward'));
+  liar.follow((called) => (called === method ? change(undefined) : 'forward'));
 }
 
 function lyingAboutFinality(rule: Rule): void {
@@ -76,7 +76,7 @@ function lyingAboutFinality(rule: Rule): void {
 
 /** Passes everything on, but for one receipt whose fields are changed. */
 async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
-  const receipt = await ask(chain.url, 'eth_getTransactionReceipt', [hash]);
+  const receipt = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: Object.assign({}, receipt, changes) }));
   return adapterFor(anvilChain(), [liar.url]);
 }
@@ -115,13 +115,17 @@ test('of two attempts the one that was mined is found', async () => {
   const from = await nextWallet();
   await chain.client.setAutomine(false);
   const [low, high] = [2_000_000_000n, 4_000_000_000n];
-  const wish = { account: from, to: bob(), value: 5n, nonce: 0 };
+  const options = { account: from, to: bob(), value: 5n, nonce: 0 };
   const first = await chain.client.sendTransaction({
-    ...wish,
+    ...options,
     maxFeePerGas: low,
     maxPriorityFeePerGas: 1_000_000_000n,
   });
-  const second = await chain.client.sendTransaction({ ...wish, maxFeePerGas: high, maxPriorityFeePerGas: high / 2n });
+  const second = await chain.client.sendTransaction({
+    ...options,
+    maxFeePerGas: high,
+    maxPriorityFeePerGas: high / 2n,
+  });
   await chain.client.mine({ blocks: 1 });
   await chain.client.setAutomine(true);
   expect(await inclusionOf(watched(from, [first, second]))).toMatchObject({ hash: second });
@@ -190,7 +194,7 @@ test('a token that answers nothing has succeeded when its log says so', async ()
 test('a log of another token, sender or recipient is no success', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.SilentToken);
-  const receipt: unknown = await ask(chain.url, 'eth_getTransactionReceipt', [hash]);
+  const receipt: unknown = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
   const { logs }: { logs?: readonly { topics: readonly string[] }[] } = Object.assign({}, receipt);
   const log = present(logs?.[0]);
   const [topic = '', sender = '', recipient = ''] = log.topics;
@@ -331,7 +335,7 @@ test('a node in trouble tells nothing, whichever question it fails at, and the o
   const methods = ['eth_chainId', 'eth_getBlockByNumber', 'eth_getTransactionReceipt', 'eth_getTransactionByHash'];
   for (const method of methods) {
     for (const rule of ['cut', { result: 7 }, { status: 500, body: 'oops' }] as const) {
-      liar.follow((asked) => (asked === method ? rule : 'forward'));
+      liar.follow((called) => (called === method ? rule : 'forward'));
       const observed = await bad.observe(watched(from, [mined]));
       expect(observed, method).toEqual(transient());
       expect(JSON.stringify(observed)).not.toMatch(/k3y|127\.0/);

@@ -66,7 +66,7 @@ async function found(
 const lying = () => adapterFor(anvilChain(), [node.url]);
 const refusing = (method: string) => {
   const error = { code: -32601, message: `the method ${method} does not exist` };
-  node.follow((asked) => (asked === method ? { error } : 'forward'));
+  node.follow((called) => (called === method ? { error } : 'forward'));
 };
 
 test('money, payments of contracts and tokens of one address, and nothing of others', async () => {
@@ -92,16 +92,16 @@ test('a payment of hundreds of blocks ago is found by halving, and a quiet walle
   await chain.client.mine({ blocks: 800 });
   const fresh = await pay(wallet);
   node.follow(() => 'forward');
-  const asked = async (address: Address) => {
-    const before = node.asked.length;
+  const called = async (address: Address) => {
+    const before = node.requests.length;
     const scan = await found(address, null, lying());
-    const methods = node.asked.slice(before);
+    const methods = node.requests.slice(before);
     return { scan, states: methods.filter((method) => method === 'eth_getBalance').length };
   };
-  const busy = await asked(wallet);
+  const busy = await called(wallet);
   expect(new Set(busy.scan.hashes)).toEqual(new Set([old, fresh]));
   expect(busy.states).toBeLessThan(40);
-  expect((await asked(quiet)).states).toBe(2);
+  expect((await called(quiet)).states).toBe(2);
 }, 30_000);
 
 test('what is known to agree is not looked at again', async () => {
@@ -194,7 +194,7 @@ test.each(['eth_getLogs', 'eth_getBalance', 'debug_traceBlockByNumber'])(
   async (method) => {
     const wallet = await newWallet();
     await pay(wallet);
-    node.follow((asked) => (asked === method ? 'cut' : 'forward'));
+    node.follow((called) => (called === method ? 'cut' : 'forward'));
     expect((await lying().scan(wallet, null)).ok).toBe(false);
   },
 );

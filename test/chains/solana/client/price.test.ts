@@ -91,13 +91,13 @@ test('the larger of two prices counts: of the accounts that are written to, and 
 test('the recipient of SOL is written to, so its prices are asked for', async () => {
   const wallet = funded();
   const to = stranger();
-  const asked: unknown[] = [];
+  const requests: unknown[] = [];
   liar.follow((method, params) => {
-    if (method === 'getRecentPrioritizationFees') asked.push(params[0]);
+    if (method === 'getRecentPrioritizationFees') requests.push(params[0]);
     return 'forward';
   });
   await attemptNow(wallet, payment(wallet.address, { to }), null);
-  expect(asked).toEqual(expect.arrayContaining([[wallet.address, to], []]));
+  expect(requests).toEqual(expect.arrayContaining([[wallet.address, to], []]));
 });
 
 test('each speed has a floor, and fast is above what nearly everybody pays', () => {

@@ -20,49 +20,50 @@ function paid(hash: string, block: ActivityBlock | null): ChainTransaction {
 function newScene() {
   const { sql, storage, host } = newVaultScene();
   const watched: string[] = [];
-  const desk = new ActivityCommands(host, async (id) => watched.push(id));
+  const commands = new ActivityCommands(host, async (id) => watched.push(id));
   const documents = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
     storage,
     watched,
-    told: (seen: ChainTransaction) => desk.record({ chain: 'anvil', hash: seen.hash, seen, appraisal: UNPRICED }),
+    reported: (seen: ChainTransaction) =>
+      commands.record({ chain: 'anvil', hash: seen.hash, seen, appraisal: UNPRICED }),
     records: () => documents().map(({ document }) => JSON.parse(document) as Activity),
     units: () => storage.ledger.standAt({ chain: 'anvil', ...NATIVE }, '7').ledgerUnits,
   };
 }
 
 test('it is shown, nobody is told of it and it counts for nothing, until a block has it', async () => {
-  const { storage, told, records, units } = newScene();
-  expect(await told(paid('0xa', null))).toBe('recorded');
+  const { storage, reported, records, units } = newScene();
+  expect(await reported(paid('0xa', null))).toBe('recorded');
   const { id, state } = present(records()[0]);
   expect([state, storage.queuedJob(id, 'notify'), units()]).toEqual(['BROADCAST', null, 0n]);
   expect(storage.queuedJob(id, 'follow')).not.toBeNull();
-  expect(await told(paid('0xa', BLOCK))).toBe('recorded');
+  expect(await reported(paid('0xa', BLOCK))).toBe('recorded');
   expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
 });
 
 test('no more of it than fits, however many a stranger signs; a block makes each of them a record', async () => {
-  const { told, records } = newScene();
-  for (let i = 0; i < MAX_UNCONFIRMED; i++) expect(await told(paid(`0x${i}`, null))).toBe('recorded');
-  expect(await told(paid('0xa', null))).toBe('none');
-  expect(await told(paid('0x0', null))).toBe('unchanged');
+  const { reported, records } = newScene();
+  for (let i = 0; i < MAX_UNCONFIRMED; i++) expect(await reported(paid(`0x${i}`, null))).toBe('recorded');
+  expect(await reported(paid('0xa', null))).toBe('none');
+  expect(await reported(paid('0x0', null))).toBe('unchanged');
   expect(records()).toHaveLength(MAX_UNCONFIRMED);
-  expect(await told(paid('0xa', BLOCK))).toBe('recorded');
-  expect(await told(paid('0x0', BLOCK))).toBe('recorded');
-  expect(await told(paid('0xb', null))).toBe('recorded');
+  expect(await reported(paid('0xa', BLOCK))).toBe('recorded');
+  expect(await reported(paid('0x0', BLOCK))).toBe('recorded');
+  expect(await reported(paid('0xb', null))).toBe('recorded');
 });
 
 test('when a block has what was given up it is looked for again, and the log says so', async () => {
-  const { storage, watched, told, records } = newScene();
+  const { storage, watched, reported, records } = newScene();
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const hash = present(sentAttempt().signed).hash;
   const ends = { version: 6, state: 'FAILED', stateReason: 'CONFLICTED', attempts: [sentAttempt()] } as const;
   const before = transactionIn('SIGNING');
   storage.insertTransaction(before);
   storage.updateTransaction(before, { ...before, ...ends });
-  expect(await told(paid(hash, null))).toBe('own');
+  expect(await reported(paid(hash, null))).toBe('own');
   expect([said.mock.calls, watched]).toEqual([[], []]);
-  expect(await told(paid(hash, BLOCK))).toBe('own');
+  expect(await reported(paid(hash, BLOCK))).toBe('own');
   expect(watched).toEqual([before.id]);
   expect(JSON.parse(String(said.mock.lastCall?.[0]))).toEqual({
     event: 'mined-after-failure',
@@ -79,7 +80,7 @@ test('when a block has what was given up it is looked for again, and the log say
     { ...before, ...ends },
     { ...transactionIn('FAILED'), ...ends, version: 7, stateReason: 'REVERTED' },
   );
-  await told(paid(hash, BLOCK));
+  await reported(paid(hash, BLOCK));
   expect([said.mock.calls.length, watched.length]).toEqual([1, 1]);
   said.mockRestore();
 });

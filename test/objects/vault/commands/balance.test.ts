@@ -26,11 +26,11 @@ afterEach(() => {
 function newScene() {
   const { sql, storage, host } = newVaultScene();
   storage.ledger.open(coin, true);
-  const desk = new BalanceCommands(host);
+  const commands = new BalanceCommands(host);
   const activities = new ActivityCommands(host, async () => null);
   let made = 0;
   return {
-    desk,
+    desk: commands,
     storage,
     activities,
     /** A transaction of bob's in a block; the same hash again is another look at it. */
@@ -63,14 +63,14 @@ function newScene() {
         amounts: [units === null ? null : amountOf(units)],
         isDisputed: false,
       };
-      return desk.record({ chain: 'anvil', assets: [asset], held, hasOpenScan: false });
+      return commands.record({ chain: 'anvil', assets: [asset], held, hasOpenScan: false });
     },
     shown: (): readonly BalanceView[] => {
-      const page = desk.balances(alice, null, { limit: 100, hiddenToo: false });
+      const page = commands.balances(alice, null, { limit: 100, hiddenToo: false });
       if (!page.ok) throw new Error(page.refusal.code);
       return page.value;
     },
-    told: () =>
+    reported: () =>
       sql
         .exec<{ document: string }>('SELECT document FROM history')
         .toArray()
@@ -121,7 +121,7 @@ test('a token that the wallet has no more of is not listed, its coin always is',
 });
 
 test('a page goes on after the last asset of the page before', async () => {
-  const { desk, happens } = newScene();
+  const { desk: commands, happens } = newScene();
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
     7,
@@ -130,7 +130,7 @@ test('a page goes on after the last asset of the page before', async () => {
   const seen: (string | null)[] = [];
   let after: Parameters<BalanceCommands['balances']>[1] = null;
   for (;;) {
-    const page = desk.balances(alice, after, { limit: 4, hiddenToo: false });
+    const page = commands.balances(alice, after, { limit: 4, hiddenToo: false });
     if (!page.ok || page.value.length === 0) break;
     seen.push(...page.value.map(({ tokenId }) => tokenId));
     after = page.value.at(-1) ?? null;
@@ -147,17 +147,17 @@ test('only members see it', () => {
 
 test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { desk, happens, compared, shown, told } = newScene();
+  const { desk: commands, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
-  await desk.requestRescan(alice);
-  expect(desk.work()[0]?.hasDiscrepancy).toBe(false);
+  await commands.requestRescan(alice);
+  expect(commands.work()[0]?.hasDiscrepancy).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
   // A second message about the same is no second look.
   expect(await compared(20, 8n)).toBeNull();
-  expect([shown()[0]?.balance.final, told()]).toEqual(['5', []]);
-  await desk.requestRescan(alice);
-  expect(desk.work()[0]?.hasDiscrepancy).toBe(true);
+  expect([shown()[0]?.balance.final, reported()]).toEqual(['5', []]);
+  await commands.requestRescan(alice);
+  expect(commands.work()[0]?.hasDiscrepancy).toBe(true);
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
@@ -170,13 +170,13 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
     fromBlock: '10',
     toBlock: '30',
   };
-  expect(told()).toMatchObject([{ reason: 'UNSEEN_PAYMENT', detail: JSON.stringify(detail) }]);
+  expect(reported()).toMatchObject([{ reason: 'UNSEEN_PAYMENT', detail: JSON.stringify(detail) }]);
   expect(alarm).toHaveBeenCalledOnce();
 });
 
 test('when the record of it comes after all it is not counted twice', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { happens, compared, shown, told } = newScene();
+  const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
   await compared(20, 3n);
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
@@ -186,7 +186,7 @@ test('when the record of it comes after all it is not counted twice', async () =
   await compared(40, 3n);
   vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
   await compared(41, 3n);
-  expect([shown()[0]?.balance.final, told().map(({ reason }) => reason)]).toEqual([
+  expect([shown()[0]?.balance.final, reported().map(({ reason }) => reason)]).toEqual([
     '3',
     ['UNSEEN_PAYMENT', 'LATE_RECORD'],
   ]);
@@ -213,25 +213,25 @@ test('a second difference on top of the first is looked into as well', async () 
 });
 
 test('what is found in time is no difference: nothing is made up', async () => {
-  const { happens, compared, shown, told } = newScene();
+  const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
   await happens(15, [{ amount: amountOf(3n) }], { isFinal: false });
   vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
   expect(await compared(21, 3n)).toBeNull();
-  expect([shown()[0]?.balance.difference, shown()[0]?.incoming, told()]).toEqual([null, 3n, []]);
+  expect([shown()[0]?.balance.difference, shown()[0]?.incoming, reported()]).toEqual([null, 3n, []]);
 });
 
 test('a payment to it whose block is gone is not taken for less on the chain before anybody has looked at it again', async () => {
-  const { happens, compared, shown, told } = newScene();
+  const { happens, compared, shown, reported } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   expect(await compared(8, 0n)).toEqual({ since: null });
   vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
   await compared(9, 0n);
-  expect([shown()[0]?.balance, told()]).toMatchObject([{ adjustment: null, difference: { units: '-5' } }, []]);
+  expect([shown()[0]?.balance, reported()]).toMatchObject([{ adjustment: null, difference: { units: '-5' } }, []]);
   await happens(7, [{}], { hash: '0xa', isGone: true });
   await compared(10, 0n);
-  expect([shown()[0]?.balance, told()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
+  expect([shown()[0]?.balance, reported()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
 });
 
 test('once the block is final it is believed, and what came after the block of the comparison never stood in the way', async () => {
@@ -258,40 +258,40 @@ test('blocks after the one of the comparison do not count in it', async () => {
 });
 
 test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
-  const { desk, happens, compared, storage } = newScene();
+  const { desk: commands, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
-  expect(desk.work()).toEqual([]);
-  await desk.requestRescan(alice);
-  expect(desk.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
+  expect(commands.work()).toEqual([]);
+  await commands.requestRescan(alice);
+  expect(commands.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await desk.record({ chain: 'anvil', assets: [coin], held: null, hasOpenScan: false })).toBeNull();
+  expect(await commands.record({ chain: 'anvil', assets: [coin], held: null, hasOpenScan: false })).toBeNull();
   expect(await compared(10, null, dollar)).toBeNull();
-  expect([desk.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
+  expect([commands.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
-  expect(desk.work()).toHaveLength(1);
+  expect(commands.work()).toHaveLength(1);
 });
 
 test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
-  const { desk, happens } = newScene();
+  const { desk: commands, happens } = newScene();
   await happens(
     7,
     Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
   );
   vi.setSystemTime(NOON_MS + 3_600_000);
-  const [first] = desk.work();
+  const [first] = commands.work();
   if (first === undefined) throw new Error('something is due');
   expect(first.assets).toHaveLength(50);
   vi.setSystemTime(NOON_MS + 3_600_001);
-  await desk.record({ chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
-  expect(desk.work()[0]?.assets).toHaveLength(21);
+  await commands.record({ chain: 'anvil', assets: first.assets, held: null, hasOpenScan: false });
+  expect(commands.work()[0]?.assets).toHaveLength(21);
 });
 
 test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
-  const { desk, activities, happens, shown, storage } = newScene();
+  const { desk: commands, activities, happens, shown, storage } = newScene();
   const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
   await happens(7, [tokens], { hash: '0xaa', appraisal: unknown });
-  const all = () => desk.balances(alice, null, { limit: 10, hiddenToo: true });
+  const all = () => commands.balances(alice, null, { limit: 10, hiddenToo: true });
   expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
     ['native'],
     {
@@ -301,8 +301,8 @@ test('a token that only hidden records have moved is not listed and not asked fo
       ],
     },
   ]);
-  await desk.requestRescan(alice);
-  expect(desk.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
+  await commands.requestRescan(alice);
+  expect(commands.work()[0]?.assets).toMatchObject([{ kind: 'native' }]);
   const id = storage.activities.ofHash('anvil', '0xaa')?.id;
   if (id === undefined) throw new Error('it is recorded');
   await activities.setVisibility(alice, id, true);
@@ -310,8 +310,8 @@ test('a token that only hidden records have moved is not listed and not asked fo
     ['native', true],
     ['erc20', true],
   ]);
-  await desk.requestRescan(alice);
-  expect(desk.work()[0]?.assets).toHaveLength(2);
+  await commands.requestRescan(alice);
+  expect(commands.work()[0]?.assets).toHaveLength(2);
   // Hidden again it stays: it has been seen, and nothing is to vanish from the balances.
   await activities.setVisibility(alice, id, false);
   expect(shown()).toHaveLength(2);

@@ -22,7 +22,7 @@ function newScene() {
     keys: [present(first), { ...present(first), keyId: OTHER, scheme: 'frost-ed25519' }],
   };
   const lines: string[] = [];
-  const desk = new KeyRefreshCommands(
+  const commands = new KeyRefreshCommands(
     { ...host, vault: () => vault },
     async (after, { action, detail }, also = () => {}) => {
       vault = after;
@@ -30,7 +30,7 @@ function newScene() {
       also();
     },
   );
-  return { desk, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
+  return { desk: commands, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
 }
 
 const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
@@ -44,49 +44,53 @@ const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: '
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
 test('a key that the vault has is taken up once, and another one waits for it', async () => {
-  const { desk, storage } = newScene();
-  expect(desk.work()).toBeNull();
-  expect([await desk.request(KEY), await desk.request(KEY), await desk.request(OTHER)]).toEqual([true, true, true]);
-  expect(await desk.request('c'.repeat(26))).toBe(false);
-  expect(desk.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
+  const { desk: commands, storage } = newScene();
+  expect(commands.work()).toBeNull();
+  expect([await commands.request(KEY), await commands.request(KEY), await commands.request(OTHER)]).toEqual([
+    true,
+    true,
+    true,
+  ]);
+  expect(await commands.request('c'.repeat(26))).toBe(false);
+  expect(commands.work()).toMatchObject({ key: { keyId: KEY }, refresh: { begun: null }, underWay: [KEY, OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).toMatchObject({ tries: 0 });
-  await desk.report(KEY, progress());
-  await desk.report(KEY, DONE);
-  expect(desk.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
+  await commands.report(KEY, progress());
+  await commands.report(KEY, DONE);
+  expect(commands.work()).toMatchObject({ key: { keyId: OTHER }, underWay: [OTHER] });
   expect(storage.queuedJob('', 'refresh-key')).not.toBeNull();
-  await desk.report(OTHER, DONE);
-  expect([desk.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
+  await commands.report(OTHER, DONE);
+  expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
 test('of two runs at once what began first stays, and the proofs of both count', async () => {
-  const { desk } = newScene();
-  await desk.request(KEY);
-  await desk.report(KEY, progress());
-  await desk.report(KEY, progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
-  await desk.report(KEY, progress({ begun: null, provenBy: ['2:1+3'] }));
-  expect(desk.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
+  const { desk: commands } = newScene();
+  await commands.request(KEY);
+  await commands.report(KEY, progress());
+  await commands.report(KEY, progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
+  await commands.report(KEY, progress({ begun: null, provenBy: ['2:1+3'] }));
+  expect(commands.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
 });
 
 test('shares that are no good are passed over, and the next step is not due at once', async () => {
-  const { desk, storage } = newScene();
-  await desk.request(KEY);
-  await desk.report(KEY, progress());
+  const { desk: commands, storage } = newScene();
+  await commands.request(KEY);
+  await commands.report(KEY, progress());
   storage.completeJob('', 'refresh-key');
-  await desk.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
-  expect(desk.work()?.refresh.begun?.epoch).toBe(2);
+  await commands.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
+  expect(commands.work()?.refresh.begun?.epoch).toBe(2);
   // Whoever comes late does not take it back.
-  await desk.report(KEY, { type: 'set-aside', refresh: refresh() });
-  expect([desk.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
+  await commands.report(KEY, { type: 'set-aside', refresh: refresh() });
+  expect([commands.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });
 
 test('the public shares change with the last step alone, of this key alone, once', async () => {
-  const { desk, lines, sharesOf } = newScene();
-  await desk.report(KEY, DONE);
+  const { desk: commands, lines, sharesOf } = newScene();
+  await commands.report(KEY, DONE);
   expect([sharesOf(0), lines]).toEqual([{}, []]);
-  await desk.request(KEY);
-  await desk.report(KEY, progress({ provenBy: ['2:1+2'] }));
+  await commands.request(KEY);
+  await commands.report(KEY, progress({ provenBy: ['2:1+2'] }));
   expect(sharesOf(0)).toEqual({});
-  await desk.report(KEY, DONE);
-  await desk.report(KEY, DONE);
+  await commands.report(KEY, DONE);
+  await commands.report(KEY, DONE);
   expect([sharesOf(0), sharesOf(1), lines]).toEqual([{ '1': '03' }, {}, [`key-refreshed ${KEY} 2`]]);
 });

@@ -16,11 +16,11 @@ function newScene() {
   if (vault === null) throw new Error('the scene has a vault');
   const { configuration } = vault;
   const chains = [...configuration.chains, 'solana-local'];
-  const desk = new KeyCommands(
+  const commands = new KeyCommands(
     { ...host, vault: () => ({ ...vault, configuration: { ...configuration, chains } }) },
     async () => {},
   );
-  return { desk, storage, owed: () => storage.queuedJob('', 'generate-key')?.tries };
+  return { desk: commands, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
 }
 
 function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
@@ -29,33 +29,33 @@ function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
 }
 
 test('a candidate is kept with the proofs of all runs, and each brings the next one', async () => {
-  const { desk, storage, owed } = newScene();
-  expect(desk.work()).toMatchObject({ scheme: SCHEME, candidate: null });
-  await desk.progress(SCHEME, { type: 'paired' });
-  expect([owed(), desk.work()?.candidate]).toEqual([0, null]);
+  const { desk: commands, storage, queued } = newScene();
+  expect(commands.work()).toMatchObject({ scheme: SCHEME, candidate: null });
+  await commands.progress(SCHEME, { type: 'paired' });
+  expect([queued(), commands.work()?.candidate]).toEqual([0, null]);
   for (const proven of [[], ['1+2'], ['1+3'], []]) {
-    await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
+    await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a', ...proven) });
   }
-  expect(desk.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
+  expect(commands.work()?.candidate?.provenBy).toEqual(['1+2', '1+3']);
   expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
 });
 
 test('of two runs at once the first candidate stays, and only itself can be discarded', async () => {
-  const { desk } = newScene();
-  await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
-  await desk.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
-  await desk.progress(SCHEME, { type: 'discarded', candidate: candidate('b') });
-  expect(desk.work()?.candidate).toEqual(candidate('a'));
-  await desk.progress(SCHEME, { type: 'discarded', candidate: candidate('a') });
-  expect(desk.work()?.candidate).toBeNull();
+  const { desk: commands } = newScene();
+  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
+  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
+  await commands.progress(SCHEME, { type: 'discarded', candidate: candidate('b') });
+  expect(commands.work()?.candidate).toEqual(candidate('a'));
+  await commands.progress(SCHEME, { type: 'discarded', candidate: candidate('a') });
+  expect(commands.work()?.candidate).toBeNull();
 });
 
 test('what is reported of a key that the vault has, or does not want, changes nothing', async () => {
-  const { desk, storage } = newScene();
-  await desk.progress('ecdsa-secp256k1', {
+  const { desk: commands, storage } = newScene();
+  await commands.progress('ecdsa-secp256k1', {
     type: 'candidate',
     candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },
   });
-  await desk.progress('frost-secp256k1-tr', { type: 'paired' });
+  await commands.progress('frost-secp256k1-tr', { type: 'paired' });
   expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });

@@ -16,40 +16,40 @@ function newScene(keys: 'with a key' | 'without a key') {
   scene.storage.putVault(vault);
   scene.storage.policies.adopt({ policy: vault.policy, mandate: null }, 'ab'.repeat(32));
   const host: VaultContext = { ...scene.host, vault: () => vault };
-  const desk = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
   const change = async (threshold: 1 | 2) => {
     const signers = threshold === 1 ? [alice.userId] : [alice.userId, bob.userId];
-    const proposed = await desk.propose({ wish: { rules: {}, signers, threshold }, note: null, actor: alice });
+    const proposed = await commands.propose({ patch: { rules: {}, signers, threshold }, note: null, actor: alice });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
-  return { desk, storage: scene.storage, change, version: () => vault.policy.version };
+  return { desk: commands, storage: scene.storage, change, version: () => vault.policy.version };
 }
 
 /** Every co-signer has adopted this version. */
 const shown = (version: number) => ({ version, isComplete: true, expired: [] });
 
 test('the adoption is outstanding from the last approval on, and until the newest version is with all co-signers', async () => {
-  const { desk, storage, change, version } = newScene('with a key');
-  expect(desk.adoptionWork()).toBeNull();
+  const { desk: commands, storage, change, version } = newScene('with a key');
+  expect(commands.adoptionWork()).toBeNull();
   const { id } = await change(2);
-  expect(desk.adoptionWork()).toBeNull();
-  await desk.decide(alice, id, { type: 'approve', device: null });
+  expect(commands.adoptionWork()).toBeNull();
+  await commands.decide(alice, id, { type: 'approve', device: null });
   expect([version(), storage.queuedJob('', 'adopt-policy')]).toMatchObject([2, { tries: 0 }]);
-  expect(desk.adoptionWork()?.policies.map(({ policy }) => policy.version)).toEqual([1, 2]);
+  expect(commands.adoptionWork()?.policies.map(({ policy }) => policy.version)).toEqual([1, 2]);
   // A report of before the newest version changes nothing; twice is once.
-  await desk.reportAdoption(shown(1));
-  expect(desk.adoptionWork()).not.toBeNull();
-  await desk.reportAdoption(shown(2));
-  await desk.reportAdoption(shown(2));
-  expect([desk.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
+  await commands.reportAdoption(shown(1));
+  expect(commands.adoptionWork()).not.toBeNull();
+  await commands.reportAdoption(shown(2));
+  await commands.reportAdoption(shown(2));
+  expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
 });
 
 test('a vault without a key has no co-signer to show it to: the key is made under the newest policy', async () => {
-  const { desk, storage, change } = newScene('without a key');
+  const { desk: commands, storage, change } = newScene('without a key');
   const { id } = await change(2);
-  await desk.decide(alice, id, { type: 'approve', device: null });
-  expect([desk.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
+  await commands.decide(alice, id, { type: 'approve', device: null });
+  expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
 });
 
 test('signers decide as long as the vault says, and co-signers have a week more to adopt', async () => {

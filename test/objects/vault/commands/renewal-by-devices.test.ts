@@ -34,21 +34,21 @@ function newScene() {
         : refused({ code: 'forbidden' });
     },
   };
-  const desk = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
-  return { desk, storage };
+  const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
+  return { desk: commands, storage };
 }
 
 test('devices of the version before renew a mandate, those of now do not, and a co-signer accepts what is stored', async () => {
-  const { desk, storage } = newScene();
-  const asked = await desk.renew({ version: 2, note: null, actor: carol });
-  if (!asked.ok) throw new Error(asked.refusal.code);
-  const { id, digest } = asked.value.change;
+  const { desk: commands, storage } = newScene();
+  const answer = await commands.renew({ version: 2, note: null, actor: carol });
+  if (!answer.ok) throw new Error(answer.refusal.code);
+  const { id, digest } = answer.value.change;
   const approve = async ({ actor, device }: Signs) => {
-    const decided = await desk.decide(actor, id, { type: 'approve', device: device.signed(digest) });
+    const decided = await commands.decide(actor, id, { type: 'approve', device: device.signed(digest) });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   for (const signs of [NEW_LAPTOP, NEW_PHONE]) expect(await approve(signs)).toBe('device-signature-refused');
-  expect(await desk.decide(alice, id, { type: 'approve', device: null })).toMatchObject({
+  expect(await commands.decide(alice, id, { type: 'approve', device: null })).toMatchObject({
     refusal: { code: 'device-signature-required' },
   });
   /** What a co-signer under version 1 says to the stored mandate. */

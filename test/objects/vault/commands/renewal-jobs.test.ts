@@ -34,8 +34,8 @@ type Refuses = { readonly code: string; readonly detail: string | null } | null;
 /** Co-signers 1 and 2 adopt everything; what co-signer 3 answers to a policy is the story's. */
 function settings(third: Refuses): CoordinatorEnv {
   const binding = (refuses: Refuses) => ({
-    fetch: async (asked: RequestInfo | URL) => {
-      const isPolicy = String(asked instanceof Request ? asked.url : asked).endsWith('/policy');
+    fetch: async (request: RequestInfo | URL) => {
+      const isPolicy = String(request instanceof Request ? request.url : request).endsWith('/policy');
       const refusal = refuses === null ? null : { ...refuses, culprit: null };
       const answer = isPolicy && refusal !== null ? { ok: false, refusal } : { ok: true, value: null };
       return new Response(JSON.stringify(answer));

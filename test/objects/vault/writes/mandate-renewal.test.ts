@@ -44,45 +44,46 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
         : refused({ code: 'forbidden' });
     },
   };
-  const newDesk = () =>
+  const newCommands = () =>
     new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
-  const desk = newDesk();
-  const propose = async (wish: PolicyPatch) => {
-    const proposed = await desk.propose({ wish, note: null, actor: alice });
+  const commands = newCommands();
+  const propose = async (patch: PolicyPatch) => {
+    const proposed = await commands.propose({ patch, note: null, actor: alice });
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
   const approve = async (actor: Actor, id: string) => {
-    const decided = await desk.decide(actor, idOf(id), { type: 'approve', device: null });
+    const decided = await commands.decide(actor, idOf(id), { type: 'approve', device: null });
     return decided.ok ? decided.value.change.state : decided.refusal.code;
   };
   const idOf = (id: string) => present(storage.policies.change(id)).id;
-  const adopt = async (wish: PolicyPatch, ...actors: readonly Actor[]) => {
-    const { id } = await propose(wish);
+  const adopt = async (patch: PolicyPatch, ...actors: readonly Actor[]) => {
+    const { id } = await propose(patch);
     for (const actor of actors) await approve(actor, id);
     return id;
   };
-  const renew = (version = 2, actor: Actor = alice, note: string | null = null) => desk.renew({ version, note, actor });
-  const renewed = async (...asked: Parameters<typeof renew>) => {
-    const answer = await renew(...asked);
+  const renew = (version = 2, actor: Actor = alice, note: string | null = null) =>
+    commands.renew({ version, note, actor });
+  const renewed = async (...request: Parameters<typeof renew>) => {
+    const answer = await renew(...request);
     if (!answer.ok) throw new Error(answer.refusal.code);
     return answer.value.change;
   };
-  const refusal = async (...asked: Parameters<typeof renew>) => {
-    const answer = await renew(...asked);
+  const refusal = async (...request: Parameters<typeof renew>) => {
+    const answer = await renew(...request);
     return answer.ok ? null : answer.refusal.code;
   };
   const mandateOf = (version: number) => present(storage.policies.adoptedAs(version)?.mandate);
   const lines = () => storage.historyAfter(0, 100).map(({ action }) => action);
   const needed = () => {
-    const view = desk.inForce(alice);
+    const view = commands.inForce(alice);
     return view.ok ? view.value.renewalsNeeded : [];
   };
   await adopt(VERSION_2, alice, bob);
   expect(vault.policy.version).toBe(2);
   const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
   return {
-    desk,
+    desk: commands,
     storage,
     propose,
     approve,
@@ -94,7 +95,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     lines,
     needed,
     expire,
-    newDesk,
+    newDesk: newCommands,
     vault: () => vault,
     keyId: present(founded.keys[0]).keyId,
   };
@@ -125,7 +126,7 @@ test('a renewal is a new change to the same policy, and the same request again i
 });
 
 test('the quorum of the version before decides: neither a new signer nor half of the old quorum', async () => {
-  const { renewed, approve, mandateOf, expire, desk } = await newScene();
+  const { renewed, approve, mandateOf, expire, desk: commands } = await newScene();
   expire();
   const before = mandateOf(2);
   const { id } = await renewed();
@@ -134,7 +135,7 @@ test('the quorum of the version before decides: neither a new signer nor half of
   expect(await approve(alice, id)).toBe('PENDING');
   expect(await approve(mallory, id)).toBe('forbidden');
   expect(mandateOf(2)).toEqual(before);
-  const view = desk.read(bob, present(await renewed()).id);
+  const view = commands.read(bob, present(await renewed()).id);
   expect(view).toMatchObject({ ok: true, value: { policy: { version: 2 }, decider: { version: 1 } } });
   // Bob no longer signs, and is in the vault.
   expect(await approve(bob, id)).toBe('ADOPTED');
@@ -149,8 +150,8 @@ test('an ordinary change is still decided by the signers of now alone', async ()
 });
 
 test('the adoption replaces the mandate and nothing else, and the jobs that wait for it are due', async () => {
-  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desk } = await newScene();
-  await desk.reportAdoption({ version: 2, isComplete: true, expired: [] });
+  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desk: commands } = await newScene();
+  await commands.reportAdoption({ version: 2, isComplete: true, expired: [] });
   expire();
   const other = await propose({ rules: {}, threshold: 1 });
   const [before, policy] = [vault(), present(storage.policies.adoptedAs(2)).policy];
@@ -170,13 +171,13 @@ test('the adoption replaces the mandate and nothing else, and the jobs that wait
 });
 
 test('an approval that comes twice renews once, also after a restart', async () => {
-  const { renewed, approve, storage, lines, expire, newDesk, idOf } = await newScene();
+  const { renewed, approve, storage, lines, expire, newDesk: newCommands, idOf } = await newScene();
   expire();
   const { id } = await renewed();
   for (const actor of [alice, bob]) await approve(actor, id);
   const [stored, length] = [storage.policies.adopted(), lines().length];
   expect(await approve(bob, id)).toBe('ADOPTED');
-  const restarted = newDesk();
+  const restarted = newCommands();
   expect(await restarted.decide(bob, idOf(id), { type: 'approve', device: null })).toMatchObject({ ok: true });
   await restarted.expire(id);
   expect([storage.policies.adopted(), lines().length]).toEqual([stored, length]);
@@ -185,16 +186,16 @@ test('an approval that comes twice renews once, also after a restart', async () 
 });
 
 test('signers of now end a renewal, its author takes it back, and time ends it; then there can be another one', async () => {
-  const { renewed, approve, desk, expire, storage } = await newScene();
+  const { renewed, approve, desk: commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
-  expect(await desk.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
-  await desk.decide(carol, first.id, { type: 'reject' });
+  expect(await commands.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
+  await commands.decide(carol, first.id, { type: 'reject' });
   const second = await renewed();
-  await desk.decide(alice, second.id, { type: 'cancel' });
+  await commands.decide(alice, second.id, { type: 'cancel' });
   const third = await renewed();
   vi.setSystemTime(decisionEndOf(third));
-  await desk.expire(third.id);
+  await commands.expire(third.id);
   const states = [first, second, third].map(({ id }) => storage.policies.change(id)?.state);
   expect(states).toEqual(['REJECTED', 'CANCELLED', 'EXPIRED']);
   expect(await approve(alice, third.id)).toBe('policy-change-not-pending');
@@ -226,20 +227,20 @@ test('ten pending changes keep no mandate from being renewed, and a renewal keep
 });
 
 test('members see which co-signers wait for a renewal, until it is there', async () => {
-  const { desk, needed, renewed, approve, expire, vault, storage } = await newScene();
+  const { desk: commands, needed, renewed, approve, expire, vault, storage } = await newScene();
   const expired = [{ cosigner: 3, version: 2 }];
   expire();
   expect(needed()).toEqual([]);
-  await desk.reportAdoption({ version: 1, isComplete: false, expired });
+  await commands.reportAdoption({ version: 1, isComplete: false, expired });
   expect(needed()).toEqual([]);
-  await desk.reportAdoption({ version: 2, isComplete: false, expired });
+  await commands.reportAdoption({ version: 2, isComplete: false, expired });
   expect(needed()).toEqual([{ version: 2, cosigners: [3] }]);
-  expect([storage.vault()?.expiredAdoptions, desk.adoptionWork()]).toMatchObject([expired, { vaultId: 7 }]);
+  expect([storage.vault()?.expiredAdoptions, commands.adoptionWork()]).toMatchObject([expired, { vaultId: 7 }]);
   const { id } = await renewed();
   expect(needed()).toHaveLength(1);
   for (const actor of [alice, bob]) await approve(actor, id);
   expect(needed()).toEqual([]);
-  await desk.reportAdoption({ version: 2, isComplete: true, expired: [] });
+  await commands.reportAdoption({ version: 2, isComplete: true, expired: [] });
   expect(['expiredAdoptions' in vault(), storage.vault()?.expiredAdoptions]).toEqual([false, undefined]);
 });
 

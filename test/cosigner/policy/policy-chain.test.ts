@@ -1,0 +1,55 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { describe, expect, test } from 'vitest';
+import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { newPolicyChangeId, parseVaultId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { NO_RULES } from '#domain/policy/rules.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import { present } from '../../chains/evm/cast.ts';
+import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
+import { next } from '../check-scene.ts';
+
+describe('the next policy', () => {
+  const wanted = next(policy, { threshold: 1 });
+  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
+  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+  const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
+  const approvers = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
+    actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
+  const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
+
+  test('is taken with the voices that the one before asks for, and with none less', async () => {
+    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, bob)))).toBe(true);
+    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, alice)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, mallory)))).toBe(false);
+    expect(await isSuccessor(policy, wanted, null)).toBe(false);
+  });
+
+  test('takes as many as the most that the one before asks for anything', async () => {
+    const steps = { ...NO_RULES, unreadableThreshold: 3 };
+    const strict = { ...policy, rules: steps };
+    const looser = next(strict, { rules: NO_RULES });
+    expect(await isSuccessor(strict, looser, mandate(approvers(looser, alice, bob)))).toBe(false);
+    expect(await isSuccessor(strict, looser, mandate(approvers(looser, alice, bob, carol)))).toBe(true);
+  });
+
+  test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
+    const approvals = approvers(wanted, alice, bob);
+    const other = { ...wanted, signers: [alice.userId] };
+    const skipping = { ...wanted, version: 3 };
+    const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
+    const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
+    for (const changed of [other, skipping, elsewhere, foreign]) {
+      expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
+    }
+    for (const changed of [skipping, elsewhere, foreign]) {
+      expect(await isSuccessor(policy, changed, mandate(approvers(changed, alice, bob)))).toBe(false);
+    }
+    // Nor with other terms than those that were approved.
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
+  });
+});
