@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
-import { compiledWasm } from './test/compiled-wasm.ts';
+import { compiledWasm } from './test/setup/compiled-wasm.ts';
 
 /**
  * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time. The pool
@@ -58,12 +58,14 @@ export default defineConfig({
         plugins: [compiledWasm],
         test: {
           name: 'node',
-          globalSetup: ['./test/ready-bundles.ts'],
-          include: [
-            'test/{approval-page,architecture,attacks,bench,chains,cosigner,dashboard,devices,domain,http,jobs,local,cli,monitors,mpc,cosigner-client,objects,prices,push,vectors}/**/*.test.ts',
-          ],
+          globalSetup: ['./test/setup/ready-bundles.ts'],
+          include: ['test/**/*.test.ts'],
           // The attacks that take a browser run with the tests of the e2e project.
-          exclude: ['**/*.worker.test.ts', 'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts'],
+          exclude: [
+            '**/*.worker.test.ts',
+            'test/{browser,e2e,spec}/**',
+            'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',
+          ],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
@@ -95,7 +97,7 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
-          include: ['test/worker/**/*.test.ts', 'test/{attacks,vectors}/**/*.worker.test.ts'],
+          include: ['test/**/*.worker.test.ts'],
           setupFiles: ['./test/worker/migrate.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
@@ -104,7 +106,7 @@ export default defineConfig({
       {
         test: {
           name: 'e2e',
-          globalSetup: ['./test/ready-bundles.ts'],
+          globalSetup: ['./test/setup/ready-bundles.ts'],
           include: [
             'test/{browser,e2e,spec}/**/*.test.ts',
             'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',

@@ -55,7 +55,8 @@ const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|[CHME][1-9]|[ME]1\d)$/
 
 /** The header of an attack file. Throws when it is missing or malformed. */
 export function parseAttack(path: string, text: string): Attack {
-  const folder = path.split('/').at(-2) ?? '';
+  // The folder of the attacker; its attacks may be sorted further inside.
+  const folder = path.split('/')[2] ?? '';
   const { attack = '', attacker = '', cosigners = '', findings = '', defence = '' } = HEADER.exec(text)?.groups ?? {};
   if (attack === '') throw new Error(`${path} does not begin with the header of an attack`);
   // The words of the folder, with spaces or with hyphens.

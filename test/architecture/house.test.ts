@@ -72,7 +72,7 @@ test.each<[keyof typeof house, string, string]>([
   ['barrels', 'src/mpc/index.ts', `export { seal } from '#mpc/share.ts';`],
   ['brands', 'src/http/app.ts', `const id = text as TransactionId;`],
   ['brands', 'src/domain/vault.ts', `const id = text as Amount;`],
-  ['wholeKeys', 'test/e2e/transfer.test.ts', `secp256k1.sign(digest, key)`],
+  ['wholeKeys', 'test/e2e/evm/transfer.test.ts', `secp256k1.sign(digest, key)`],
   ['wholeKeys', 'local/demo/demo.ts', `privateKeyToAccount('0x')`],
   ['purity', 'src/domain/transaction/approvals.ts', `const now = Date.now();`],
   ['database', 'src/store/vaults.ts', `await db.transaction(async () => {});`],

@@ -11,7 +11,7 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice, laptop, phone } from '../cosigner/device-scene.ts';
+import { byDevice, laptop, phone } from '../cosigner/policy/device-scene.ts';
 import { alice, bob, carol } from '../domain/cast.ts';
 
 /**

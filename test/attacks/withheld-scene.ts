@@ -5,9 +5,9 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../cosigner/device-scene.ts';
+import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { anvilAdapter, present, startNodes } from '../cosigner/cosigners.ts';
-import { Puppet } from '../cosigner/byzantine-cosigner.ts';
+import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
 /** A vault with receipts of every co-signer, whose revocation co-signer 1 knows and co-signer 3 is not shown; co-signer 2 is hostile. */

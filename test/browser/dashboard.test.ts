@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { Client, unwrap } from '#cli/api-client.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from '../e2e/world.ts';
-import { anvilClient } from '../anvil-client.ts';
+import { anvilClient } from '../chains/evm/anvil-client.ts';
 import { finished, reaches, taken } from '../e2e/world.ts';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';

@@ -7,7 +7,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
-import { laptop, phone } from '../cosigner/device-scene.ts';
+import { laptop, phone } from '../cosigner/policy/device-scene.ts';
 import { alice, bob, NOON_MS } from '../domain/cast.ts';
 
 const MINUTE_MS = 60_000;

@@ -4,7 +4,7 @@ import { pinsUnder, readPolicyChain, successionFault } from '#devices/policy-cha
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
-import { byDevice } from '../cosigner/device-scene.ts';
+import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { alice, amount, bob, carol, mallory, policy, vaultId } from '../domain/cast.ts';
 import { byLaptop, byPhone, changed, founding, hashOf, mandateFor, successor, unsigned } from './policy-chain-scene.ts';
 import { paperCosigner } from './statement-scene.ts';

@@ -7,7 +7,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
-import { byDevice } from '../cosigner/device-scene.ts';
+import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { amount, policy } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from './policy-chain-scene.ts';
 

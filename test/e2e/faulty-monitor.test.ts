@@ -8,7 +8,7 @@ import { watchLocalChain } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { pollUntil } from '#local/stack/poll.ts';
-import { anvilClient } from '../anvil-client.ts';
+import { anvilClient } from '../chains/evm/anvil-client.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 

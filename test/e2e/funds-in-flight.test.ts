@@ -4,11 +4,11 @@ import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import type { SolanaNode } from '#local/solana/node.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
-import { anvilClient } from '../anvil-client.ts';
+import { anvilClient } from '../chains/evm/anvil-client.ts';
 import { stranger } from '../chains/solana/cast.ts';
 import type { Gate } from './rpc-proxy.ts';
 import { startGate } from './rpc-proxy.ts';
-import { gethPool } from './geth-pool.ts';
+import { gethPool } from './evm/geth-pool.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
 

@@ -16,7 +16,7 @@ import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { Stack, StackOptions } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
 import { pollUntil } from '#local/stack/poll.ts';
-import { anvilClient } from '../anvil-client.ts';
+import { anvilClient } from '../chains/evm/anvil-client.ts';
 import { databaseFile } from './ill-database.ts';
 
 /**

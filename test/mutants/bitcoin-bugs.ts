@@ -118,7 +118,7 @@ export const BITCOIN_BUGS: readonly Bug[] = [
     file: 'src/chains/inspect/fee-ceiling.ts',
     was: "if (ceilings.has(chain) || !('virtualSize' in payload)) return false;",
     is: "if (ceilings.has(chain) || chain !== '' || !('virtualSize' in payload)) return false;",
-    caughtBy: ['test/attacks/coordinator/fee-above-size-cap.test.ts'],
+    caughtBy: ['test/attacks/coordinator/payload/fee-above-size-cap.test.ts'],
   },
   {
     name: 'fee cap: one of many coins may pay no more than one of one',

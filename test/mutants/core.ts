@@ -52,7 +52,7 @@ export const CORE: readonly CorePart[] = [
   outside('devices/webauthn', ['test/devices/device-signature.test.ts']),
   outside('cosigner/policy/approval-check', [
     'test/cosigner/policy/approval-check.test.ts',
-    'test/cosigner/device-check.test.ts',
+    'test/cosigner/policy/device-check.test.ts',
   ]),
   outside('cosigner/storage', ['test/cosigner/storage.test.ts']),
   ...MONITORS.map((name) => outside(`monitors/${name}`, MONITOR_TESTS)),

@@ -106,7 +106,7 @@ export const FEE_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/relay.ts',
     was: 'if ((await run.mayStart?.()) === false) return refused(supersededAt(run));',
     is: 'await run.mayStart?.();',
-    caughtBy: ['test/cosigner/unsigned-attempt.test.ts'],
+    caughtBy: ['test/cosigner/signing/unsigned-attempt.test.ts'],
   },
   {
     name: 'a second run begins with bytes and does not say so',
@@ -169,13 +169,13 @@ export const FEE_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/signing-contact.ts',
     was: 'if (seen.isStale) return false;',
     is: '',
-    caughtBy: ['test/cosigner/stale-attempt.test.ts'],
+    caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],
   },
   {
     name: 'a payment fails for a price that was not above the cap when it was prepared',
     file: 'src/domain/wallet/fee-cap.ts',
     was: "return reason === 'FEE_CAP_EXCEEDED' && signedAttempts(transaction).length === 0;",
     is: 'return false;',
-    caughtBy: ['test/cosigner/stale-attempt.test.ts'],
+    caughtBy: ['test/cosigner/signing/stale-attempt.test.ts'],
   },
 ];

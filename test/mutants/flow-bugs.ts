@@ -105,7 +105,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/sign.ts',
     was: 'fillsNonce(work.transaction) ? null : timeFault(',
     is: 'timeFault(',
-    caughtBy: ['test/worker/jobs.test.ts'],
+    caughtBy: ['test/jobs/consume.worker.test.ts'],
   },
   {
     name: 'a blocker is named when nothing is waited for any more',
@@ -203,7 +203,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     file: 'src/store/transactions.ts',
     was: ' WHERE excluded.version > transactions.version`;',
     is: '`;',
-    caughtBy: ['test/worker/projection.test.ts'],
+    caughtBy: ['test/store/transactions.worker.test.ts'],
   },
   {
     name: 'the sweep wakes a vault and sets no alarm',

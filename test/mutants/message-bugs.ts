@@ -23,7 +23,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
     file: 'src/http/edge/request-check.ts',
     was: 'if (faults.length > 0) return invalidRequest(context, faults);',
     is: '',
-    caughtBy: ['test/worker/http/ill-formed-text.test.ts'],
+    caughtBy: ['test/http/edge/ill-formed-text.worker.test.ts'],
   },
   {
     name: 'the names of fields in a body are not looked at',

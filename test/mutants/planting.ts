@@ -18,7 +18,7 @@ export function copyOf(root: string): string {
 
 /** Reports whether a test file runs in the pool of Workers. */
 export function isOfWorkers(file: string): boolean {
-  return file.startsWith('test/worker/') || file.endsWith('.worker.test.ts');
+  return file.endsWith('.worker.test.ts');
 }
 
 /**

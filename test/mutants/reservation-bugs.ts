@@ -66,7 +66,7 @@ export const RESERVATION_BUGS: readonly Bug[] = [
     file: 'src/objects/wallet-nonce/object.ts',
     was: "const book = weighed.outcome === 'reserved' ? given.book : whole;",
     is: 'const book = given.book;',
-    caughtBy: ['test/worker/wallet-funds.test.ts'],
+    caughtBy: ['test/objects/wallet-nonce/funds.worker.test.ts'],
   },
   {
     name: 'reservation: a payment fails for money that may come back',

@@ -200,6 +200,6 @@ export const SIGHTING_BUGS: readonly Bug[] = [
     file: 'src/jobs/signing/confirm.ts',
     was: 'await adapter.broadcast(newest.signed.raw, newest.signed.hash);',
     is: '',
-    caughtBy: ['test/e2e/private-mempool.test.ts'],
+    caughtBy: ['test/e2e/evm/private-mempool.test.ts'],
   },
 ];

@@ -1,9 +1,9 @@
 import type { Bug } from './bug.ts';
 
 const SOURCE = ['test/chains/solana/client/source.test.ts'];
-const FOREIGN = ['test/attacks/coordinator/foreign-token-account.test.ts'];
-const MEMO = ['test/attacks/coordinator/changed-memo.test.ts'];
-const KEYLESS = ['test/attacks/coordinator/keyless-recipient.test.ts'];
+const FOREIGN = ['test/attacks/coordinator/payload/foreign-token-account.test.ts'];
+const MEMO = ['test/attacks/coordinator/payload/changed-memo.test.ts'];
+const KEYLESS = ['test/attacks/coordinator/payload/keyless-recipient.test.ts'];
 const NETWORK = ['test/local/solana/solana-network.test.ts'];
 const PRICE = ['test/chains/solana/client/price.test.ts'];
 

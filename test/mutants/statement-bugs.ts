@@ -66,7 +66,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     file: 'src/cosigner/policy/policy-statement.ts',
     was: 'own[i]?.index === index && own[i].signing === signing',
     is: 'own[i]?.index === index && signing !== null',
-    caughtBy: ['test/cosigner/pins-match.test.ts'],
+    caughtBy: ['test/cosigner/key/pins-match.test.ts'],
   },
   {
     name: 'a device believes statements about any key',
@@ -115,7 +115,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     file: 'src/devices/cosigner-agreement.ts',
     was: 'stated.version >= (since ?? last.version)',
     is: 'stated.version >= (since ?? 1)',
-    caughtBy: ['test/attacks/coordinator/hidden-policy-statement.test.ts'],
+    caughtBy: ['test/attacks/coordinator/policy/hidden-policy-statement.test.ts'],
   },
   {
     name: 'every policy change is taken for a renewal',
@@ -164,6 +164,6 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     file: 'src/http/vault/pinned-keys.ts',
     was: 'return turnsToDevices && !isNamed ?',
     is: 'return turnsToDevices && isNamed ?',
-    caughtBy: ['test/worker/http/device.test.ts'],
+    caughtBy: ['test/http/transaction/device-signature.worker.test.ts'],
   },
 ];

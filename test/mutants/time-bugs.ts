@@ -49,14 +49,14 @@ export const TIME_BUGS: readonly Bug[] = [
     file: 'src/objects/vault/writes/creation-check.ts',
     was: 'notAfterMs !== null && notAfterMs <= nowMs',
     is: 'notAfterMs !== null && notAfterMs < 0',
-    caughtBy: ['test/worker/http/transfer.test.ts'],
+    caughtBy: ['test/http/transaction/transfer.worker.test.ts'],
   },
   {
     name: 'time: a payment is decided after its end',
     file: 'src/objects/vault/writes/new-transaction.ts',
     was: ', notAfterMs ?? Infinity),',
     is: ', Infinity),',
-    caughtBy: ['test/worker/http/transfer.test.ts'],
+    caughtBy: ['test/http/transaction/transfer.worker.test.ts'],
   },
   {
     name: 'time: the approval page hides the end',

@@ -1,9 +1,9 @@
 import type { Bug } from './bug.ts';
 
-const FURTHER_KEY = 'test/attacks/coordinator/further-key.test.ts';
-const JOINING = 'test/attacks/coordinator/joining-older-policy.test.ts';
+const FURTHER_KEY = 'test/attacks/coordinator/policy/further-key.test.ts';
+const JOINING = 'test/attacks/coordinator/policy/joining-older-policy.test.ts';
 const REGISTRATION = 'test/cosigner/key/key-registration.test.ts';
-const COMMITMENT = 'test/cosigner/commitment.test.ts';
+const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
 /** What a co-signer must not let pass because another key of the vault has other policies, or another session was first. */
 export const VAULT_BUGS: readonly Bug[] = [
@@ -103,6 +103,6 @@ export const VAULT_BUGS: readonly Bug[] = [
     file: 'src/cosigner/key/resharing.ts',
     was: 'of parsePolicies(sent)) {',
     is: 'of [...parsePolicies(sent)]) {',
-    caughtBy: ['test/cosigner/refresh-attacks.test.ts'],
+    caughtBy: ['test/cosigner/key/refresh-attacks.test.ts'],
   },
 ];

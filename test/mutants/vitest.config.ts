@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { compiledWasm } from '../compiled-wasm.ts';
+import { compiledWasm } from '../setup/compiled-wasm.ts';
 
 /** Tests that need no Workers pool, one file at a time and without what a whole run prepares. */
 export default defineConfig({

@@ -74,6 +74,6 @@ export const APPROVAL_BUGS: readonly Bug[] = [
     file: 'src/objects/vault/object.ts',
     was: 'dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),',
     is: 'dropVotes: () => {},',
-    caughtBy: ['test/worker/vault.test.ts'],
+    caughtBy: ['test/objects/vault/object.worker.test.ts'],
   },
 ];

@@ -14,7 +14,7 @@ import { fieldsOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { textSent } from './clocks.ts';
+import { textSent } from './platform/clocks.ts';
 import type { Dealer } from './key-holders.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';

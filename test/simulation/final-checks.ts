@@ -9,7 +9,7 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { projectedTransaction } from '#objects/vault/projection.ts';
 import type { Balance } from '#domain/asset/balance.ts';
 import type { Database } from '../objects/memory-sql.ts';
-import type { SimulatedChain } from './chain.ts';
+import type { SimulatedChain } from './chains/chain.ts';
 import type { World } from './world.ts';
 
 interface Row {

@@ -1,9 +1,9 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
-import { simulate } from './clocks.ts';
+import { simulate } from './platform/clocks.ts';
 import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './final-checks.ts';
 import { setBack } from './d1-restore.ts';
-import type { SimulatedChain } from './chain.ts';
+import type { SimulatedChain } from './chains/chain.ts';
 import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
 import type { PaymentRequest } from './oracle.ts';
 import type { Family, Person } from './world.ts';

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { takeOverPlatform } from './clocks.ts';
+import { takeOverPlatform } from './platform/clocks.ts';
 import type { Course, Outcome } from './history.ts';
 import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './totals.ts';

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
-import type { SimulatedChain } from './chain.ts';
+import type { SimulatedChain } from './chains/chain.ts';
 
 /** A payment that somebody wants, and everything that the people know of it. No two of a chain have the same amount: it is how the chain is read. */
 export interface PaymentRequest {

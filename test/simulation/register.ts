@@ -4,6 +4,6 @@ import { registerHooks } from 'node:module';
 registerHooks({
   resolve: (specifier, context, next) =>
     specifier === 'cloudflare:workers'
-      ? { url: new URL('./platform-module.ts', import.meta.url).href, shortCircuit: true }
+      ? { url: new URL('./platform/platform-module.ts', import.meta.url).href, shortCircuit: true }
       : next(specifier, context),
 });

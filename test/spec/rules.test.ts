@@ -101,7 +101,7 @@ describe('5. authentication', () => {
     expect([read.enabled, read.expiresAt]).toEqual([false, expiresAt]);
   });
 
-  // That the five minutes end is in test/worker/http/personal-access-token.test.ts, where the clock is moved.
+  // That the five minutes end is in test/http/personal-access-token/own-tokens.worker.test.ts, where the clock is moved.
   test('rule 7: after rotation the old value stays valid for a time', async () => {
     const old = await issued(world.people().alice);
     const param = { id: old.id };

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { decisionOn, inWords, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';

@@ -6,9 +6,9 @@
  * Defence: Each round needs one of 16 permits of the pair, over all keys, and none is given to a banned peer.
  */
 import { expect, test, vi } from 'vitest';
-import { ecdsaKey, type Lie, signatureOf } from '../../cosigner/ecdsa-scene.ts';
-import type { Begun, Pair } from '../../cosigner/sessions-scene.ts';
-import { begin, nextFor, twoCosigners } from '../../cosigner/sessions-scene.ts';
+import { ecdsaKey, type Lie, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
+import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
+import { begin, nextFor, twoCosigners } from '../../cosigner/session/sessions-scene.ts';
 
 /** Each answer tells the cheater one bit of 128, which all sessions of the pair share: the bound is 16 bits. */
 

@@ -17,9 +17,9 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol, NOON_MS, policy } from '../../domain/cast.ts';
-import { digestOf, next, request } from '../../cosigner/check-scene.ts';
-import type { Paused } from '../../cosigner/last-round-scene.ts';
-import { KEY_ID, pausedSignature } from '../../cosigner/last-round-scene.ts';
+import { digestOf, next, request } from '../../cosigner/policy/check-scene.ts';
+import type { Paused } from '../../cosigner/session/last-round-scene.ts';
+import { KEY_ID, pausedSignature } from '../../cosigner/session/last-round-scene.ts';
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());

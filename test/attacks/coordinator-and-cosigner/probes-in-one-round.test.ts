@@ -11,8 +11,8 @@ import type { Step } from '#cosigner/session/protocol.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { SingleUse } from '#mpc/single-use.ts';
-import { ecdsaKey } from '../../cosigner/ecdsa-scene.ts';
-import { HONEST, MALLORY } from '../../cosigner/sessions-scene.ts';
+import { ecdsaKey } from '../../cosigner/signing/ecdsa-scene.ts';
+import { HONEST, MALLORY } from '../../cosigner/session/sessions-scene.ts';
 
 afterEach(() => vi.restoreAllMocks());
 

@@ -7,9 +7,9 @@
  */
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
-import { ecdsaKey, signatureOf } from '../../cosigner/ecdsa-scene.ts';
-import type { Begun, Pair } from '../../cosigner/sessions-scene.ts';
-import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/sessions-scene.ts';
+import { ecdsaKey, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
+import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
+import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/session/sessions-scene.ts';
 
 /** Round 3 of DKLs23 (eprint 2023/765, Protocol 3.6), computed twice on one state for two digests, gives the key away. */
 

@@ -15,10 +15,10 @@ import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { generateKey } from '#local/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/cosigners.ts';
-import { Puppet } from '../../cosigner/byzantine-cosigner.ts';
+import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
 const SCHEME = 'ecdsa-secp256k1';

@@ -14,10 +14,10 @@ import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
 import { anvilAdapter, approvedTransfer, attemptOf, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
-import { Puppet } from '../../cosigner/byzantine-cosigner.ts';
+import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 

@@ -15,10 +15,10 @@ import { generateKey } from '#local/generate-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
-import { Puppet } from '../../cosigner/byzantine-cosigner.ts';
+import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import {
   approvalsOf,

@@ -10,7 +10,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { mallory } from '../../domain/cast.ts';

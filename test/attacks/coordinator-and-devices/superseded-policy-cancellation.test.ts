@@ -10,7 +10,7 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/cosigners.ts';
 import { amount } from '../../domain/cast.ts';

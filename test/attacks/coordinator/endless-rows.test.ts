@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
 import { policyHashOf, readChain } from '#cosigner/policy/policy-chain.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 
 const HOUR_MS = 3_600_000;

@@ -11,7 +11,7 @@ import { publicIdentity } from '#mpc/identity.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import type { ExportAudit } from '#cli/verify-exports.ts';
 import { exportFaults } from '#cli/verify-exports.ts';
-import { identitySecretsIn } from '../../cosigner/identity-secrets.ts';
+import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { newKey, present, startNodes } from '../../cosigner/cosigners.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';

@@ -7,8 +7,8 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
-import { call, asService, changePolicy, foundTreasury } from '../../worker/http/scene.ts';
-import type { Treasury } from '../../worker/http/scene.ts';
+import { call, asService, changePolicy, foundTreasury } from '../../http/scene.worker.ts';
+import type { Treasury } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, historyOf, later, notified, outcome, requested, treasuryInUse } from './thief.worker.ts';
 
 afterEach(() => {

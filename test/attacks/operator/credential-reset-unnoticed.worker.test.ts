@@ -7,8 +7,8 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { consumed } from '../../worker/queue-batch.ts';
-import type { Person } from '../../worker/http/scene.ts';
-import { call, asService } from '../../worker/http/scene.ts';
+import type { Person } from '../../http/scene.worker.ts';
+import { call, asService } from '../../http/scene.worker.ts';
 import { decrypt, newBrowser } from '../../worker/push-service.ts';
 import { collected, DAY_MS, historyOf, later, outcome, paymentWith, requested, treasuryInUse } from './thief.worker.ts';
 

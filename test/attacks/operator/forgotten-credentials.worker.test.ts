@@ -10,8 +10,8 @@ import { newUserId, parseUserId } from '#domain/id.ts';
 import { personStub } from '#objects/person-stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 import { insertUser } from '#store/users.ts';
-import { call, asService, coordinator, enter } from '../../worker/http/scene.ts';
-import type { Person } from '../../worker/http/scene.ts';
+import { call, asService, coordinator, enter } from '../../http/scene.worker.ts';
+import type { Person } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, later, outcome, requested } from './thief.worker.ts';
 
 afterEach(() => {

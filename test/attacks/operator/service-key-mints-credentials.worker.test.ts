@@ -6,7 +6,7 @@
  * Defence: an operator issues a person's first credential only; every later one takes a credential reset with a delay.
  */
 import { expect, test } from 'vitest';
-import { call, asService, enter } from '../../worker/http/scene.ts';
+import { call, asService, enter } from '../../http/scene.worker.ts';
 import { outcome, paymentWith, treasuryInUse } from './thief.worker.ts';
 
 test('a service key mints no token for people who have used theirs, and so no payment is approved', async () => {

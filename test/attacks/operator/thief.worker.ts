@@ -1,8 +1,8 @@
 import { expect, vi } from 'vitest';
 import { parseCredentialResetId, parseVaultId } from '#domain/id.ts';
 import { vaultStub } from '#objects/vault-stub.ts';
-import type { Answer, Person, Treasury } from '../../worker/http/scene.ts';
-import { call, asService, coordinator, foundTreasury } from '../../worker/http/scene.ts';
+import type { Answer, Person, Treasury } from '../../http/scene.worker.ts';
+import { call, asService, coordinator, foundTreasury } from '../../http/scene.worker.ts';
 
 /** What the thief of a service key sees and does: `asService` is the thief. */
 

@@ -17,7 +17,7 @@ import { identitySecrets } from '#mpc/identity.ts';
 import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/cosigners.ts';
-import { RefreshRun } from '../../cosigner/refresh-scene.ts';
+import { RefreshRun } from '../../cosigner/key/refresh-scene.ts';
 
 /** Where the parts of an envelope are; the layout is public. */
 const [SID, ROUND, FROM, TO, IV, CIPHERTEXT, SIGNATURE_BYTES] = [1, 33, 34, 35, 36, 48, 64] as const;

@@ -5,7 +5,7 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { compile, compileDemoDollar } from '#local/evm/contracts/compile.ts';
 import { startAnvil } from '#local/evm/anvil.ts';
-import { anvilClient } from '../../anvil-client.ts';
+import { anvilClient } from './anvil-client.ts';
 import { present } from './cast.ts';
 
 const ODD_TOKENS = [

@@ -11,7 +11,7 @@ import type { SolanaNode } from '#local/solana/node.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
 import { mintTo, newToken } from '#local/solana/tokens.ts';
 import { present } from '../evm/cast.ts';
-import { ed25519Key } from '../../ed25519-key.ts';
+import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import { adapterAt, attemptOf, message, payment, stranger, units, Wallet } from './cast.ts';
 
 /** The way of a payment, on the real virtual machine: each step as the jobs take it. */

@@ -12,7 +12,7 @@ import type { PinnedVault } from '#cli/device/pin-file.ts';
 import type { ProvenPolicies } from '#cli/device/statement-check.ts';
 import { newNonce, provePolicies } from '#cli/device/statement-check.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
-import { byDevice } from '../../cosigner/device-scene.ts';
+import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { vaultId } from '../../domain/cast.ts';
 import { byLaptop, changed, founding, hashOf, successor } from '../../devices/policy-chain-scene.ts';
 import type { PaperCosigner } from '../../devices/statement-scene.ts';

@@ -5,9 +5,9 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policy } from '../../domain/cast.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 import { changeTo, LAPTOP, PHONE, revoked } from '../../attacks/policy-scene.ts';
-import { next } from '../check-scene.ts';
-import { byDevice } from '../device-scene.ts';
-import { KEY_ID, pausedSignature } from '../last-round-scene.ts';
+import { next } from '../policy/check-scene.ts';
+import { byDevice } from '../policy/device-scene.ts';
+import { KEY_ID, pausedSignature } from '../session/last-round-scene.ts';
 import { vaultObject } from '../vault-scene.ts';
 
 /** A key and the object of its vault at one co-signer. Another key of the vault is the same object, asked by the test. */

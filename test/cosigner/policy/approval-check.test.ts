@@ -17,7 +17,7 @@ import type { Approval } from '#domain/transaction/transaction.ts';
 import { BTC, localNetwork, payment, REGTEST, regtest, sourceOf } from '../../chains/bitcoin/cast.ts';
 import { alice, amount, bob, carol, mallory, messageIntent, NOON_MS, policy } from '../../domain/cast.ts';
 import { present } from '../../chains/evm/cast.ts';
-import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, approvalsBy, WALLET } from '../check-scene.ts';
+import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, approvalsBy, WALLET } from './check-scene.ts';
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 

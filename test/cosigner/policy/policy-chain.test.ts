@@ -9,7 +9,7 @@ import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
-import { next } from '../check-scene.ts';
+import { next } from './check-scene.ts';
 
 describe('the next policy', () => {
   const wanted = next(policy, { threshold: 1 });

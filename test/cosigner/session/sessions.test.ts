@@ -3,8 +3,8 @@ import { CosignerStorage } from '#cosigner/storage.ts';
 import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-import type { Begun, Pair } from '../sessions-scene.ts';
-import { begin, goOn, HONEST, MALLORY, nextFor, twoCosigners, writtenRound } from '../sessions-scene.ts';
+import type { Begun, Pair } from './sessions-scene.ts';
+import { begin, goOn, HONEST, MALLORY, nextFor, twoCosigners, writtenRound } from './sessions-scene.ts';
 
 /** What the sessions promise of every protocol: here one of three rounds that computes nothing. */
 

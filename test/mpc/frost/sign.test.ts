@@ -8,7 +8,7 @@ import type { FrostScheme } from '#mpc/frost/suite.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import { encodePoint, GENERATOR, ORDER, parsePoint } from '#mpc/secp256k1.ts';
 import { SingleUse } from '#mpc/single-use.ts';
-import { ed25519Key } from '../../ed25519-key.ts';
+import { ed25519Key } from '../ed25519-key.ts';
 import { party } from '../dealt-key.ts';
 import { verifiesBip340 } from './bip340.ts';
 import type { Room } from './signing-room.ts';

@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
-import { SimulatedD1 } from '../../simulation/d1.ts';
+import { SimulatedD1 } from '../../simulation/platform/d1.ts';
 import type { Schedule } from '../../simulation/schedule.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 import { newVaultScene } from './vault-scene.ts';

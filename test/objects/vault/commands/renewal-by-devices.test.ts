@@ -11,7 +11,7 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked } from '../../../attacks/policy-scene.ts';
 import { present } from '../../../chains/evm/cast.ts';
-import { byDevice } from '../../../cosigner/device-scene.ts';
+import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { alice, bob, carol } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 

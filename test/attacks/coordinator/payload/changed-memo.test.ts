@@ -1,0 +1,82 @@
+/**
+ * Attack: the coordinator adds, drops or changes the memo of an approved payment to an exchange, so that the exchange credits another customer.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: E5
+ * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the bytes that carry exactly this memo.
+ */
+import { describe, expect, test } from 'vitest';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { intentOf, Malformed } from '#cosigner/request-parser.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { payment, stranger, Wallet } from '../../../chains/solana/cast.ts';
+import { answer, intent as frame, request, approvalsBy } from '../../../cosigner/policy/check-scene.ts';
+import { alice, bob } from '../../../domain/cast.ts';
+
+const wallet = new Wallet().address;
+const { to, chain, amount, maxFee } = payment(wallet);
+const plain: TransferIntent = { ...frame, chain, from: wallet, to, amount, maxFee };
+const approved: TransferIntent = { ...plain, memo: '104729' };
+const value = stranger();
+
+/** The bytes that an honest coordinator composes for an intent. */
+function bytesFor(intent: TransferIntent): string {
+  const anchor = { kind: 'nonce', place: 0, value } as const;
+  return payloadHex(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
+}
+
+/** What a co-signer answers when people approved one intent, and the coordinator names an intent and bytes. */
+function send(intended: TransferIntent, named: TransferIntent, composed: TransferIntent): Promise<string> {
+  const approvals = approvalsBy(intended, alice, bob);
+  return answer({ ...request({}, frame), intent: named, payload: bytesFor(composed), approvals }, { wallet });
+}
+
+const CHANGES: readonly [string, TransferIntent, TransferIntent][] = [
+  ['adds a memo', plain, approved],
+  ['drops the memo', approved, plain],
+  ['changes the memo', approved, { ...approved, memo: '104730' }],
+];
+
+test('the approved payment is signed with its memo, and one without a memo as before', async () => {
+  expect(await send(approved, approved, approved)).toBe('signs');
+  expect(await send(plain, plain, plain)).toBe('signs');
+});
+
+describe.each(CHANGES)('a coordinator that %s', (_what, intended, wanted) => {
+  test('in the bytes gets no signature', async () => {
+    expect(await send(intended, intended, wanted)).toBe('payload-refused wrong-transfer');
+  });
+
+  test('in the intent and the bytes has no approvals for it', async () => {
+    expect(await send(intended, wanted, wanted)).toBe('not-enough-approvals');
+  });
+});
+
+test('a memo that nobody can read, or that is none, is not signed', () => {
+  const twice = { ...approved, memo: '104729\n104730' };
+  expect(inspectPayload(twice, bytesFor(twice))).toEqual({ ok: false, refusal: 'intent-not-canonical' });
+  for (const memo of ['', 'x'.repeat(257), 'a\u202Eb', 7 as unknown as string, null as unknown as string]) {
+    const odd = { ...approved, memo };
+    expect(inspectPayload(odd, bytesFor(approved))).toEqual({ ok: false, refusal: 'intent-not-canonical' });
+  }
+});
+
+test('no payment of another chain carries a memo that nobody would see there', () => {
+  const bitcoin = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
+  for (const other of ['eip155:31337', bitcoin]) {
+    const elsewhere: TransferIntent = { ...frame, chain: other, memo: '104729' };
+    expect(inspectPayload(elsewhere, '0x00')).toEqual({ ok: false, refusal: 'intent-not-canonical' });
+  }
+});
+
+test('a memo comes over the wire as it is, and what is no text is refused', () => {
+  expect(intentBytes(intentOf(JSON.parse(JSON.stringify(approved))))).toEqual(intentBytes(approved));
+  expect(intentBytes(intentOf(JSON.parse(JSON.stringify(plain))))).toEqual(intentBytes(plain));
+  for (const memo of [7, null, '\uD800', ['a']]) {
+    expect(() => intentOf(JSON.parse(JSON.stringify({ ...plain, memo })))).toThrow(Malformed);
+  }
+});

@@ -1,0 +1,59 @@
+/**
+ * Attack: a payment of one coin is approved with the fee cap of fifty, and a miner of the thief takes the whole cap.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.9
+ * Defence: each co-signer holds the fee against the size of the very bytes that it signs; a large payment may pay more, a small one may not.
+ */
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { composeTransaction } from '#chains/bitcoin/rules/compose.ts';
+import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { alice, bob, policy } from '../../../domain/cast.ts';
+import { answer, intent, request, approvalsBy } from '../../../cosigner/policy/check-scene.ts';
+import { BTC, payment, REGTEST, stranger, units } from '../../../chains/bitcoin/cast.ts';
+
+const wallet = stranger();
+const cap = units(1_500_000n);
+const governed = { ...policy, rules: policy.rules };
+const { vaultId, transactionId, createdAtMs, expiresAtMs, policyVersion } = intent;
+const dear = payment(wallet, {
+  amount: units(BTC),
+  maxFee: cap,
+  policyHash: policyHashOf(governed),
+  vaultId,
+  transactionId,
+  createdAtMs,
+  expiresAtMs,
+  policyVersion,
+});
+
+/** By coins of a bitcoin each, all of which the coordinator chose. */
+function send(coins: number, fee: bigint) {
+  const spent = Array.from({ length: coins }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
+  const terms = { coins: spent, change: BigInt(coins) * 2n * BTC - BTC - fee };
+  const { payload } = composeTransaction(dear, { terms }, 0n);
+  return request({ intent: dear, payload, approvals: approvalsBy(dear, alice, bob) });
+}
+
+const judged = (coins: number, fee: bigint, ceilings = '') =>
+  answer(send(coins, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
+
+test('a payment of one coin pays no more than one of its size ever has to, whatever was approved', async () => {
+  expect(await judged(1, 150_000n)).toBe('signs');
+  expect(await judged(1, 150_001n)).toBe('fee-above-ceiling');
+  expect(await judged(1, 1_500_000n)).toBe('fee-above-ceiling');
+});
+
+test('one of many coins pays as many times more, and not a satoshi beyond the rate', async () => {
+  // 50 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5.
+  const most = 500n * 2972n;
+  expect(await judged(50, most)).toBe('signs');
+  expect(await judged(50, most + 1n)).toBe('fee-above-ceiling');
+});
+
+test('a ceiling that the operator of a co-signer has set counts as it is', async () => {
+  expect(await judged(1, 1_000_000n, JSON.stringify({ [REGTEST]: cap }))).toBe('signs');
+  expect(await judged(1, 1_000n, JSON.stringify({ [REGTEST]: '1499999' }))).toBe('fee-above-ceiling');
+});

@@ -1,0 +1,83 @@
+/**
+ * Attack: the coordinator pays an address that a program derives, for which no key exists, and does not show signers that they acknowledge it.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: E5
+ * Defence: co-signers refuse such a recipient unless the approved intent acknowledges it, and the acknowledgement is shown as a warning.
+ */
+import { describe, expect, test } from 'vitest';
+import { describeIntent } from '#approval-page/read/describe-intent.ts';
+import { payloadHex } from '#chains/inspect/payload-hex.ts';
+import { bytesOf, derivedAddress, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
+import { intentOf, Malformed } from '#cosigner/request-parser.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { payment, stranger, Wallet } from '../../../chains/solana/cast.ts';
+import { answer, intent as frame, request, approvalsBy } from '../../../cosigner/policy/check-scene.ts';
+import { alice, bob, policy } from '../../../domain/cast.ts';
+
+const wallet = new Wallet().address;
+const { to, chain, amount, maxFee } = payment(wallet);
+const toPerson: TransferIntent = { ...frame, chain, from: wallet, to, amount, maxFee };
+const keyless = derivedAddress([Buffer.from('vault'), bytesOf(stranger())], stranger());
+const silent: TransferIntent = { ...toPerson, to: keyless };
+const acknowledged: TransferIntent = { ...silent, recipientMayHaveNoKey: true };
+const value = stranger();
+
+/** What a co-signer answers to an intent that people approved, and to another one that is named in its place. */
+function send(approved: TransferIntent, named: TransferIntent = approved): Promise<string> {
+  const anchor = { kind: 'nonce', place: 0, value } as const;
+  const bytes = present(messageBytes(named, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null }));
+  const sent = {
+    ...request({}, frame),
+    intent: named,
+    payload: payloadHex(bytes),
+    approvals: approvalsBy(approved, alice, bob),
+  };
+  return answer(sent, { wallet });
+}
+
+test('an acknowledged payment to a program is signed, and so is one to a person', async () => {
+  expect(await send(acknowledged)).toBe('signs');
+  expect(await send(toPerson)).toBe('signs');
+});
+
+describe('a coordinator that', () => {
+  test('has people approve it without the acknowledgement gets no signature', async () => {
+    expect(await send(silent)).toBe('payload-refused intent-not-canonical');
+    expect(await send({ ...silent, to: tokenAccountOf(stranger(), stranger()) })).toBe(
+      'payload-refused intent-not-canonical',
+    );
+  });
+
+  test('adds the acknowledgement, or drops it, has no approvals for that', async () => {
+    expect(await send(silent, acknowledged)).toBe('not-enough-approvals');
+    expect(await send(acknowledged, silent)).not.toBe('signs');
+    expect(await send(toPerson, acknowledged)).toBe('not-enough-approvals');
+  });
+
+  test('says it of a person, so that signers learn to overlook the warning, gets no signature', async () => {
+    expect(await send({ ...toPerson, recipientMayHaveNoKey: true })).toBe('payload-refused intent-not-canonical');
+  });
+
+  test('says it in another way than with true is refused', () => {
+    for (const said of [false, 'true', 1, null]) {
+      const odd = { ...silent, recipientMayHaveNoKey: said };
+      expect(() => intentOf(JSON.parse(JSON.stringify(odd)))).toThrow(Malformed);
+    }
+    expect(intentBytes(intentOf(JSON.parse(JSON.stringify(acknowledged))))).toEqual(intentBytes(acknowledged));
+  });
+});
+
+test('signers are warned, in the interface and on the approval page', () => {
+  expect(warningsOf(acknowledged)).toEqual([
+    { code: 'recipient-may-have-no-key', detail: expect.stringContaining(keyless) as string },
+  ]);
+  expect(warningsOf(toPerson)).toEqual([]);
+  const { facts, warnings } = describeIntent(acknowledged, policy);
+  expect(warnings.join()).toContain('no key exists for it');
+  expect(facts.find(({ label }) => label === 'Key of the recipient')?.text).toContain('none');
+});

@@ -1,0 +1,67 @@
+/**
+ * Attack: shows the signers one note and sends the co-signers another one that the same digest seems to cover.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 15
+ * Defence: text that is not well-formed Unicode has no canonical bytes, and co-signers refuse it as malformed.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { digestOf } from '../../../cosigner/policy/check-scene.ts';
+import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
+import type { Nodes } from '../../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, startNodes, approvalBy } from '../../../cosigner/cosigners.ts';
+import { openBody, opening } from '../../../cosigner/rejected-requests.ts';
+import { alice, bob } from '../../../domain/cast.ts';
+
+/** UTF-8 has no bytes for a lone surrogate, and encoders write U+FFFD in its place. */
+const SHOWN = 'Refund \uFFFD';
+const SENT = 'Refund \uD800';
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  key = await newKey(nodes.all, { governedBy: byDevice });
+});
+afterAll(() => nodes.stop());
+
+/** A request of the attacker: the devices of alice and bob have signed the digest of the note that they saw. */
+function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
+  const request = approvedTransfer({ key, governedBy: byDevice });
+  const shown = { ...request.intent, note: SHOWN };
+  const digest = digestOf(shown);
+  const approvals = [
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
+  ];
+  return { ...request, intent: sent(shown), approvals, policies: [{ policy: byDevice, mandate: null }] };
+}
+
+async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly string[]> {
+  const answers: string[] = [];
+  for (const node of nodes.all) {
+    const signers = [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1);
+    const answer = await node.call(`key/${request.key.keyId}/open`, opening(openBody(request, signers)));
+    answers.push(answer.ok ? 'opened' : answer.refusal.code);
+  }
+  return answers;
+}
+
+test('the note that the devices signed opens a session at every co-signer', async () => {
+  expect(await openAt(requestWith((shown) => shown))).toEqual(['opened', 'opened', 'opened']);
+});
+
+test('another note of the same encoded bytes is refused by every co-signer', async () => {
+  const answers = await openAt(requestWith((shown) => ({ ...shown, note: SENT })));
+  expect(answers).toEqual(['malformed', 'malformed', 'malformed']);
+});
+
+test('two different notes never have one digest: the ill-formed one has none', () => {
+  const { intent } = approvedTransfer({ key });
+  expect(() => intentBytes({ ...intent, note: SENT })).toThrow('well-formed');
+  expect(intentBytes({ ...intent, note: SHOWN })).not.toEqual(intentBytes({ ...intent, note: 'Refund' }));
+});

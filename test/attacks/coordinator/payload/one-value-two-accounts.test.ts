@@ -1,0 +1,86 @@
+/**
+ * Attack: two nonce accounts of a Solana wallet hold the same value; the coordinator has one payment signed at both, and both are carried out.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.3
+ * Defence: what an attempt uses up is the nonce account together with its value.
+ */
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { bytesToHex, concatBytes } from '@noble/hashes/utils.js';
+import { blockhash, getAddressDecoder, getTransactionDecoder, lamports } from '@solana/kit';
+import { FailedTransactionMetadata, LiteSVM } from 'litesvm';
+import { describe, expect, test } from 'vitest';
+import { storedNonce } from '#chains/solana/client/accounts.ts';
+import { inspectSolanaPayload } from '#chains/solana/rules/payload.ts';
+import { type DurableNonce, nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
+import { messageBytes } from '#chains/solana/rules/transaction.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import { localCluster } from '../../../chains/solana/cast.ts';
+import { present } from '../../../chains/evm/cast.ts';
+import { amount, transferIntent } from '../../../domain/cast.ts';
+import { memorySql } from '../../../objects/memory-sql.ts';
+
+const secret = ed25519.utils.randomSecretKey();
+const wallet = getAddressDecoder().decode(ed25519.getPublicKey(secret));
+const to = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
+const intent: TransferIntent = {
+  ...transferIntent(),
+  chain: localCluster().caip2,
+  from: wallet,
+  to,
+  amount: amount('1000000000'),
+  maxFee: amount('20000000'),
+};
+
+function bytesAt(anchor: DurableNonce, of: TransferIntent = intent): Uint8Array {
+  return present(messageBytes(of, { anchor, unitLimit: 100_000, unitPrice: 0n, token: null }));
+}
+
+describe('on the chain', () => {
+  const svm = new LiteSVM();
+  svm.airdrop(wallet, lamports(10_000_000_000n));
+  const send = (bytes: Uint8Array) => {
+    const wire = concatBytes(Uint8Array.of(1), ed25519.sign(bytes, secret), bytes);
+    const sent = svm.sendTransaction(getTransactionDecoder().decode(wire));
+    return sent instanceof FailedTransactionMetadata ? 'failed' : 'paid';
+  };
+  const valueAt = (place: number) => {
+    const { exists, ...found } = svm.getAccount(nonceAccountOf(wallet, place));
+    if (!exists) throw new Error('the account was opened');
+    const {
+      lamports: held,
+      programAddress: owner,
+      data,
+    } = found as { lamports: bigint; programAddress: string; data: Uint8Array };
+    return present(storedNonce({ lamports: held, owner, data: Uint8Array.from(data), isExecutable: false } as never))
+      .value;
+  };
+
+  test('accounts that were opened in one slot have one value, and payments at both are carried out', () => {
+    const opening = { blockhash: blockhash(svm.latestBlockhash()), rent: svm.minimumBalanceForRentExemption(80n) };
+    const small = { ...intent, amount: amount('2000000') };
+    for (const place of [0, 1]) expect(send(bytesAt({ kind: 'opening', place, ...opening }, small))).toBe('paid');
+    const value = valueAt(0);
+    expect(valueAt(1)).toBe(value);
+    svm.expireBlockhash();
+    expect([0, 1].map((place) => send(bytesAt({ kind: 'nonce', place, value })))).toEqual(['paid', 'paid']);
+  });
+});
+
+test('so a co-signer that has signed at one account signs no further attempt at the other', () => {
+  const value = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
+  const ledger = new CosignerStorage(memorySql());
+  const attempt = (number: number, place: number) => {
+    const inspected = inspectSolanaPayload(intent, `0x${bytesToHex(bytesAt({ kind: 'nonce', place, value }))}`);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const { nonce, fees, leastRisePercent, signedMessages, signingDigest } = inspected.value;
+    const bid = { nonce, ...fees, leastRisePercent };
+    const checked = { purpose: 'intent', intentDigest: 'ab'.repeat(32), signedMessages, signingDigest, bid } as const;
+    const written = ledger.signOnce(intent.transactionId, number, { ...checked, record: true });
+    return written.ok ? 'signs' : written.refusal.code;
+  };
+  expect(attempt(1, 0)).toBe('signs');
+  expect(attempt(2, 1)).toBe('second-digest');
+  expect(attempt(1, 1)).toBe('second-digest');
+});

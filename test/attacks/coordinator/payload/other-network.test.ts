@@ -1,0 +1,149 @@
+/**
+ * Attack: the coordinator uses an approval for a test network of Bitcoin as a signature on mainnet.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.4
+ * Defence: the P2WPKH key of every network but mainnet is derived, so its signatures unlock nothing on another network.
+ */
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { addressOfPublicKey, scriptOf } from '#chains/bitcoin/rules/address.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
+import type { ChainSignature } from '#chains/chain-adapter.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { Action, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { BTC, sourceOf } from '../../../chains/bitcoin/cast.ts';
+import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
+import type { Nodes } from '../../../cosigner/cosigners.ts';
+import { entered, newKey, present, startNodes, approvalBy } from '../../../cosigner/cosigners.ts';
+import { refusedByAll } from '../../../cosigner/rejected-requests.ts';
+import { alice, amount, bob } from '../../../domain/cast.ts';
+
+const chainOf = (name: string): Chain => present(findChain(chainsFrom({}), name));
+const mainnet = chainOf('bitcoin');
+const testnet = chainOf('bitcoin-testnet4');
+const [onMainnet, onTestnet] = [bitcoinAdapter(mainnet, []), bitcoinAdapter(testnet, [])];
+
+/** At most a thousand satoshi leave the mainnet wallet; test coins have no limit. */
+const limited: Policy = {
+  ...byDevice,
+  rules: {
+    ...byDevice.rules,
+    limits: [{ chain: mainnet.caip2, tokenAddress: null, perTransaction: amount('1000'), perDay: null }],
+  },
+};
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  const made = await newKey(nodes.all, { governedBy: limited });
+  key = {
+    ...made,
+    addresses: { [mainnet.name]: addressFor(made, mainnet), [testnet.name]: addressFor(made, testnet) },
+  };
+}, 60_000);
+afterAll(() => nodes.stop());
+
+function addressFor({ scheme, publicKey }: VaultKey, { caip2 }: Chain): string {
+  return present(addressOn(caip2, scheme, walletKey({ scheme, publicKey: hexToBytes(publicKey) }, caip2)));
+}
+
+const walletOn = ({ name }: Chain) => present(key.addresses[name]);
+const networkFor = ({ caip2 }: Chain) => present(networkOf(caip2));
+const scriptOn = (chain: Chain) => present(scriptOf(networkFor(chain), walletOn(chain)));
+
+/** Mallory has one key, and an address of it on each network. */
+const mallorysKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
+const mallorysAddressOn = (chain: Chain) => addressOfPublicKey(networkFor(chain), mallorysKey);
+
+/** What the devices of alice and bob approve, as the coordinator asks the co-signers to sign it. */
+function requestFor({ digest }: Transaction) {
+  const approvals = [
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
+  ];
+  return { key, signingThreshold: 2, approvals, policies: [{ policy: limited, mandate: null }], evidence: [] };
+}
+
+interface Lie {
+  /** The network that alice and bob see. */
+  readonly chain?: Chain;
+  readonly from?: string;
+}
+
+/** A payment of nearly two bitcoin to mallory. The coordinator chooses the coin that it spends, by its script. */
+function approvedPayment(script: Uint8Array, { chain = testnet, from = walletOn(chain) }: Lie = {}) {
+  const units = amount((2n * BTC - 10_000n).toString());
+  const action: Action = { kind: 'transfer', to: mallorysAddressOn(chain), tokenAddress: null, amount: units };
+  const wallet = { ...key, addresses: { [chain.name]: from } };
+  const transaction = entered(wallet, action, { chain, governedBy: limited });
+  const { intent } = transaction;
+  if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
+  const { raw, coin } = sourceOf(script, 2n * BTC);
+  const composed = onTestnet.compose(intent, { terms: { coins: [coin], change: 0n }, maxFee: amount('0') }, 0n);
+  const attempt = unsignedAttempt({ ...composed, purpose: 'intent' }, 1, Date.now());
+  return { ...requestFor(transaction), intent, attempt, evidence: [raw] };
+}
+
+type Payment = ReturnType<typeof approvedPayment>;
+
+/** The bytes and signatures as a mainnet transaction of this wallet; null where they are none. */
+function onMainnetAs(from: string, { intent, attempt }: Payment, signatures: readonly ChainSignature[]) {
+  const twin: TransferIntent = { ...intent, chain: mainnet.caip2, from, to: mallorysAddressOn(mainnet) };
+  const assembled = onMainnet.assemble(twin, attempt, signatures);
+  return assembled.ok ? assembled.value.raw : null;
+}
+
+test('an approval for the test network signs no coin of the mainnet wallet', async () => {
+  const theft = approvedPayment(scriptOn(mainnet));
+  const outcome = await thresholdSign(nodes.some(1, 2), theft);
+  expect(outcome.ok ? onMainnetAs(walletOn(mainnet), theft, outcome.signatures) : null).toBeNull();
+  await refusedByAll(nodes, theft, 'payload-refused');
+  // Control: the same payment by its own name is more than the limit of mainnet allows.
+  await refusedByAll(nodes, approvedPayment(scriptOn(mainnet), { chain: mainnet }), 'policy-forbids');
+}, 60_000);
+
+test('the mainnet key signs nothing for the test network, also where the intent names its address', async () => {
+  const former = present(addressOn(testnet.caip2, key.scheme, hexToBytes(key.publicKey)));
+  await refusedByAll(nodes, approvedPayment(scriptOn(mainnet), { from: former }), 'wrong-wallet');
+}, 60_000);
+
+test('the signatures of an honest payment of test coins are by another key than that of mainnet', async () => {
+  const honest = approvedPayment(scriptOn(testnet));
+  const outcome = await thresholdSign(nodes.some(1, 3), honest);
+  if (!outcome.ok) throw new Error(outcome.reason);
+  expect(onTestnet.assemble(honest.intent, honest.attempt, outcome.signatures).ok).toBe(true);
+  expect(onMainnetAs(walletOn(mainnet), honest, outcome.signatures)).toBeNull();
+  // The bytes that the mainnet wallet would have to sign, with the signatures that there are.
+  const wanted = approvedPayment(scriptOn(mainnet), { chain: mainnet });
+  expect(onMainnetAs(walletOn(mainnet), wanted, outcome.signatures)).toBeNull();
+}, 60_000);
+
+test('a message signed for the test network is no message of the mainnet wallet', async () => {
+  const text = { kind: 'message', format: 'bip322', message: 'I own this address' } as const;
+  const transaction = entered(key, text, { chain: testnet, governedBy: limited });
+  const { intent } = transaction;
+  if (intent.kind !== 'message') throw new Error('the story is about a message');
+  const attempt = { number: 1, purpose: 'intent' as const, ...onTestnet.composeMessage(intent) };
+  const outcome = await thresholdSign(nodes.some(2, 3), { ...requestFor(transaction), intent, attempt });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  const signature = present(outcome.signatures[0]);
+  expect(onTestnet.assembleMessage(intent, signature).ok).toBe(true);
+  const twin: MessageIntent = { ...intent, chain: mainnet.caip2, from: walletOn(mainnet) };
+  expect(onMainnet.assembleMessage(twin, signature)).toEqual({
+    ok: false,
+    refusal: { detail: 'signed by another wallet' },
+  });
+}, 60_000);

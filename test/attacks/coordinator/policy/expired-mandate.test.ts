@@ -1,0 +1,64 @@
+/**
+ * Attack: a policy change that its signers saw expire is adopted a year later.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.8
+ * Defence: a mandate ends at its own time by each co-signer's clock, unless t other co-signers attest that they adopted it before.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { syncPolicies } from '#cosigner-client/sync-policies.ts';
+import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import type { Nodes } from '../../../cosigner/cosigners.ts';
+import { newKey, startNodes } from '../../../cosigner/cosigners.ts';
+import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../../policy-scene.ts';
+
+let nodes: Nodes;
+let key: VaultKey;
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+  key = await newKey(nodes.all, { governedBy: byDevice });
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
+
+test('an old change with all its approvals is refused, and no attestation of one co-signer helps', async () => {
+  const holiday = { ...byDevice, version: 2, threshold: 1, previousHash: policyHashOf(byDevice) };
+  const old = changeTo(holiday, [LAPTOP, PHONE], Date.now() - YEAR_MS);
+  const no = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
+  expect(await shownTo(nodes.all, key.keyId, old)).toEqual(no);
+  expect(await shownTo(nodes.all, key.keyId, old, nodes.all)).toEqual(no);
+});
+
+test('a co-signer that was away catches up by the attestations of the others, and not of one of them', async () => {
+  const inTime = changeTo(revoked, [LAPTOP, PHONE]);
+  expect(await shownTo(nodes.some(1), key.keyId, inTime)).toEqual(['adopted']);
+  const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
+  expect(await shownTo(nodes.some(3), key.keyId, late, nodes.some(1))).toEqual(['mandate-expired']);
+  expect(await shownTo(nodes.some(2), key.keyId, inTime)).toEqual(['adopted']);
+  // Attestations of this policy are none of another one.
+  const other = changeTo({ ...revoked, threshold: 1 }, [LAPTOP, PHONE], Date.now() - 1);
+  expect(await shownTo(nodes.some(3), key.keyId, other, nodes.some(1, 2))).toEqual(['mandate-expired']);
+  // And they stand for no approval that is missing.
+  const unapproved = changeTo(revoked, [LAPTOP], Date.now() - 1);
+  expect(await shownTo(nodes.some(3), key.keyId, unapproved, nodes.some(1, 2))).toEqual(['policy-mismatch']);
+  const audience = { nodes: nodes.some(3), witnesses: nodes.all, keyId: key.keyId };
+  expect(await syncPolicies(audience, [first, late])).toMatchObject({ ok: true });
+});
+
+test('a co-signer that is two versions behind is shown the versions that it lacks, in order', async () => {
+  const third = { ...revoked, version: 3, threshold: 3, previousHash: policyHashOf(revoked) };
+  const fourth = { ...third, version: 4, threshold: 2, previousHash: policyHashOf(third) };
+  const signs = [NEW_LAPTOP, NEW_PHONE];
+  const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
+  const audience = { nodes: nodes.all, witnesses: nodes.all, keyId: key.keyId };
+  expect(await syncPolicies(audience, all)).toMatchObject({ ok: true });
+  // Version 3 asks for all three of its people.
+  expect(await syncPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({
+    ok: false,
+    refusal: { code: 'policy-mismatch' },
+  });
+});

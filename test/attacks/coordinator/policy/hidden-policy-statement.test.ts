@@ -1,0 +1,123 @@
+/**
+ * Attack: the coordinator hides a policy change from a co-signer, and forges, replays or omits its statements.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.7
+ * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it with pinned keys.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import type { SignedStatement } from '#domain/policy/statement.ts';
+import { STATEMENT_TTL_MS } from '#domain/policy/statement.ts';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
+import { policyStatements } from '#cosigner-client/policy-statements.ts';
+import { byDevice } from '../../../cosigner/policy/device-scene.ts';
+import type { Nodes } from '../../../cosigner/cosigners.ts';
+import { newKey, present, startNodes } from '../../../cosigner/cosigners.ts';
+import { hashOf } from '../../../devices/policy-chain-scene.ts';
+import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../../statement-scene.ts';
+
+let nodes: Nodes;
+let key: VaultKey;
+let otherKey: VaultKey;
+let pins: readonly CosignerPin[];
+const change: AdoptedPolicy = stricter(byDevice);
+const next = change.policy;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  pins = await pinsOf(nodes);
+  key = await newKey(nodes.all, { governedBy: byDevice });
+  // Before the change: a further key begins with all policies of the vault.
+  otherKey = await newKey(nodes.all, { governedBy: byDevice });
+  await showTo(nodes.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+}, 120_000);
+afterAll(() => nodes.stop());
+
+const alice = () => signer(pins, { keyId: key.keyId, policy: next });
+
+/** What the attacker makes of the entry of co-signer 3. */
+const withThird =
+  (differences: Partial<DeliveredStatement>) =>
+  (entries: readonly DeliveredStatement[]): readonly DeliveredStatement[] =>
+    entries.map((entry) => (entry.cosigner === 3 ? { ...entry, ...differences } : entry));
+
+/** A statement of co-signer 3, as the attacker has collected it. */
+async function collected(keyId: string, nonce: string): Promise<SignedStatement> {
+  const [entry] = await policyStatements(nodes.some(3), [keyId], nonce);
+  return present(entry?.statement);
+}
+
+test('the signer sees that co-signer 3 still has version 1 in force, and has to name it before the device signs', async () => {
+  const verdicts = await alice().request(nodes.all);
+  expect(verdicts).toEqual([
+    { verdict: 'agrees', cosigner: 1 },
+    { verdict: 'agrees', cosigner: 2 },
+    { verdict: 'disagrees', cosigner: 3, policyVersion: 1, policyHash: hashOf(byDevice) },
+  ]);
+  expect(decisionOn(verdicts, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:behind']);
+  expect(decisionOn(verdicts, { policies: [byDevice, next], threshold: 3 })).toBe('too-few-agree');
+});
+
+test('an omitted or repeated statement is unknown', async () => {
+  const request = async (tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[]) =>
+    inWords(await alice().request(nodes.all, tamper)).at(-1);
+  expect(await request(withThird({ statement: null, fault: 'unreachable' }))).toBe('unknown: missing');
+  expect(await request((entries) => entries.slice(0, 2))).toBe('unknown: missing');
+  expect(await request((entries) => [...entries, ...entries])).toBe('unknown: repeated');
+});
+
+test('a forged statement is unknown', async () => {
+  const forged = { policyVersion: next.version, policyHash: hashOf(next) };
+  const verdicts = await alice().request(nodes.all, (entries) =>
+    entries.map((entry) =>
+      entry.statement === null || entry.cosigner !== 3
+        ? entry
+        : { ...entry, statement: { ...entry.statement, ...forged } },
+    ),
+  );
+  expect(inWords(verdicts)).toEqual(['agrees', 'agrees', 'unknown: bad-signature']);
+  const borrowed = await alice().request(nodes.all, (entries) => {
+    const second = present(entries.find(({ cosigner }) => cosigner === 2)?.statement);
+    return withThird({ statement: { ...second, cosigner: 3 } })(entries);
+  });
+  expect(inWords(borrowed).at(-1)).toBe('unknown: bad-signature');
+});
+
+test('a replayed statement of another key, another nonce or another time is unknown', async () => {
+  const person = alice();
+  await showTo(nodes.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
+  // Co-signer 3 honestly states version 2 for the other key, and earlier nonces are no answer.
+  const nonce = person.draw();
+  const [mine, others] = [
+    await policyStatements(nodes.all, [key.keyId], nonce),
+    await collected(otherKey.keyId, nonce),
+  ];
+  expect(others).toMatchObject({ policyVersion: 2, policyHash: hashOf(next) });
+  const replayed = (statement: SignedStatement, nowMs?: number) =>
+    inWords(person.verdicts(withThird({ statement })(mine), nonce, nowMs)).at(-1);
+  expect(replayed(others)).toBe('unknown: other-key');
+  expect(replayed({ ...others, keyId: key.keyId })).toBe('unknown: bad-signature');
+  expect(replayed(await collected(key.keyId, person.draw()))).toBe('unknown: other-nonce');
+  const own = await collected(key.keyId, nonce);
+  expect(replayed(own)).toBe('disagrees');
+  expect(replayed(own, own.issuedAtMs + STATEMENT_TTL_MS + 1)).toBe('unknown: too-old');
+});
+
+test('a signer who is shown the policy of before sees that two co-signers have a later one, and does not sign', async () => {
+  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(nodes.all);
+  expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
+  expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');
+});
+
+test('without co-signer 3 the two others are enough once it is named, and with the change all three agree', async () => {
+  const two = await alice().request(nodes.some(1, 2));
+  expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
+  expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);
+  await showTo(nodes.some(3), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+  const three = await alice().request(nodes.all);
+  expect(inWords(three)).toEqual(['agrees', 'agrees', 'agrees']);
+  expect(decisionOn(three, { policies: [byDevice, next], threshold: 2 })).toEqual([]);
+});

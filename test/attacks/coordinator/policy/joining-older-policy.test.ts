@@ -1,0 +1,68 @@
+/**
+ * Attack: a co-signer that lost its storage joins one key under the policy from before a revocation.
+ * Attacker: coordinator
+ * Co-signers: 0
+ * Finding: 2.1
+ * Defence: a co-signer joins a key only under all policies that it has adopted for the vault under any key.
+ */
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
+import type { KeyRefresh } from '#domain/vault.ts';
+import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
+import { opening } from '../../../cosigner/rejected-requests.ts';
+import type { Nodes } from '../../../cosigner/cosigners.ts';
+import { startNodes } from '../../../cosigner/cosigners.ts';
+import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../../policy-scene.ts';
+
+let nodes: Nodes;
+beforeAll(async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const change = changeTo(revoked, [LAPTOP, PHONE]);
+
+async function newKey() {
+  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  return made.value;
+}
+
+type Key = Awaited<ReturnType<typeof newKey>>;
+
+/** New shares of a key for all co-signers. */
+async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<void> {
+  let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
+  for (;;) {
+    const request = { key: { ...key, addresses: {} }, threshold: 2, policies };
+    const step = await nextRefreshStep(nodes.all, request, refresh);
+    if (!step.ok) throw new Error(step.refusal.reason);
+    if (step.value.type === 'refreshed') return;
+    ({ refresh } = step.value);
+  }
+}
+
+/** What co-signer 3 answers when it is asked to join a key under these policies. */
+async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: readonly AdoptedPolicy[]) {
+  const attestations = await attestationsOf(nodes.some(1, 2), keyId, policies.length);
+  const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };
+  const body = { scheme, publicKey, publicShares, ...epochs, policies: policies.map(encodePolicy), attestations };
+  const [third] = nodes.some(3);
+  const answer = await third?.call(`reshare/${keyId}/open`, opening(body));
+  return answer?.ok === true ? 'opened' : answer?.refusal.code;
+}
+
+test('a co-signer that joined one key of a vault joins no other under the chain from before the revocation', async () => {
+  const [one, other] = [await newKey(), await newKey()];
+  expect(await shownTo(nodes.all, one.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  await nodes.replace(3);
+  // It has nothing yet, and both others attest that they adopted version 1.
+  expect(await joins(other, [first])).toBe('opened');
+  await refreshed(one, [first, change]);
+  expect(await joins(other, [first])).toBe('policy-ahead');
+  expect(await shownTo(nodes.some(1, 2), other.keyId, change)).toEqual(['adopted', 'adopted']);
+  expect(await joins(other, [first, change])).toBe('opened');
+}, 60_000);

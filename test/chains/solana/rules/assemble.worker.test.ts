@@ -1,0 +1,47 @@
+import { bytesToNumberLE, numberToBytesLE } from '@noble/curves/utils.js';
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { concatBytes } from '@noble/hashes/utils.js';
+import { getAddressDecoder } from '@solana/kit';
+import type { Address } from '@solana/kit';
+import { expect, test } from 'vitest';
+import { adapterAt, message, Wallet } from '../cast.ts';
+
+const adapter = adapterAt();
+const wallet = new Wallet();
+const text = message(wallet.address, 'Sign in to example.com');
+const { bytes } = wallet.sign(adapter.composeMessage(text).payload);
+
+const isTaken = (signature: Uint8Array, from: Address = wallet.address) =>
+  adapter.assembleMessage({ ...text, from }, { bytes: signature }).ok;
+
+/** In workerd and not in Node: another library answers there, which asks for more. */
+test('a signature by the wallet over these bytes is taken', () => {
+  expect(isTaken(bytes)).toBe(true);
+});
+
+test('a signature with any byte changed, or of another length, is not', () => {
+  for (let at = 0; at < bytes.length; at++) {
+    const changed = bytes.slice();
+    changed[at]! ^= 1;
+    expect(isTaken(changed), `byte ${at}`).toBe(false);
+  }
+  expect([isTaken(bytes.slice(0, -1)), isTaken(concatBytes(bytes, Uint8Array.of(0)))]).toEqual([false, false]);
+});
+
+test('a signature with another spelling of its scalar is not: the network would give it another name', () => {
+  const scalar = bytesToNumberLE(bytes.subarray(32)) + ed25519.Point.Fn.ORDER;
+  expect(isTaken(concatBytes(bytes.subarray(0, 32), numberToBytesLE(scalar, 32)))).toBe(false);
+});
+
+test('a signature that fits every message, because the key is of small order, is not', () => {
+  // With the identity for both points and the scalar 0 the equation of RFC 8032 holds whatever is signed.
+  const identity = ed25519.Point.ZERO.toBytes();
+  const from = getAddressDecoder().decode(identity);
+  expect(isTaken(concatBytes(identity, new Uint8Array(32)), from)).toBe(false);
+});
+
+test('a wallet that is no point of the curve has signed nothing', () => {
+  const from = getAddressDecoder().decode(new Uint8Array(32).fill(2));
+  expect(() => ed25519.Point.fromBytes(new Uint8Array(32).fill(2))).toThrow('bad');
+  expect(isTaken(bytes, from)).toBe(false);
+});

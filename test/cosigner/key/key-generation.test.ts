@@ -1,0 +1,116 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import { KEY_SCHEMES } from '#domain/asset/chain.ts';
+import { parseKeyId } from '#domain/id.ts';
+import { refused } from '#domain/result.ts';
+import type { KeyCandidate } from '#domain/vault.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { nextKeyStep } from '#jobs/keys/generate-key.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { policy } from '../../domain/cast.ts';
+import { Cut, cutAt } from '../session/interrupted-client.ts';
+import type { Nodes } from '../cosigners.ts';
+import { present, startNodes } from '../cosigners.ts';
+
+/** A key comes to be in steps, each of them a message of its own: three co-signers in workerd that have never seen each other. */
+
+let nodes: Nodes;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+
+/** A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs some for other things. */
+const MAX_CALLS = 24;
+
+async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
+  let calls = 0;
+  nodes.watch(() => void (calls += 1));
+  const step = await nextKeyStep(nodes.all, request(scheme), candidate);
+  nodes.watch(() => {});
+  if (!step.ok) throw new Error(step.refusal.reason);
+  expect(calls).toBeLessThanOrEqual(MAX_CALLS);
+  return step.value;
+}
+
+test('every step of a first key, and of one of each other scheme, is few enough calls', async () => {
+  const names: string[] = [];
+  for (const scheme of KEY_SCHEMES) {
+    let candidate: KeyCandidate | null = null;
+    for (let done = false; !done;) {
+      const step: Awaited<ReturnType<typeof countedStep>> = await countedStep(scheme, candidate);
+      names.push(step.type);
+      if (step.type === 'candidate') ({ candidate } = step);
+      done = step.type === 'key';
+      if (step.type === 'key') expect(step.key.keyId).toBe(present(candidate).keyId);
+    }
+  }
+  const generated = ['candidate', 'candidate', 'candidate', 'key'];
+  expect(names).toEqual(['paired', 'paired', 'paired', ...generated, ...generated, ...generated]);
+}, 60_000);
+
+/** A candidate that nobody has proven. */
+async function fresh(scheme: KeyScheme): Promise<KeyCandidate> {
+  const step = await countedStep(scheme, null);
+  if (step.type !== 'candidate') throw new Error(step.type);
+  return step.candidate;
+}
+
+test('with a node away the candidate stays, and goes on where it was', async () => {
+  const candidate = await fresh('frost-ed25519');
+  const first = await countedStep('frost-ed25519', candidate);
+  if (first.type !== 'candidate') throw new Error(first.type);
+  expect(first.candidate.provenBy).toEqual(['1+2']);
+  const away: CosignerClient = {
+    index: present(nodes.all[2]).index,
+    call: async () => refused({ node: present(nodes.all[2]).index, code: 'unreachable', detail: null, culprit: null }),
+  };
+  const without = await nextKeyStep([...nodes.some(1, 2), away], request('frost-ed25519'), first.candidate);
+  expect(without).toMatchObject({ ok: false, refusal: { isUseless: false } });
+  await nodes.restart();
+  const second = await countedStep('frost-ed25519', first.candidate);
+  expect(second).toMatchObject({ type: 'candidate', candidate: { keyId: candidate.keyId, provenBy: ['1+2', '1+3'] } });
+}, 60_000);
+
+test('a candidate that somebody can not sign with is useless', async () => {
+  const candidate = await fresh('frost-ed25519');
+  const lost = await nextKeyStep(nodes.all, request('frost-ed25519'), { ...candidate, ...NOBODYS });
+  expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
+  const other = await fresh('frost-ed25519');
+  const wrong = { ...candidate, publicKey: other.publicKey };
+  const unverified = await nextKeyStep(nodes.all, request('frost-ed25519'), wrong);
+  expect(unverified).toMatchObject({ ok: false, refusal: { isUseless: true } });
+});
+
+/** A name that no node has a share under. */
+const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
+
+test('wherever the making of a key is cut off, with every node’s memory gone, the next try ends with one', async () => {
+  let calls = 0;
+  nodes.watch(() => void (calls += 1));
+  const whole = await generateKey(nodes.all, request('frost-ed25519'));
+  nodes.watch(() => {});
+  expect([whole.ok, calls > 25]).toEqual([true, true]);
+  for (let place = 1; place <= calls; place += 2) {
+    const isAnswerLost = place % 4 === 1;
+    await expect(generateKey(cutAt(nodes.all, place, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(Cut);
+    await nodes.restart();
+    const made = await generateKey(nodes.all, request('frost-ed25519'));
+    expect([place, made.ok]).toEqual([place, true]);
+  }
+}, 120_000);
+
+test('wherever two nodes are cut off while they pair, they pair in the end, and sign', async () => {
+  for (let place = 4; place <= 13; place += 3) {
+    await nodes.replace(2);
+    const cut = generateKey(cutAt(nodes.all, place, { isAnswerLost: place % 2 === 0 }), request('ecdsa-secp256k1'));
+    await expect(cut, String(place)).rejects.toThrow(Cut);
+    await nodes.restart();
+    // Every pair of nodes proves that it can sign: that is part of it.
+    const made = await generateKey(nodes.all, request('ecdsa-secp256k1'));
+    expect([place, made.ok]).toEqual([place, true]);
+  }
+}, 240_000);

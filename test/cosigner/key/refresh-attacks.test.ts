@@ -1,0 +1,274 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
+import type { VaultKey } from '#domain/vault.ts';
+import { relay } from '#jobs/signing/relay.ts';
+import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
+import { policy } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { present, startNodes } from '../cosigners.ts';
+import { Puppet } from '../signing/byzantine-cosigner.ts';
+import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
+
+/** Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains nothing, and breaks nothing. */
+
+let nodes: Nodes;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+}, 60_000);
+afterAll(() => nodes.stop());
+beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
+afterEach(() => {
+  vi.restoreAllMocks();
+  nodes.watch(() => {});
+});
+
+/** What an honest coordinator asks of every node. */
+const wished = ({ scheme, publicKey, publicShares }: VaultKey) => ({
+  scheme,
+  threshold: 2,
+  baseEpoch: 1,
+  epoch: 2,
+  dealers: [1, 2],
+  publicKey,
+  publicShares,
+  policies: [{ policy, mandate: null }],
+  attestations: {},
+});
+
+function deal(key: VaultKey, change: (node: number) => Record<string, unknown> = () => ({}), crew = nodes.all) {
+  const place = () => `reshare/${key.keyId}`;
+  return relay({ nodes: crew, place, request: ({ index }) => ({ ...wished(key), ...change(index) }) });
+}
+
+async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, string>> {
+  const receipts: Record<string, string> = {};
+  for (const node of nodes.all) {
+    const held = await sharesHeldBy(node, key.keyId);
+    const share = held.ok ? held.value.find((one) => one.epoch === epoch) : undefined;
+    Object.assign(receipts, share?.receipts);
+  }
+  return receipts;
+}
+
+describe('a coordinator that asks for something else', () => {
+  let key: VaultKey;
+  let other: VaultKey;
+  beforeAll(async () => {
+    [key, other] = [await frostKey(nodes.all), await frostKey(nodes.all)];
+  });
+
+  test.each<[string, () => Record<string, unknown>, string]>([
+    ['a lower threshold', () => ({ threshold: 1, dealers: [1] }), 'malformed'],
+    ['another threshold', () => ({ threshold: 3, dealers: [1, 2, 3] }), 'malformed'],
+    ['fewer dealers', () => ({ dealers: [1] }), 'malformed'],
+    ['one dealer twice', () => ({ dealers: [1, 1] }), 'malformed'],
+    ['dealers in disorder', () => ({ dealers: [2, 1] }), 'malformed'],
+    ['a dealer that nobody has pinned', () => ({ dealers: [1, 4] }), 'malformed'],
+    ['another key under its name', () => ({ publicKey: other.publicKey }), 'malformed'],
+    ['shares of another key', () => ({ publicShares: other.publicShares }), 'malformed'],
+    [
+      'one share of another key that it does not deal from',
+      () => ({ publicShares: { ...key.publicShares, 3: other.publicShares['3'] } }),
+      'malformed',
+    ],
+    ['the epoch that there is', () => ({ epoch: 1 }), 'malformed'],
+    ['the epoch before', () => ({ baseEpoch: 0 }), 'malformed'],
+    ['an epoch that there is not to deal from', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
+    ['an epoch that no record can have', () => ({ epoch: 70_000 }), 'malformed'],
+    ['no policy', () => ({ policies: [] }), 'malformed'],
+    [
+      'another policy',
+      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }] }),
+      'policy-mismatch',
+    ],
+    [
+      'a policy more',
+      () => ({
+        policies: [
+          { policy, mandate: null },
+          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
+        ],
+      }),
+      'policy-behind',
+    ],
+    [
+      'a list whose second policy it has not adopted, and whose third it need not read',
+      () => ({
+        policies: [
+          { policy, mandate: null },
+          { policy: { ...policy, version: 2, threshold: 1 }, mandate: null },
+          'no policy',
+        ],
+      }),
+      'policy-behind',
+    ],
+    [
+      'a list whose first policy is another one, and whose second it need not read',
+      () => ({ policies: [{ policy: { ...policy, threshold: 1 }, mandate: null }, 'no policy'] }),
+      'policy-mismatch',
+    ],
+    ['another scheme', () => ({ scheme: 'ecdsa-secp256k1' }), 'malformed'],
+    ['a field more', () => ({ extra: 1 }), 'malformed'],
+  ])('for %s gets nothing dealt', async (_name, change, code) => {
+    const dealt = await deal(key, change);
+    expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe(code);
+    expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
+  });
+
+  test.each<[string, (node: number) => Record<string, unknown>]>([
+    ['who deals', (node) => ({ dealers: node === 3 ? [1, 3] : [1, 2] })],
+    ['which epoch comes', (node) => ({ epoch: node === 3 ? 3 : 2 })],
+  ])('and tells two nodes two things about %s, gets nothing dealt', async (_name, change) => {
+    const dealt = await deal(key, change);
+    expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('envelope-refused');
+    expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
+  });
+
+  test('and leaves a node out, gets nothing dealt', async () => {
+    const dealt = await deal(key, () => ({}), nodes.some(1, 2) as unknown as typeof nodes.all);
+    expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('unknown-session');
+    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  });
+
+  test('and changes, drops, or swaps any message of any round, gets nothing dealt', async () => {
+    const damages: readonly ((envelopes: Record<string, string>) => Record<string, string>)[] = [
+      (envelopes) => Object.fromEntries(Object.entries(envelopes).map(([from, one]) => [from, spoiled(one)])),
+      (envelopes) => Object.fromEntries(Object.entries(envelopes).slice(1)),
+      (envelopes) => {
+        const [[first, one] = ['', ''], [second, two] = ['', '']] = Object.entries(envelopes);
+        return { [first]: two, [second]: one };
+      },
+    ];
+    let epoch = 1;
+    for (const damage of damages) {
+      for (const round of [2, 3, 4, 5]) {
+        nodes.watch(({ node, path, body }) => {
+          const request = body as { round?: number; envelopes?: Record<string, string> };
+          if (node !== 3 || !path.endsWith('/round') || request.round !== round) return;
+          request.envelopes = damage(request.envelopes ?? {});
+        });
+        epoch += 1;
+        const dealt = await deal(key, () => ({ epoch }));
+        nodes.watch(() => {});
+        expect([round, dealt.ok ? 'dealt' : dealt.refusal.code]).toEqual([round, 'envelope-refused']);
+      }
+    }
+    // In the last round two nodes had all they needed: they keep what they have, and it is worth nothing until the third has its own.
+    expect(await epochsOf(nodes.all, key)).toEqual([[1, 5, 9, 13], [1, 5, 9, 13], [1]]);
+    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+    await new RefreshRun(key).finish(nodes.all);
+    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  });
+});
+
+function spoiled(envelope: string): string {
+  const bytes = Buffer.from(envelope, 'base64');
+  bytes[40] = (bytes[40] ?? 0) ^ 1;
+  return bytes.toString('base64');
+}
+
+describe('the change to new shares', () => {
+  let key: VaultKey;
+  beforeAll(async () => {
+    key = await frostKey(nodes.all);
+    expect((await deal(key)).ok).toBe(true);
+  });
+
+  test('comes by the word of every node, and of nobody else', async () => {
+    const receipts = await receiptsOf(key, 2);
+    const old = await receiptsOf(key, 1);
+    const elsewhere = await frostKey(nodes.all);
+    expect((await deal(elsewhere)).ok).toBe(true);
+    const forged = [
+      {},
+      { '1': receipts['1'], '2': receipts['2'] },
+      { ...receipts, '3': receipts['2'] },
+      { ...receipts, '3': old['3'] },
+      { ...receipts, '3': '00'.repeat(64) },
+      await receiptsOf(elsewhere, 2),
+    ];
+    const answers: string[] = [];
+    for (const claimed of forged) {
+      const answer = await nodes.all[0].call(`key/${key.keyId}/activate`, { epoch: 2, receipts: claimed });
+      answers.push(answer.ok ? 'changed' : answer.refusal.code);
+    }
+    expect(answers).toEqual(forged.map(() => 'not-enough-witnesses'));
+    const unknown = await nodes.all[0].call(`key/${key.keyId}/activate`, { epoch: 3, receipts });
+    expect(unknown.ok ? 'changed' : unknown.refusal.code).toBe('unknown-key');
+    expect(await epochsOf(nodes.all, key)).toEqual([
+      [1, 2],
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+
+  test('takes every node on to the newest shares, whichever each of them uses by then', async () => {
+    expect((await deal(key, () => ({ epoch: 3 }))).ok).toBe(true);
+    const [second, third] = [await receiptsOf(key, 2), await receiptsOf(key, 3)];
+    const change = async (node: number, epoch: number, receipts: Record<string, string>) => {
+      const answer = await present(nodes.all[node - 1]).call(`key/${key.keyId}/activate`, { epoch, receipts });
+      expect(answer).toMatchObject({ ok: true });
+    };
+    await change(1, 2, second);
+    // The two others have what they had, and sign.
+    expect(await signingGroups(nodes.all, key)).toEqual(['2+3']);
+    await change(2, 3, third);
+    // Nobody goes back.
+    await change(2, 2, second);
+    expect(await epochsOf(nodes.all, key)).toEqual([[2, 3], [3], [1, 2, 3]]);
+    await new RefreshRun(key).finish(nodes.all);
+    // What was cut off comes to its end first, and then everybody gets new ones as always.
+    expect(await epochsOf(nodes.all, key)).toEqual([[4], [4], [4]]);
+    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  });
+
+  test('is not undone by dealing once more from shares that are past', async () => {
+    const dealt = await deal(key, () => ({ epoch: 5 }));
+    expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('other-epoch');
+  });
+});
+
+test('two coordinators at once bring it to one end', async () => {
+  const key = await frostKey(nodes.all);
+  const both = [new RefreshRun(key), new RefreshRun(key)];
+  await Promise.allSettled(both.map((run) => run.finish(nodes.all)));
+  await new RefreshRun(key).finish(nodes.all);
+  expect(new Set((await epochsOf(nodes.all, key)).map(String)).size).toBe(1);
+  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+});
+
+describe('a co-signer in an attacker’s hands', () => {
+  let puppet: Puppet;
+  let key: VaultKey;
+  const crew = () => [...nodes.some(1), puppet, ...nodes.some(3)] as unknown as typeof nodes.all;
+  beforeAll(async () => {
+    puppet = await Puppet.ofNode2(nodes.folder);
+    key = await frostKey(crew());
+  });
+
+  test.each([
+    ['its commitment', 1, 0],
+    ['its opening', 2, 40],
+    ['the share that it deals', 3, 5],
+    ['what it confirms', 4, 7],
+  ])('that lies about %s is named, and nobody has new shares', async (_name, round, place) => {
+    puppet.lie = (message, about) => {
+      if (about.purpose === 'reshare' && about.round === round) message[place] = (message[place] ?? 0) ^ 1;
+      return message;
+    };
+    const dealt = await deal(key, () => ({}), crew());
+    puppet.lie = (message) => message;
+    expect(dealt.ok ? null : dealt.refusal.culprit).toBe(2);
+    for (const honest of nodes.some(1, 3)) {
+      expect(await epochsOf([honest], key)).toEqual([[1]]);
+    }
+  });
+
+  test('can deal along honestly, and has one share like everybody', async () => {
+    expect((await deal(key, () => ({}), crew())).ok).toBe(true);
+    expect(await epochsOf(nodes.some(1, 3), key)).toEqual([
+      [1, 2],
+      [1, 2],
+    ]);
+  });
+});

@@ -1,0 +1,81 @@
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { KeyRefresh, VaultKey } from '#domain/vault.ts';
+import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
+import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { policy } from '../../domain/cast.ts';
+
+/** Every two of three nodes. */
+export const EVERYBODY = ['1+2', '1+3', '2+3'];
+
+/** A key of FROST, which is made without pairing anybody. */
+export async function frostKey(
+  nodes: readonly CosignerClient[],
+  scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
+): Promise<VaultKey> {
+  const made = await generateKey(nodes, { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  return { ...made.value, addresses: {} };
+}
+
+/** What a vault remembers of a refresh between two steps. */
+export class RefreshRun {
+  readonly #key: VaultKey;
+  readonly #threshold: number;
+  refresh: KeyRefresh;
+
+  constructor(key: VaultKey, { threshold = 2 } = {}) {
+    this.#key = key;
+    this.#threshold = threshold;
+    this.refresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
+  }
+
+  /** One step: the key with its new public shares when it was the last one, null when there are more, or why it came to nothing. */
+  async step(nodes: readonly CosignerClient[]): Promise<VaultKey | string | null> {
+    const policies = [{ policy, mandate: null }];
+    const request = { key: this.#key, threshold: this.#threshold, policies };
+    const step = await nextRefreshStep(nodes, request, this.refresh);
+    if (!step.ok) return step.refusal.reason;
+    if (step.value.type === 'refreshed') return { ...this.#key, publicShares: step.value.publicShares };
+    ({ refresh: this.refresh } = step.value);
+    return step.value.type === 'set-aside' ? step.value.reason : null;
+  }
+
+  /** All steps that are left; throws where one comes to nothing. */
+  async finish(nodes: readonly CosignerClient[]): Promise<VaultKey> {
+    for (;;) {
+      const step = await this.step(nodes);
+      if (typeof step === 'string') throw new Error(step);
+      if (step !== null) return step;
+    }
+  }
+}
+
+/** Of each node the epoch that it uses, and those that wait. */
+export async function epochsOf(nodes: readonly CosignerClient[], { keyId }: VaultKey) {
+  const all: (readonly [active: number | null, ...waiting: number[]])[] = [];
+  for (const node of nodes) {
+    const held = await sharesHeldBy(node, keyId);
+    if (!held.ok) throw new Error(held.refusal.code);
+    const waiting = held.value.filter(({ isActive }) => !isActive).map(({ epoch }) => epoch);
+    all.push([held.value.find(({ isActive }) => isActive)?.epoch ?? null, ...waiting]);
+  }
+  return all;
+}
+
+/** The groups that sign with the key by what each node uses now, each as the numbers of its nodes. */
+export async function signingGroups(nodes: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
+  const able: string[] = [];
+  for (const group of signerGroups(nodes, 2)) {
+    const [first, second] = await epochsOf(group, key);
+    const epoch = first?.[0] ?? null;
+    if (epoch === null || epoch !== second?.[0]) continue;
+    const held = await sharesHeldBy(group[0]!, key.keyId);
+    const publicShares = held.ok ? held.value.find(({ isActive }) => isActive)?.publicShares : undefined;
+    const fault = await proofFault(group, { ...key, publicShares: publicShares ?? {}, threshold: 2, epoch });
+    if (fault === null) able.push(group.map(({ index }) => index).join('+'));
+  }
+  return able;
+}

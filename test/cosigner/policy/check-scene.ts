@@ -1,0 +1,71 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
+import type { Pinned, SigningRequest } from '#cosigner/policy/approval-check.ts';
+import { checkRequest } from '#cosigner/policy/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import { intentBytes } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import { alice, amount, bob, NOON_MS, policy, transferIntent } from '../../domain/cast.ts';
+
+export const WALLET = '0x1111111111111111111111111111111111111111';
+export const OTHER = '0x3333333333333333333333333333333333333333';
+export const QUOTE = {
+  gasLimit: '21000',
+  maxFeePerGas: '2000',
+  maxPriorityFeePerGas: '1000',
+  maxFee: amount('42000000'),
+};
+
+export const intent: TransferIntent = {
+  ...transferIntent(),
+  maxFee: amount('42000000'),
+  policyHash: policyHashOf(policy),
+};
+export const pinned: Pinned = {
+  wallet: WALLET,
+  policies: [policy],
+  nowMs: NOON_MS,
+  feeCeilings: new Map(),
+  isRecorded: () => false,
+};
+
+export function digestOf(of: Intent): string {
+  return bytesToHex(sha256(intentBytes(of)));
+}
+
+export function approvalsBy(of: Intent, ...actors: readonly Actor[]): readonly Approval[] {
+  return actors.map((actor) => ({ actor, digest: digestOf(of), device: null, atMs: NOON_MS }));
+}
+
+/** Approved by alice and bob, and composed honestly, unless the story says otherwise. */
+export function request(differences: Partial<SigningRequest> = {}, of: OnChainIntent = intent): SigningRequest {
+  return {
+    intent: of,
+    payload: composeTransaction(of, QUOTE, 4n).payload,
+    attempt: 1,
+    purpose: 'intent',
+    approvals: approvalsBy(of, alice, bob),
+    policyVersion: 1,
+    evidence: [],
+    ...differences,
+  };
+}
+
+/** The code and detail of the refusal, or 'signs'. */
+export async function answer(sent: SigningRequest, held: Partial<Pinned> = {}): Promise<string> {
+  const against = { ...pinned, ...held };
+  // The stories that say nothing of it have a coordinator that knows the newest policy.
+  const newest = against.policies.at(-1)?.version ?? 1;
+  const policyVersion = sent.policyVersion === 1 ? newest : sent.policyVersion;
+  const checked = await checkRequest({ ...sent, policyVersion }, against);
+  if (checked.ok) return 'signs';
+  const { code, detail } = checked.refusal;
+  return detail === null ? code : `${code} ${detail}`;
+}
+
+export function next(before: Policy, change: Partial<Policy>): Policy {
+  return { ...before, version: before.version + 1, previousHash: policyHashOf(before), ...change };
+}

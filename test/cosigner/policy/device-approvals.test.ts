@@ -1,0 +1,128 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { DeviceSignature } from '#domain/access/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
+import { alice, bob, carol } from '../../domain/cast.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
+import type { Nodes, TransferOptions } from '../cosigners.ts';
+import { approvedTransfer, newKey, startNodes, approvalBy } from '../cosigners.ts';
+import { refusedByAll } from '../rejected-requests.ts';
+
+/**
+ * Three real co-signers of a vault in which devices sign, and a coordinator in an attacker's hands: it has every database, every queue and
+ * every credential of the service, and neither alice's laptop nor bob's phone.
+ */
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  key = await newKey(nodes.all, { governedBy: byDevice });
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const approvalOf = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
+  ...approvalBy(actor, digest),
+  device,
+});
+const approvers = (digest: string) => [
+  approvalOf(alice, digest, laptop.signed(digest)),
+  approvalOf(bob, digest, phone.signed(digest)),
+];
+
+/** A transfer, with the voices that the coordinator invents: tokens', of all three. */
+function invented(differences: Partial<TransferOptions> = {}) {
+  const options = { key, governedBy: byDevice, approvedBy: [alice, bob, carol], ...differences };
+  return { ...approvedTransfer(options), policies: [{ policy: byDevice, mandate: null }] };
+}
+
+/** The same with the voices of alice's laptop and bob's phone. */
+function signedByBoth(differences: Partial<TransferOptions> = {}) {
+  const request = invented(differences);
+  return { ...request, approvals: approvers(request.transaction.digest) };
+}
+
+test('what alice’s laptop and bob’s phone have signed is signed', async () => {
+  expect(await thresholdSign(nodes.all, signedByBoth())).toMatchObject({ ok: true });
+}, 60_000);
+
+test('voices that the coordinator invents are none, whoever it names', async () => {
+  await refusedByAll(nodes, invented(), 'not-enough-approvals');
+  const half = invented();
+  const [hers] = approvers(half.transaction.digest);
+  if (hers === undefined) throw new Error('alice has said it');
+  await refusedByAll(nodes, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
+}, 60_000);
+
+test('voices for one transfer are none for another, to another, at any digest that is claimed', async () => {
+  const honest = signedByBoth();
+  const swapped = invented({ to: '0x6666666666666666666666666666666666666666' });
+  await refusedByAll(nodes, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
+  const renamed = honest.approvals.map((one) => ({ ...one, digest: swapped.transaction.digest }));
+  await refusedByAll(nodes, { ...swapped, approvals: renamed }, 'not-enough-approvals');
+}, 60_000);
+
+test('a policy that counts tokens again, or the attacker’s own devices, is not taken on the word of tokens', async () => {
+  const mine = ScriptDevice.create().asDevice(alice.userId);
+  const others: readonly Policy[] = [
+    { ...byDevice, approvalMode: 'token' },
+    { ...byDevice, devices: sortedByKeyId([...byDevice.devices, mine]) },
+    { ...byDevice, threshold: 1 },
+  ];
+  for (const other of others) {
+    const next: Policy = { ...other, version: 2, previousHash: policyHashOf(byDevice) };
+    const terms = { id: newPolicyChangeId(Date.now(), new Uint8Array(10)), note: null };
+    const mandate = { ...terms, createdAtMs: Date.now(), expiresAtMs: Date.now() + 1000 };
+    const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
+    const approvals = [alice, bob, carol].map((actor) => approvalOf(actor, digest, null));
+    const misled = approvers(policyHashOf(next)).map((one) => ({ ...one, digest }));
+    for (const said of [approvals, misled]) {
+      const request: SigningRequest = {
+        ...invented({ governedBy: next }),
+        policies: [
+          { policy: byDevice, mandate: null },
+          { policy: next, mandate: { ...mandate, policy: next, approvals: said } },
+        ],
+      };
+      const outcome = await thresholdSign(nodes.all, request);
+      expect([other.approvalMode, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([
+        other.approvalMode,
+        false,
+        expect.stringContaining('policy-mismatch'),
+      ]);
+    }
+  }
+  // And after all of it, what the people want is still signed.
+  expect(await thresholdSign(nodes.all, signedByBoth())).toMatchObject({ ok: true });
+}, 60_000);
+
+test('a device that is described by the name of another, or with a key that is none, is no policy', async () => {
+  const [first, ...rest] = byDevice.devices;
+  if (first === undefined) throw new Error('there are devices');
+  const renamed = [
+    { ...first, keyId: `dev_${'0'.repeat(32)}` },
+    { ...first, publicKey: `01${'00'.repeat(31)}` },
+    { ...first, origin: 'https://mallory.example' },
+    { ...first, extra: '' },
+  ];
+  for (const device of renamed) {
+    const next = { ...byDevice, version: 2, devices: [device, ...rest] };
+    const answer = await nodes.all[0].call(`key/${key.keyId}/policy`, {
+      policy: next,
+      mandate: null,
+      attestations: {},
+    });
+    expect(answer.ok ? 'adopted' : answer.refusal.code).toMatch(/malformed|policy-mismatch/);
+  }
+}, 60_000);

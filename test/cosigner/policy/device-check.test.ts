@@ -1,0 +1,103 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import type { DeviceSignature } from '#domain/access/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import { newPolicyChangeId } from '#domain/id.ts';
+import type { Intent, OnChainIntent, TransferIntent } from '#domain/transaction/intent.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import type { Actor, Approval } from '#domain/transaction/transaction.ts';
+import { ScriptDevice } from '#cli/device/script-device.ts';
+import { Authenticator } from '../../devices/authenticator.ts';
+import { alice, amount, bob, carol, NOON_MS } from '../../domain/cast.ts';
+import { answer, digestOf, intent, next, OTHER, request, approvalsBy } from './check-scene.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
+
+/** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
+
+const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
+const held = { policies: [byDevice] };
+const approvalOf = (actor: Actor, device: DeviceSignature | null, of: Intent = bound): Approval => {
+  return { actor, digest: digestOf(of), device, atMs: NOON_MS };
+};
+const byAlice = (of: Intent = bound) => approvalOf(alice, laptop.signed(digestOf(of)), of);
+const byBob = (of: Intent = bound) => approvalOf(bob, phone.signed(digestOf(of)), of);
+const send = (approvals: readonly Approval[], of: OnChainIntent = bound) => answer(request({ approvals }, of), held);
+
+test('a script and a passkey of two signers are a quorum', async () => {
+  expect(await send([byAlice(), byBob()])).toBe('signs');
+});
+
+test.each<[string, () => readonly Approval[]]>([
+  ['invents both voices', () => approvalsBy(bound, alice, bob)],
+  ['invents the second voice', () => [byAlice(), approvalOf(bob, null)]],
+  ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
+  ['signs with a device of its own', () => [byAlice(), approvalOf(bob, ScriptDevice.create().signed(digestOf(bound)))]],
+  [
+    'signs with its own device under the name of the right one',
+    () => {
+      const own = new Authenticator(bob.userId);
+      return [byAlice(), approvalOf(bob, { ...own.signed(digestOf(bound)), keyId: phone.passkey.keyId })];
+    },
+  ],
+  [
+    'replays a voice for another transfer',
+    () => [byAlice(), { ...byBob({ ...bound, to: OTHER }), digest: digestOf(bound) }],
+  ],
+  [
+    'has the passkey sign on a page of its own',
+    () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
+  ],
+  [
+    'has it sign while its owner sleeps',
+    () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { flags: 0b001 }))],
+  ],
+  ['sends one voice three times', () => [byAlice(), byAlice(), byAlice()]],
+])('a coordinator that %s gets no signature', async (_name, approvals) => {
+  expect(await send(approvals())).toBe('not-enough-approvals');
+});
+
+test('every field of the intent is under the signatures', async () => {
+  const changes: readonly Partial<TransferIntent>[] = [
+    { to: OTHER },
+    { amount: amount('1001') },
+    { maxFee: amount('42000001') },
+    { note: 'urgent' },
+    { expiresAtMs: bound.expiresAtMs + 1 },
+  ];
+  for (const change of changes) {
+    const changed = { ...bound, ...change };
+    const moved = [byAlice(), byBob()].map((one) => ({ ...one, digest: digestOf(changed) }));
+    expect([change, await send(moved, changed)]).toEqual([change, 'not-enough-approvals']);
+  }
+});
+
+test('the way back to tokens takes the voices of devices', async () => {
+  const back = next(byDevice, { approvalMode: 'token' });
+  const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
+  const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
+  const digest = bytesToHex(sha256(mandateBytes(terms, policyHashOf(back))));
+  const mandate = (...approvals: readonly Approval[]) => ({ ...terms, approvals });
+  const said = (actor: Actor, device: DeviceSignature | null): Approval => ({ actor, digest, device, atMs: NOON_MS });
+  const signed = [said(alice, laptop.signed(digest)), said(bob, phone.signed(digest))];
+  expect(await isSuccessor(byDevice, back, mandate(...signed))).toBe(true);
+  expect(await isSuccessor(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
+  expect(await isSuccessor(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
+  // Voices for a transfer are none for a policy.
+  const stolen = [byAlice(), byBob()].map((one) => ({ ...one, digest }));
+  expect(await isSuccessor(byDevice, back, mandate(...stolen))).toBe(false);
+  // And nobody sneaks in a device that nobody has approved.
+  const mallorys = ScriptDevice.create().asDevice(bob.userId);
+  const wider = { ...back, devices: sortedByKeyId([...back.devices, mallorys]) };
+  expect(await isSuccessor(byDevice, wider, mandate(...signed))).toBe(false);
+});
+
+test('a device that was taken out has no voice in what it has approved', async () => {
+  const lost = next(byDevice, {
+    devices: byDevice.devices.filter(({ userId }) => userId !== bob.userId),
+    approvalMode: 'device',
+  });
+  const requested = request({ approvals: [byAlice(), byBob()], policyVersion: 2 }, bound);
+  expect(await answer(requested, { policies: [byDevice, lost] })).toBe('not-enough-approvals');
+});

@@ -1,0 +1,207 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { parseTransaction } from 'viem';
+import { checkRequest } from '#cosigner/policy/approval-check.ts';
+import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { signingRequestOf } from '#cosigner/session/signing-request.ts';
+import { Malformed } from '#cosigner/request-parser.ts';
+import { parseKeyId } from '#domain/id.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
+import { alice, amount, bob, NOON_MS } from '../../domain/cast.ts';
+import { byDevice, laptop, phone } from './device-scene.ts';
+import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from '../cosigners.ts';
+import { openBody } from '../rejected-requests.ts';
+
+/**
+ * What people have approved, and what an attacker makes of it who has the coordinator: fields changed, bytes flipped, parts of one request put
+ * into another, in any number and at any place. Whatever a node then still signs does exactly what was approved. MUTATIONS=1000000 for the
+ * long run; SEED repeats one.
+ */
+
+const MUTATIONS = Number.parseInt(process.env['MUTATIONS'] ?? '4000', 10);
+const SEED = Number.parseInt(process.env['SEED'] ?? '20261122', 10);
+const WALLET = '0x1111111111111111111111111111111111111111';
+const RECIPIENT = '0x2222222222222222222222222222222222222222';
+const TOKEN = '0x3333333333333333333333333333333333333333';
+
+const pinned = {
+  wallet: WALLET,
+  policies: [byDevice],
+  nowMs: NOON_MS,
+  feeCeilings: new Map(),
+  isRecorded: () => false,
+};
+
+beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => vi.useRealTimers());
+
+type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
+
+const keyId = parseKeyId('a'.repeat(26));
+if (keyId === null) throw new Error('the key id must parse');
+const key: VaultKey = {
+  keyId,
+  scheme: 'ecdsa-secp256k1',
+  publicKey: '02',
+  publicShares: {},
+  addresses: { anvil: WALLET },
+};
+
+/** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
+function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json {
+  const approvals: readonly Approval[] = [
+    { ...approvalBy(alice, digest), device: laptop.signed(digest) },
+    { ...approvalBy(bob, digest), device: phone.signed(digest) },
+  ];
+  const policies = [{ policy: byDevice, mandate: null }];
+  return JSON.parse(JSON.stringify(openBody({ ...request, approvals, policies }, [1, 2]).request)) as Json;
+}
+
+type Wanted = Parameters<typeof entered>[1];
+
+function onChain(action: Exclude<Wanted, { kind: 'message' }>): Json {
+  const transaction = entered(key, action, { governedBy: byDevice, createdAtMs: NOON_MS });
+  const { intent } = transaction;
+  if (intent.kind === 'message') throw new Error('the story is about the chain');
+  const attempt = attemptOf(intent, { gasLimit: '90000' });
+  return sent({ ...requestFor(key, transaction), intent, attempt }, transaction.digest);
+}
+
+function message(): Json {
+  const text = { format: 'eip191', message: 'I agree' } as const;
+  const transaction = entered(key, { kind: 'message', ...text }, { governedBy: byDevice, createdAtMs: NOON_MS });
+  const { intent } = transaction;
+  if (intent.kind !== 'message') throw new Error('the story is about a message');
+  const { attempt } = approvedMessage(key, text);
+  return sent({ ...requestFor(key, transaction), intent, attempt }, transaction.digest);
+}
+
+const STORIES: Readonly<Record<string, () => Json>> = {
+  'a payment': () => onChain({ kind: 'transfer', to: RECIPIENT, tokenAddress: null, amount: amount('1000') }),
+  'a payment of tokens': () =>
+    onChain({ kind: 'transfer', to: RECIPIENT, tokenAddress: TOKEN, amount: amount('1000') }),
+  'a call': () => onChain({ kind: 'contract-interaction', to: TOKEN, data: '0xd0e30db0', value: amount('7') }),
+  'an allowance': () =>
+    onChain({ kind: 'erc20-approve', tokenAddress: TOKEN, spender: RECIPIENT, amount: amount('9') }),
+  'a message': message,
+};
+
+/** The places of all values in it, the whole first. */
+function placesIn(value: Json, at: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+  if (typeof value !== 'object' || value === null) return [at];
+  return [at, ...Object.entries(value).flatMap(([name, inner]) => placesIn(inner, [...at, name]))];
+}
+
+function valueAt(value: Json, at: readonly (string | number)[]): Json {
+  return at.reduce<Json>((inner, name) => (inner as Record<string, Json> | null)?.[name] ?? null, value);
+}
+
+function changedAt(value: Json, at: readonly (string | number)[], change: (inner: Json) => Json | undefined): Json {
+  const [name, ...rest] = at;
+  if (name === undefined) return change(value) ?? null;
+  const copy = structuredClone(value) as Record<string, Json>;
+  const next = rest.length === 0 ? change(copy[name] ?? null) : changedAt(copy[name] ?? null, rest, change);
+  if (next !== undefined) copy[name] = next;
+  else if (Array.isArray(copy)) (copy as Json[]).splice(Number.parseInt(String(name), 10), 1);
+  else delete copy[name];
+  return copy;
+}
+
+/** One change at one place: small ones, since those are what a check may overlook, and pieces of other requests. */
+function mutated(chance: () => number, request: Json, others: readonly Json[]): Json {
+  const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
+  const at = pick(placesIn(request).slice(1));
+  const dice = chance();
+  if (dice < 0.1) return changedAt(request, at, () => undefined);
+  if (dice < 0.3) return changedAt(request, at, () => valueAt(pick(others), at));
+  if (dice < 0.4) {
+    const from = pick(others);
+    return changedAt(request, at, () => valueAt(from, pick(placesIn(from))));
+  }
+  return changedAt(request, at, (value) => {
+    if (typeof value === 'number') return pick([value + 1, value - 1, 0, -value, value * 1000, 2 ** 53]);
+    if (typeof value === 'string') return editedText(chance, value);
+    if (Array.isArray(value)) return pick([[], [...value, ...value], value.toReversed(), value.slice(1)]);
+    if (value === null) return pick<Json>(['', 0, RECIPIENT, {}]);
+    return typeof value === 'object' ? { ...value, more: 1 } : !value;
+  });
+}
+
+function editedText(chance: () => number, text: string): string {
+  const at = Math.floor(chance() * (text.length + 1));
+  const letter = '0123456789abcdefABCDEFx-_. '.charAt(Math.floor(chance() * 27));
+  const dice = chance();
+  if (dice < 0.6) return text.slice(0, at) + letter + text.slice(at + 1);
+  if (dice < 0.75) return text.slice(0, at) + letter + text.slice(at);
+  if (dice < 0.9) return text.slice(0, at) + text.slice(at + 1);
+  return dice < 0.95 ? text.toUpperCase() : '';
+}
+
+interface SentRequest {
+  readonly intent: { readonly kind: string; readonly maxFee: string };
+  readonly payload: string;
+  readonly purpose: string;
+}
+
+/** What it does, as an independent reader understands it: the nonce and a price within what was approved are the coordinator's to choose. */
+function effectOf(request: Json): Json {
+  const { intent, payload, purpose } = request as unknown as SentRequest;
+  if (intent.kind === 'message') return { payload, purpose };
+  const {
+    chainId,
+    to,
+    value = 0n,
+    data = '0x',
+    type,
+    gas = 0n,
+    maxFeePerGas = 0n,
+    accessList,
+  } = parseTransaction(`0x${payload.replace(/^0x/, '')}`);
+  const isWithinCap = gas * maxFeePerGas <= BigInt(intent.maxFee);
+  const effect = { chainId, to: to?.toLowerCase() ?? null, value: value.toString(), data, type, isWithinCap, purpose };
+  return JSON.parse(JSON.stringify({ ...effect, accessList: accessList ?? [] })) as Json;
+}
+
+async function answerTo(request: Json) {
+  try {
+    return await checkRequest(signingRequestOf(request), pinned);
+  } catch (error) {
+    if (error instanceof Malformed) return null;
+    throw error;
+  }
+}
+
+test.each(Object.keys(STORIES))(
+  '%s: whatever is changed in it, nothing else is signed',
+  async (name) => {
+    expect(policyHashOf(byDevice)).toHaveLength(64);
+    const chance = seededRandom(SEED);
+    const honest = STORIES[name]?.() ?? null;
+    const others = [...Object.values(STORIES), ...Object.values(STORIES)].map((story) => story());
+    const first = await answerTo(honest);
+    if (first?.ok !== true) throw new Error('what was approved is signed');
+    let signed = 0;
+    for (let i = 0; i < MUTATIONS; i++) {
+      let request = honest;
+      for (let changes = 1 + Math.floor(chance() * 3); changes > 0; changes--)
+        request = mutated(chance, request, others);
+      const answer = await answerTo(request);
+      if (answer?.ok !== true) continue;
+      signed += 1;
+      const { intentDigest, signedMessages } = answer.value;
+      // Another request that was approved as well may have taken its place as a whole.
+      const same = [honest, ...others].find(
+        (one) => JSON.stringify(valueAt(one, ['intent'])) === JSON.stringify(valueAt(request, ['intent'])),
+      );
+      expect([i, same !== undefined]).toEqual([i, true]);
+      if (intentDigest === first.value.intentDigest) expect([i, effectOf(request)]).toEqual([i, effectOf(honest)]);
+      expect(signedMessages.length).toBe(1);
+    }
+    // The test would notice: some changes are none, as another time beside a voice.
+    expect(signed).toBeGreaterThan(0);
+    expect(signed).toBeLessThan(MUTATIONS / 2);
+  },
+  3_600_000,
+);

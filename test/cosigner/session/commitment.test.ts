@@ -1,0 +1,55 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { composeTransaction } from '#chains/evm/rules/compose.ts';
+import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
+import { alice, bob, NOON_MS, policy } from '../../domain/cast.ts';
+import { next, QUOTE, request, approvalsBy } from '../policy/check-scene.ts';
+import { KEY_ID, pausedSignature } from './last-round-scene.ts';
+import { HONEST, MALLORY } from './sessions-scene.ts';
+
+/** A co-signer writes its row when a session starts; what happened since it was opened may forbid that. */
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => void vi.useRealTimers());
+
+async function scene() {
+  const { ledger, cosignerKey, transfer } = await pausedSignature(policy);
+  const intent = transfer(policy);
+  const at = (nonce: bigint) => {
+    const { payload } = composeTransaction(intent, QUOTE, nonce);
+    return request({ payload, approvals: approvalsBy(intent, alice, bob) }, intent);
+  };
+  const opened = async (requested: SigningRequest): Promise<SessionPlan> => {
+    const prepared = await cosignerKey.prepareSignature(KEY_ID, [HONEST, MALLORY], requested);
+    if (!prepared.ok) throw new Error(prepared.refusal.code);
+    return prepared.value;
+  };
+  const rows = () => ledger.signedFor(intent.transactionId).map(({ nonce }) => nonce);
+  return { ledger, at, opened, rows };
+}
+
+/** The first step of a session that begins: `messages`, or why it ends. */
+async function started(preparation: SessionPlan): Promise<unknown> {
+  const { step, next: following } = await preparation.begin(randomBytes(32)).run(new Map());
+  return step.type === 'abort' ? { ...step.abort, goesOn: following !== null } : step.type;
+}
+
+const ended = (step: string) => ({ culprit: HONEST, step, ban: false, goesOn: false });
+
+test('of two sessions that are open at once for two digests the second one to start ends, and bans no peer', async () => {
+  const { at, opened, rows } = await scene();
+  const [first, second, same] = [await opened(at(4n)), await opened(at(5n)), await opened(at(4n))];
+  expect(await started(first)).toBe('messages');
+  expect(await started(second)).toEqual(ended('sign/second-digest'));
+  expect(await started(same)).toBe('messages');
+  expect(rows()).toEqual(['4']);
+});
+
+test('a session that was open when the policy changed ends at its start, and writes nothing', async () => {
+  const { ledger, at, opened, rows } = await scene();
+  const early = await opened(at(4n));
+  ledger.putPolicy(next(policy, { threshold: 1 }));
+  expect(await started(early)).toEqual(ended('sign/session-over'));
+  expect(rows()).toEqual([]);
+});

@@ -1,0 +1,81 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { prepareSigning } from '#cosigner/session/signing.ts';
+import { signingEndsAtMs } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { dealt } from '../../mpc/frost/signing-room.ts';
+import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
+import { next, request, approvalsBy } from '../policy/check-scene.ts';
+import { pausedSignature } from './last-round-scene.ts';
+import { HONEST, MALLORY } from './sessions-scene.ts';
+
+/** Everything that was checked when a session was opened is checked again before its last round. */
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
+afterEach(() => void vi.useRealTimers());
+
+const NOT_ALLOWED = 'sign/not-allowed';
+
+/** Approved by alice and bob, who are two of the signers of version 1. */
+async function approvedByTwo(governedBy: Policy = policy) {
+  const paused = await pausedSignature(governedBy);
+  const intent = paused.transfer(governedBy);
+  return { ...paused, intent, request: request({ approvals: approvalsBy(intent, alice, bob) }, intent) };
+}
+
+test('where nothing happens in between, the last round signs', async () => {
+  const { sign, request: answer } = await approvedByTwo();
+  expect(await sign(answer, async () => {})).toBe('signs');
+});
+
+test.each<[string, Partial<Policy>, string]>([
+  ['asks for one signer more', { threshold: 3 }, NOT_ALLOWED],
+  ['no longer names bob', { signers: [alice.userId, carol.userId, mallory.userId] }, NOT_ALLOWED],
+  ['forbids every transfer', { rules: { ...policy.rules, recipients: 'address-book' } }, NOT_ALLOWED],
+  // The policy in force is part of the session: the next one signs under the new policy.
+  ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
+])('a policy that %s comes into force in between', async (_name, change, outcome) => {
+  const { sign, request: answer, ledger } = await approvedByTwo();
+  expect(await sign(answer, async () => ledger.putPolicy(next(policy, change)))).toBe(outcome);
+});
+
+test.each([
+  ['one millisecond before its end', -1, 'signs'],
+  ['at its end', 0, NOT_ALLOWED],
+  ['a year later', 365 * 24 * 3600 * 1000, NOT_ALLOWED],
+])('the last round is asked for %s', async (_name, differenceMs, outcome) => {
+  const { sign, request: answer, intent } = await approvedByTwo();
+  const at = signingEndsAtMs(intent) + differenceMs;
+  expect(await sign(answer, async () => void vi.setSystemTime(at))).toBe(outcome);
+});
+
+test('shares of another epoch come into use in between: with the old ones nothing is signed any more', async () => {
+  const { sign, request: answer, refresh } = await approvedByTwo();
+  expect(await sign(answer, refresh)).toBe(NOT_ALLOWED);
+});
+
+test.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)(
+  'in a signature of %s the check comes before the share is worked out, too',
+  async (scheme) => {
+    const room = dealt(scheme, 3, 2);
+    const outcomes: string[] = [];
+    for (const isAllowed of [true, false]) {
+      const [honest, other] = [HONEST, MALLORY].map((self) =>
+        prepareSigning(
+          {
+            share: room.shares.get(self)!,
+            signers: [HONEST, MALLORY],
+            messages: [randomBytes(32)],
+            occasion: new Uint8Array(),
+            commitTo: () => null,
+            stillAllowed: async () => isAllowed,
+          },
+          new Map(),
+        ),
+      );
+      const { step } = await honest!.begin(randomBytes(32)).run(new Map([[MALLORY, other!.opening!]]));
+      outcomes.push(step.type === 'abort' ? step.abort.step : step.type);
+    }
+    expect(outcomes).toEqual(['result', NOT_ALLOWED]);
+  },
+);

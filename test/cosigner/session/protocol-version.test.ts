@@ -1,0 +1,74 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { PROTOCOL, protocolDigest, SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
+
+const SOURCE = join(import.meta.dirname, '..', '..', '..', 'src');
+const ROOMS = ['cosigner', 'devices', 'domain', 'mpc'];
+
+/**
+ * The name of the first argument of whatever hashes, and every name that is ours or the suite of a
+ * standard.
+ */
+const NAMES = [
+  /(?:taggedHash|oraclePrefix|hashToScalar)\(\s*['`]([^'`$]+)/gu,
+  /['`](conclave\/[^'`$]+)['`]/gu,
+  /'(FROST-[^']+)'/gu,
+];
+
+/** Names of what no two co-signers compare, and why. */
+const NOT_BETWEEN_COSIGNERS = [
+  // Of what readers and signers verify, and what a signer's device or page sends.
+  'conclave/cosigner-pins/v1',
+  'conclave/export-list/v1',
+  'conclave/policy-statement/v1',
+  'conclave/approval/answer',
+  'conclave/approval/declined',
+  'conclave/approval/enrolled',
+  'conclave/approval/enrolment',
+  'conclave/approval/hello',
+  'conclave/approval/request',
+  'conclave/credential-reset-cancellation/v1',
+  // Of the coordinator's requests.
+  'conclave/cosigner-request/v1',
+  // How two keys follow from a secret that stays in one place.
+  'conclave/node-identity/v1/',
+  // Of the digest itself.
+  'conclave/protocol/v1',
+  // Of what one co-signer stores or exports for itself.
+  'conclave/recovery/v1',
+  'conclave/sealed-record/v1',
+  'conclave/sealed-record/v2',
+];
+
+function namesInSource(): readonly string[] {
+  const files = ROOMS.flatMap((room) =>
+    readdirSync(join(SOURCE, room), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.ts') && name !== 'protocol-version.ts')
+      .map((name) => readFileSync(join(SOURCE, room, name), 'utf8')),
+  );
+  const found = files.flatMap((text) =>
+    NAMES.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name]) => name)),
+  );
+  return [...new Set(found)].filter((name) => name !== undefined).toSorted((a, b) => (a < b ? -1 : 1));
+}
+
+test('the digest names every tag and domain that the source has', () => {
+  const between = namesInSource().filter((name) => !NOT_BETWEEN_COSIGNERS.includes(name));
+  expect(between).toEqual(PROTOCOL['DOMAINS']);
+});
+
+test('the protocol of this release has this digest, and a change of a constant is noticed here', () => {
+  // Whoever changes it keeps the value of before as the second of SUPPORTED_PROTOCOLS for one release.
+  expect(SUPPORTED_PROTOCOLS).toEqual(['b115c13d4ae03efbd44ce0614e318d097dcbe5ee7d9bdc97af894dfc6f7c997f']);
+});
+
+test('the digest is another one for another value of each constant', () => {
+  const [current] = SUPPORTED_PROTOCOLS;
+  expect(Object.keys(PROTOCOL)).toEqual(expect.arrayContaining(['OT_INSTANCES', 'ENVELOPE_VERSION', 'REVISION']));
+  for (const [name, value] of Object.entries(PROTOCOL)) {
+    const changed = typeof value === 'number' ? value + 1 : [...value].slice(1);
+    expect([name, protocolDigest({ ...PROTOCOL, [name]: changed }) === current]).toEqual([name, false]);
+  }
+  expect(protocolDigest({ ...PROTOCOL })).toBe(current);
+});

@@ -1,0 +1,100 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { describe, expect, test } from 'vitest';
+import type { Book } from '../storage-contract.ts';
+import { sid } from '../storage-contract.ts';
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+function sessionsIn(sql: SqlStorage): number {
+  return sql.exec('SELECT sid FROM session').toArray().length;
+}
+
+/** What the rows of sessions have to be on any storage. @param book a new one, empty */
+export function describeSessions(book: () => Book): void {
+  describe('sessions', () => {
+    test('a session id is taken once, and moves on by one round at a time', async () => {
+      const { open, restart } = book();
+      await open((ledger) => ledger.openSession(sid(1), DAY_MS));
+      await restart();
+      const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
+      expect(moves).toEqual([true, false, false, false, true, false]);
+      const again = await open((ledger) => {
+        try {
+          ledger.openSession(sid(1), DAY_MS);
+          return 'opened';
+        } catch (error) {
+          return String(error);
+        }
+      });
+      expect(again).toContain('UNIQUE');
+    });
+
+    test('a session that was never opened does not move', async () => {
+      const { open } = book();
+      expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
+    });
+
+    test('a session of more than a day ago is deleted with the next one, and does not move; a younger one stays', async () => {
+      const { open, restart } = book();
+      await open((ledger) => {
+        ledger.openSession(sid(1), 1);
+        ledger.openSession(sid(2), 2);
+      });
+      await restart();
+      const moves = await open((ledger) => {
+        ledger.openSession(sid(3), DAY_MS + 2);
+        return [sid(1), sid(2), sid(3)].map((one) => ledger.advance(one, 2));
+      });
+      expect(moves).toEqual([false, true, true]);
+      expect(await open((_ledger, sql) => sessionsIn(sql))).toBe(2);
+    });
+
+    test('an id that is taken again is refused before its old row is deleted', async () => {
+      const { open } = book();
+      await open((ledger) => ledger.openSession(sid(1), 1));
+      const again = await open((ledger) => {
+        try {
+          ledger.openSession(sid(1), 10 * DAY_MS);
+          return 'opened';
+        } catch (error) {
+          return String(error);
+        }
+      });
+      expect(again).toContain('UNIQUE');
+    });
+
+    test('one opening deletes a hundred rows at most, and many openings delete them all', async () => {
+      const { open } = book();
+      const left = await open((ledger, sql) => {
+        for (let i = 0; i < 250; i++) ledger.openSession(Uint8Array.from([...sid(1).slice(2), i >> 8, i & 255]), i);
+        return [sid(2), sid(3), sid(4)].map((one) => {
+          ledger.openSession(one, 2 * DAY_MS);
+          return sessionsIn(sql);
+        });
+      });
+      expect(left).toEqual([151, 52, 3]);
+    });
+
+    test('a table of before sessions had a time is read and written on, and its rows go', async () => {
+      const { open, restart } = book();
+      await open((_ledger, sql) => {
+        sql.exec('CREATE TABLE session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID');
+        sql.exec('CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL)');
+        sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(1)));
+      });
+      // Something is read first, as every object does.
+      const before = await open((ledger) => [ledger.policies().length, ledger.advance(sid(1), 2)]);
+      expect(before).toEqual([0, true]);
+      const moves = await open((ledger) => {
+        ledger.openSession(sid(2), 2 * DAY_MS);
+        return [ledger.advance(sid(1), 3), ledger.advance(sid(2), 2)];
+      });
+      expect(moves).toEqual([false, true]);
+      await restart();
+      // Once more with the new table, and with rows of the code before, which knows of no time.
+      await open((_ledger, sql) => sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(3))));
+      await open((ledger) => ledger.openSession(sid(4), 2 * DAY_MS));
+      expect(await open((_ledger, sql) => sessionsIn(sql))).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,133 @@
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { aborted, finished, sent } from '#cosigner/session/protocol.ts';
+import { Sessions } from '#cosigner/session/sessions.ts';
+import { byPartyOf, envelopeOf } from '#cosigner/request-parser.ts';
+import { refused } from '#domain/result.ts';
+import { bannedBy } from '#mpc/abort.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { equalBytes, taggedHash } from '#mpc/transcript.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { memorySql } from '../../objects/memory-sql.ts';
+import { party } from '../../mpc/dealt-key.ts';
+
+/**
+ * The release that a co-signer runs: the protocols that it speaks, the newest first, and what it
+ * hashes in each.
+ */
+export interface Release {
+  readonly protocols: readonly string[];
+  /**
+   * A constant of the protocol. Two co-signers with different ones find each other's messages
+   * wrong, and ban.
+   */
+  readonly constantOf: (protocol: string) => string;
+}
+
+interface OpenBody {
+  readonly protocol: string;
+}
+
+interface StartBody {
+  readonly nonces: Readonly<Record<string, string>>;
+  readonly openings: Readonly<Record<string, string>>;
+}
+
+interface RoundBody {
+  readonly sid: string;
+  readonly round: number;
+  readonly envelopes: Readonly<Record<string, string>>;
+}
+
+/**
+ * The sessions of a co-signer in this process, with a protocol of one message: the hash of a
+ * constant that both must have.
+ */
+export class SessionNode implements CosignerClient {
+  readonly index: PartyIndex;
+  /** The steps at which it has banned its peer. */
+  readonly bans: string[] = [];
+  /** The protocols that it was asked to open sessions under. */
+  readonly requests: string[] = [];
+  readonly #sessions: Sessions;
+  readonly #release: Release;
+
+  private constructor(index: PartyIndex, membership: Awaited<ReturnType<typeof loadCosignerSet>>, release: Release) {
+    this.index = index;
+    this.#release = release;
+    this.#sessions = new Sessions({
+      membership,
+      ledger: new CosignerStorage(memorySql()),
+      protocols: release.protocols,
+      ban: async ({ step }) => void this.bans.push(step),
+      permit: async () => () => {},
+    });
+  }
+
+  /** Two co-signers that have pinned each other, each with its own release. */
+  static async two(first: Release, second: Release): Promise<readonly [SessionNode, SessionNode]> {
+    const secrets = [bytesToHex(randomBytes(32)), bytesToHex(randomBytes(32))] as const;
+    const peers = { 1: publicIdentity(secrets[0]), 2: publicIdentity(secrets[1]) };
+    const node = async (index: 1 | 2, release: Release) => {
+      const secret = secrets[index - 1] ?? '';
+      const membership = await loadCosignerSet({
+        NODE: null as never,
+        NODE_INDEX: String(index),
+        PEERS: JSON.stringify(peers),
+        IDENTITY_SECRET: secret,
+        KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'test', secret: '22'.repeat(32) }]),
+      });
+      return new SessionNode(party(index), membership, release);
+    };
+    return [await node(1, first), await node(2, second)];
+  }
+
+  async call(path: string, body: unknown): ReturnType<CosignerClient['call']> {
+    const answer = await this.#serve(path.split('/').at(-1) ?? '', body);
+    return answer.ok ? answer : refused({ node: this.index, ...answer.refusal });
+  }
+
+  async #serve(action: string, body: unknown) {
+    switch (action) {
+      case 'open': {
+        const { protocol } = body as OpenBody;
+        this.requests.push(protocol);
+        const preparation = this.#prepare(this.#release.constantOf(protocol));
+        return this.#sessions.open(protocol, async () => ({ ok: true, value: preparation }));
+      }
+      case 'start': {
+        const { nonces, openings } = body as StartBody;
+        const receipts = new Map();
+        return this.#sessions.start({
+          nonces: byPartyOf(nonces, String),
+          openings: byPartyOf(openings, envelopeOf),
+          receipts,
+        });
+      }
+      default: {
+        const { sid, round, envelopes } = body as RoundBody;
+        const message = { sid: hexToBytes(sid), round, envelopes: byPartyOf(envelopes, envelopeOf) };
+        return this.#sessions.round(message);
+      }
+    }
+  }
+
+  #prepare(constant: string): SessionPlan {
+    const peer = party(3 - this.index);
+    const expected = (sid: Uint8Array) => taggedHash('test/constant', sid, utf8ToBytes(constant));
+    const last = (sid: Uint8Array): Round => ({
+      run: async (inbox) =>
+        equalBytes(inbox.get(peer) ?? new Uint8Array(), expected(sid))
+          ? finished({ sid: bytesToHex(sid) })
+          : aborted(bannedBy(peer, 'test/constant').abort),
+    });
+    const begin = (sid: Uint8Array): Round => ({
+      run: async () => sent(new Map([[peer, expected(sid)]]), last(sid)),
+    });
+    const participants = [party(1), party(2)];
+    return { participants, purpose: 'test', context: new Uint8Array(), opening: null, isRateLimited: true, begin };
+  }
+}

@@ -1,0 +1,154 @@
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import type { CosignerEnv } from '#cosigner/environment.ts';
+import { CosignerStorage } from '#cosigner/storage.ts';
+import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
+import { PairStore } from '#cosigner/session/pair-store.ts';
+import type { SessionPlan } from '#cosigner/session/protocol.ts';
+import type { RoundAnswer, RoundMessage } from '#cosigner/session/sessions.ts';
+import { Sessions } from '#cosigner/session/sessions.ts';
+import { accepted } from '#domain/result.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { memorySql } from '../../objects/memory-sql.ts';
+
+/**
+ * The sessions of two co-signers in this process, each with its own ledger and its own pair object.
+ * Co-signer 1 is honest. Co-signer 2 speaks with its own keys, so an attacker who holds it needs no
+ * more than other rounds. The test is the coordinator between them.
+ */
+
+export const HONEST = party(1);
+export const MALLORY = party(2);
+
+/** Both speak one protocol. */
+const PROTOCOL = 'aa'.repeat(32);
+
+type PeerRound = Pick<RoundMessage, 'sid' | 'round'>;
+
+export interface Cosigner {
+  readonly index: PartyIndex;
+  readonly sql: SqlStorage;
+  readonly ledger: CosignerStorage;
+  readonly pair: PairStore;
+  readonly sessions: Sessions;
+  /** In order: each permit, each release and each ban. */
+  readonly log: string[];
+}
+
+export interface Pair {
+  readonly honest: Cosigner;
+  readonly mallory: Cosigner;
+  /** Every ban of the honest co-signer waits for this: its pair object takes its time. */
+  waitBeforeBan: () => Promise<void>;
+}
+
+export async function twoCosigners(): Promise<Pair> {
+  const secrets = [1, 2].map(() => bytesToHex(randomBytes(32)));
+  const peers = Object.fromEntries(secrets.map((secret, i) => [String(i + 1), publicIdentity(secret)]));
+  const pair = { waitBeforeBan: async () => {} };
+  const [honest, mallory] = await Promise.all(
+    secrets.map((secret, i) => {
+      const env = {
+        NODE_INDEX: String(i + 1),
+        PEERS: JSON.stringify(peers),
+        IDENTITY_SECRET: secret,
+        KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: bytesToHex(randomBytes(32)) }]),
+      };
+      return cosigner(env, () => pair.waitBeforeBan());
+    }),
+  );
+  if (honest === undefined || mallory === undefined) throw new Error('there are two');
+  return Object.assign(pair, { honest, mallory });
+}
+
+async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Promise<void>): Promise<Cosigner> {
+  const membership = await loadCosignerSet(env as CosignerEnv);
+  const { index } = membership.own;
+  const sql = memorySql();
+  const ledger = new CosignerStorage(sql);
+  const pair = new PairStore(new CosignerStorage(memorySql()), pinnedSigningKeys(env));
+  const log: string[] = [];
+  const sessions = new Sessions({
+    membership,
+    ledger,
+    protocols: [PROTOCOL],
+    ban: async ({ culprit, step }) => {
+      await waitBeforeBan();
+      log.push('ban');
+      pair.ban(culprit, step, Date.now());
+    },
+    permit: async (participants) => {
+      const peer = participants.find((one) => one !== index);
+      const permit = peer === undefined ? null : pair.permit(peer, Date.now());
+      log.push(permit === null ? 'no permit' : 'permit');
+      if (permit === null) return null;
+      return () => {
+        log.push('release');
+        pair.release(permit);
+      };
+    },
+  });
+  return { index, sql, ledger, pair, sessions, log };
+}
+
+/** One session of both, as far as it has come: what each has said last. */
+export interface Begun {
+  readonly sid: Uint8Array;
+  round: number;
+  readonly said: Map<PartyIndex, RoundAnswer>;
+}
+
+/** Relays the openings of both, and begins. @param prepare gives each what it takes part in */
+export async function begin(pair: Pair, prepare: (self: PartyIndex) => SessionPlan): Promise<Begun> {
+  const both = [pair.honest, pair.mallory];
+  const opened = await Promise.all(
+    both.map(async ({ index, sessions }) => {
+      const answer = await sessions.open(PROTOCOL, async () => accepted(prepare(index)));
+      if (!answer.ok) throw new Error(`${index} does not open: ${answer.refusal.code}`);
+      return [index, answer.value] as const;
+    }),
+  );
+  const nonces = new Map(opened.map(([index, { nonce }]) => [index, nonce] as const));
+  const openings = new Map(opened.map(([index, { opening }]) => [index, bytesOf(opening)] as const));
+  const said = new Map<PartyIndex, RoundAnswer>();
+  for (const { index, sessions } of both) {
+    const started = await sessions.start({ nonces, openings, receipts: new Map() });
+    if (!started.ok) throw new Error(`${index} does not start: ${started.refusal.code}`);
+    said.set(index, started.value);
+  }
+  const sid = hexToBytes([...said.values()][0]?.sid ?? '');
+  return { sid, round: 1, said };
+}
+
+/** Returns the honest co-signer's next request: what the other one has said to it last. */
+export function nextFor(receiver: Cosigner, { sid, round, said }: Begun): RoundMessage {
+  const envelopes = new Map<PartyIndex, Uint8Array>();
+  for (const [from, { envelopes: sent }] of said) {
+    const envelope = sent?.[String(receiver.index)];
+    if (from !== receiver.index && envelope !== undefined) envelopes.set(from, bytesOf(envelope));
+  }
+  return { sid, round: round + 1, envelopes };
+}
+
+/** Lets both take the next round. Throws where one of them refuses. */
+export async function goOn(pair: Pair, begun: Begun): Promise<void> {
+  const both = [pair.honest, pair.mallory];
+  const requests = both.map((one) => [one, nextFor(one, begun)] as const);
+  for (const [{ index, sessions }, request] of requests) {
+    const answer = await sessions.round(request);
+    if (!answer.ok) throw new Error(`${index} refuses: ${answer.refusal.code} ${answer.refusal.detail}`);
+    begun.said.set(index, answer.value);
+  }
+  begun.round += 1;
+}
+
+/** Returns the round that the ledger of a co-signer says a session has come to. */
+export function writtenRound({ sql }: Cosigner, { sid }: Pick<PeerRound, 'sid'>): number {
+  const [row] = sql.exec<{ round: number }>('SELECT round FROM session WHERE sid = ?', bytesToHex(sid)).toArray();
+  return row?.round ?? 0;
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(Buffer.from(base64, 'base64'));
+}

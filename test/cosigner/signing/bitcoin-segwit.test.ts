@@ -1,0 +1,121 @@
+import { hexToBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import { scriptOf } from '#chains/bitcoin/rules/address.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { TransferIntent } from '#domain/transaction/intent.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { BTC, localNetwork, regtest, sourceOf, stranger } from '../../chains/bitcoin/cast.ts';
+import { amount } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { approvedPayment, entered, newKey, present, requestFor, startNodes } from '../cosigners.ts';
+import { refusedByAll } from '../rejected-requests.ts';
+
+/** Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about what coins are worth. */
+
+const chain = localNetwork();
+const adapter = bitcoinAdapter(chain, []);
+
+let nodes: Nodes;
+let key: VaultKey;
+let own: Uint8Array;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  const made = await newKey(nodes.all);
+  const { scheme } = made;
+  const derived = walletKey({ scheme, publicKey: hexToBytes(made.publicKey) }, chain.caip2);
+  const address = present(addressOn(chain.caip2, scheme, derived));
+  key = { ...made, addresses: { [chain.name]: address } };
+  own = present(scriptOf(regtest, address));
+}, 60_000);
+afterAll(() => nodes.stop());
+
+/** A coin of the wallet, and the transaction that made it. */
+const source = () => sourceOf(own, 2n * BTC);
+
+const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
+
+function attempt(intent: TransferIntent, terms: SpendPlan, number = 1) {
+  const composed = adapter.compose(intent, { terms, maxFee: amount('0') }, 0n);
+  return unsignedAttempt({ ...composed, purpose: 'intent' }, number, Date.now());
+}
+
+test('every two nodes sign each coin of a payment, in the rounds of one', async () => {
+  for (const pair of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ] as const) {
+    const request = transfer();
+    const sources = [source(), source(), source()];
+    const signed = attempt(request.intent, { coins: sources.map(({ coin }) => coin), change: 5n * BTC - 1_000n });
+    const paths: string[] = [];
+    nodes.watch(({ path }) => void paths.push(path));
+    const evidence = sources.map(({ raw }) => raw);
+    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed, evidence });
+    nodes.watch(() => {});
+    if (!outcome.ok) throw new Error(outcome.reason);
+    expect([outcome.signatures.length, paths.length]).toEqual([3, 8]);
+    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+    const swapped = outcome.signatures.toReversed();
+    expect(adapter.assemble(request.intent, signed, swapped).ok).toBe(false);
+  }
+});
+
+test('as many coins as fit are signed at once', async () => {
+  const request = transfer();
+  const sources = Array.from({ length: 12 }, () => source());
+  const signed = attempt(request.intent, { coins: sources.map(({ coin }) => coin), change: 23n * BTC - 9_000n });
+  const evidence = sources.map(({ raw }) => raw);
+  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: signed, evidence });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+});
+
+test('two lies in two sessions about what coins are worth, which BIP-143 would let pass, give no signature at all', async () => {
+  const request = transfer();
+  const [one, two] = [source(), source()];
+  const evidence = [one.raw, two.raw];
+  const change = BTC - 1_000n;
+  // Whoever has both: signatures of one and the same transaction, which burns two whole coins less a thousand satoshi.
+  const lies: readonly Utxo[][] = [
+    [one.coin, { ...two.coin, amount: 1n }],
+    [{ ...one.coin, amount: 1n }, two.coin],
+  ];
+  for (const coins of lies) {
+    const lied = { ...request, attempt: attempt(request.intent, { coins, change: change + 1n }) };
+    await refusedByAll(nodes, { ...lied, evidence }, 'payload-refused');
+    await refusedByAll(nodes, { ...lied, evidence: [] }, 'payload-refused');
+  }
+});
+
+test('what nobody shows is not believed, and what is no transaction is refused', async () => {
+  const request = transfer();
+  const { raw, coin } = source();
+  const signed = { ...request, attempt: attempt(request.intent, { coins: [coin], change: BTC - 1_000n }) };
+  await refusedByAll(nodes, { ...signed, evidence: [] }, 'payload-refused');
+  await refusedByAll(nodes, { ...signed, evidence: [source().raw] }, 'payload-refused');
+  await refusedByAll(nodes, { ...signed, evidence: [raw.slice(0, -2)] }, 'payload-refused');
+  for (const odd of ['', 'zz', 'AB', 'abc', 'ab'.repeat(100_001)]) {
+    await refusedByAll(nodes, { ...signed, evidence: [odd] }, 'malformed');
+  }
+  await refusedByAll(nodes, { ...signed, evidence: Array.from({ length: 13 }, () => raw) }, 'malformed');
+  expect((await thresholdSign(nodes.some(1, 3), { ...signed, evidence: [raw] })).ok).toBe(true);
+});
+
+test.each(['hello', ''])('the message %j is signed for the address of the key', async (message) => {
+  const transaction = entered(key, { kind: 'message', format: 'bip322', message }, { chain });
+  const { intent } = transaction;
+  if (intent.kind !== 'message') throw new Error('the story is about a message');
+  const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
+  const request = { ...requestFor(key, transaction), intent, attempt: signed };
+  const outcome = await thresholdSign(nodes.some(2, 3), request);
+  if (!outcome.ok) throw new Error(outcome.reason);
+  const given = adapter.assembleMessage(intent, present(outcome.signatures[0]));
+  expect(given.ok && given.value.startsWith('smpA')).toBe(true);
+});

@@ -1,0 +1,119 @@
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { bitcoinAdapter } from '#chains/bitcoin/adapter.ts';
+import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { BTC, localNetwork, stranger } from '../../chains/bitcoin/cast.ts';
+import { amount, policy } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { approvedPayment, present, startNodes } from '../cosigners.ts';
+import { refusedByAll } from '../rejected-requests.ts';
+
+/** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
+
+const chain = localNetwork();
+const adapter = bitcoinAdapter(chain, []);
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-secp256k1-tr',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const { scheme, publicKey } = made.value;
+  const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, chain.caip2);
+  key = { ...made.value, addresses: { [chain.name]: present(addressOn(chain.caip2, made.value.scheme, derived)) } };
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const coin = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
+
+const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
+
+interface Further {
+  readonly number?: number;
+  readonly fee?: bigint;
+  readonly purpose?: AttemptPurpose;
+}
+
+function attempt(
+  intent: TransferIntent,
+  coins: readonly Utxo[],
+  { number = 1, fee = 1_000n, purpose = 'intent' }: Further = {},
+) {
+  const effect = actionOfAttempt(intent, purpose);
+  const sent = purpose === 'intent' ? BTC : 0n;
+  const terms: SpendPlan = { coins, change: BigInt(coins.length) * 2n * BTC - sent - fee };
+  const composed = adapter.compose(effect, { terms, maxFee: amount('0') }, 0n);
+  return unsignedAttempt({ ...composed, purpose }, number, Date.now());
+}
+
+test('every two nodes sign each coin of a payment', async () => {
+  for (const pair of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+  ] as const) {
+    const request = transfer();
+    const signed = attempt(request.intent, [coin(), coin(), coin()]);
+    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
+    if (!outcome.ok) throw new Error(outcome.reason);
+    expect(outcome.signatures).toHaveLength(3);
+    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+  }
+});
+
+test('an approval of one payment signs no other, and nothing on another network', async () => {
+  const [request, other] = [transfer(), transfer()];
+  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, [coin()]) }, 'payload-refused');
+  const there = { ...request.intent, chain: 'bip122:000000000019d6689c085ae165831e93' };
+  await refusedByAll(nodes, { ...request, intent: there, attempt: attempt(request.intent, [coin()]) }, 'wrong-wallet');
+});
+
+test('a second attempt spends the same first coin, or is none: no two transactions for one payment', async () => {
+  const request = transfer();
+  const [first, second] = [coin(), coin()];
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
+  expect((await sign(attempt(request.intent, [first, second]))).ok).toBe(true);
+  for (const coins of [[second], [second, first], [coin()]]) {
+    const outcome = await sign(attempt(request.intent, coins, { number: 2, fee: 5_000n }));
+    expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
+  }
+  const cheaper = await sign(attempt(request.intent, [first, second], { number: 2, fee: 999n }));
+  expect(cheaper.ok ? '' : cheaper.reason).toContain('second-digest');
+  expect((await sign(attempt(request.intent, [first, second, coin()], { number: 2, fee: 5_000n }))).ok).toBe(true);
+});
+
+test('a cancellation takes the coins, and the payment is never signed after it', async () => {
+  const request = transfer();
+  const coins = [coin()];
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
+  expect((await sign(attempt(request.intent, coins))).ok).toBe(true);
+  const undone = { number: 2, fee: 2_000n, purpose: 'cancellation' as const };
+  expect((await sign(attempt(request.intent, coins, undone))).ok).toBe(true);
+  const revived = await sign(attempt(request.intent, coins, { number: 3, fee: 4_000n }));
+  expect(revived.ok ? '' : revived.reason).toContain('second-digest');
+});
+
+test('what was signed already is signed again, as after a crash before it was stored', async () => {
+  const request = transfer();
+  const signed = attempt(request.intent, [coin(), coin()]);
+  const sign = () => thresholdSign(nodes.some(1, 3), { ...request, attempt: signed });
+  const [once, again] = [await sign(), await sign()];
+  for (const outcome of [once, again]) {
+    if (!outcome.ok) throw new Error(outcome.reason);
+    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+  }
+});

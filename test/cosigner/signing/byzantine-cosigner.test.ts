@@ -1,0 +1,190 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { policy } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { approvedTransfer, newKey, present, startNodes } from '../cosigners.ts';
+import { Puppet } from './byzantine-cosigner.ts';
+import { opening } from '../rejected-requests.ts';
+
+/** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
+
+let nodes: Nodes;
+let puppet: Puppet;
+let key: VaultKey;
+let edwardsKeyId: string;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  puppet = await Puppet.ofNode2(nodes.folder);
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  edwardsKeyId = made.value.keyId;
+  key = await newKey(crew());
+}, 60_000);
+afterAll(() => nodes.stop());
+
+function crew() {
+  return [...nodes.some(1), puppet, ...nodes.some(3)];
+}
+
+/** Changes one byte of what the puppet says in a round of a protocol. */
+function lieAt(purpose: string, round: number, place: number): void {
+  puppet.lie = (message, about) => {
+    if (about.purpose === purpose && about.round === round) message[place] = (message[place] ?? 0) ^ 1;
+    return message;
+  };
+}
+
+test('while it behaves, it signs along, and nobody can tell', async () => {
+  const request = approvedTransfer({ key });
+  expect((await thresholdSign([...nodes.some(1), puppet], request)).ok).toBe(true);
+});
+
+test.each([
+  [1, 0],
+  [2, 40],
+  [3, 5],
+  [4, 7],
+])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
+  lieAt('keygen', round, place);
+  const generated = await generateKey(crew(), {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
+  puppet.lie = (message) => message;
+  expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
+});
+
+describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
+  const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  afterEach(() => {
+    puppet.lie = (message) => message;
+  });
+
+  test('all nodes make a key, and every two of them prove that they can sign with it', async () => {
+    const made = await generated();
+    if (!made.ok) throw new Error(made.refusal.reason);
+    const { publicKey, publicShares } = made.value;
+    expect([publicKey.length, Object.keys(publicShares)]).toEqual([
+      scheme === 'frost-ed25519' ? 64 : 66,
+      ['1', '2', '3'],
+    ]);
+  });
+
+  test.each([
+    ['keygen', 1, 0],
+    ['keygen', 2, 40],
+    ['keygen', 3, 5],
+    ['keygen', 4, 7],
+    ['sign', 1, 40],
+  ])('a lie in a %s, round %i, leaves the vault without a key, and it is named', async (purpose, round, place) => {
+    lieAt(purpose, round, place);
+    const made = await generated();
+    expect(made.ok ? '' : made.refusal.reason).toMatch(/blames node 2|frost-aggregate/);
+  });
+});
+
+test('a partial signature that is wrong gives no signature, and the two honest nodes make one without it', async () => {
+  const request = approvedTransfer({ key });
+  const lying: typeof puppet.call = async (path, body) => {
+    const answer = await puppet.call(path, body);
+    if (!answer.ok) return answer;
+    const value = structuredClone(answer.value) as { result?: { partial?: string } };
+    if (value.result?.partial !== undefined) {
+      value.result.partial = value.result.partial.replace(/..$/, (byte) => (byte === '00' ? '01' : '00'));
+    }
+    return { ok: true, value };
+  };
+  const posing = { index: puppet.index, call: lying };
+  const log = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const outcome = await thresholdSign([...nodes.some(1), posing, ...nodes.some(3)], request);
+  const reported = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
+  log.mockRestore();
+  expect(outcome.ok).toBe(true);
+  // Nobody can tell which of the two it was, and the honest one is not named for it.
+  expect(reported).toMatchObject([{ event: 'cosigner-fault', node: null, detail: 'combine/signature', culprit: null }]);
+  const alone = await thresholdSign([...nodes.some(1), posing], approvedTransfer({ key }));
+  expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
+});
+
+test('an ephemeral key of small order is refused by name, and one that is too short is refused', async () => {
+  const changed = async (change: (said: Uint8Array) => Uint8Array) => {
+    puppet.lie = (message, { round }) => (round === 0 ? change(message) : message);
+    const outcome = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+    puppet.lie = (message) => message;
+    return outcome.ok ? '' : outcome.reason;
+  };
+  expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
+  expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
+  // Nothing was learned by it, so nobody is banned for it.
+  expect(await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
+});
+
+/** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
+const OT_EXTENSION = 64 + 100;
+
+test('who cheats in the OT extension is caught, banned before the answer leaves, and stays so', async () => {
+  lieAt('sign', 1, OT_EXTENSION);
+  const caught = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
+  puppet.lie = (message) => message;
+
+  const status = async () => {
+    const answer = await present(nodes.some(1)[0]).call('pairs/status', {});
+    return answer.ok ? present((answer.value as Record<string, { banned: boolean }>)['2']).banned : null;
+  };
+  expect(await status()).toBe(true);
+  // Honest from now on: it does not help, neither now nor after a restart, nor by a new pairing.
+  const later = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  expect(later.ok ? '' : later.reason).toContain('peer-banned');
+  await nodes.restart();
+  expect(await status()).toBe(true);
+  const paired = await present(nodes.some(1)[0]).call('pair/2/open', opening({}));
+  expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
+});
+
+test('a banned liar blocks nobody: the coordinator goes on to the two honest nodes', async () => {
+  const outcome = await thresholdSign(crew(), approvedTransfer({ key }));
+  expect(outcome.ok).toBe(true);
+});
+
+test('with a banned liar nothing is signed by FROST either', async () => {
+  const place = `proof/${edwardsKeyId}/open`;
+  const opened = await present(nodes.some(1)[0]).call(place, opening({ signers: [1, 2], epoch: 1 }));
+  expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
+  const other = await present(nodes.some(3)[0]).call(place, opening({ signers: [1, 3], epoch: 1 }));
+  expect(other.ok).toBe(true);
+});
+
+test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
+  // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one caught must end them all.
+  lieAt('sign', 1, OT_EXTENSION);
+  const attempts = Array.from({ length: 40 }, () => approvedTransfer({ key }));
+  const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...nodes.some(3)], request)));
+  expect(outcomes.some(({ ok }) => ok)).toBe(false);
+  const reasons = outcomes.map((outcome) => (outcome.ok ? '' : outcome.reason));
+  const answered = reasons.filter((reason) => reason.includes('sign-2/ot-extension')).length;
+  expect(answered).toBeGreaterThan(0);
+  expect(answered).toBeLessThanOrEqual(16);
+  expect(reasons.filter((reason) => reason.includes('peer-banned')).length).toBe(40 - answered);
+  puppet.lie = (message) => message;
+});
+
+test('another machine in the place of the banned one has a clean slate', async () => {
+  await nodes.replace(2);
+  const states = await present(nodes.some(1)[0]).call('pairs/status', {});
+  expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
+  const made = await generateKey(nodes.all, {
+    scheme: 'ecdsa-secp256k1',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
+  expect(made).toMatchObject({ ok: true });
+}, 60_000);

@@ -1,0 +1,333 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex, hexToBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
+import { prepareKeyGeneration } from '#cosigner/key/key-generation.ts';
+import { prepareDealing } from '#cosigner/key/dealing.ts';
+import { preparePairing } from '#cosigner/session/pairing.ts';
+import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
+import { parsePolicies } from '#cosigner/policy/policy-chain.ts';
+import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts';
+import { attest } from '#cosigner/policy/attestation.ts';
+import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
+import { recordBytes } from '#cosigner/policy/signed-record.ts';
+import { receiptBytes } from '#cosigner/policy/receipt.ts';
+import { prepareSigning } from '#cosigner/session/signing.ts';
+import { bindingContext } from '#cosigner/session/signing-request.ts';
+import { canonicalBytes } from '#domain/canonical/bytes.ts';
+import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt, intentBytes } from '#domain/transaction/intent.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import type { KeyRequest } from '#jobs/keys/generate-key.ts';
+import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
+import type { Channel, EphemeralKey } from '#mpc/channel.ts';
+import { newEphemeralKey, EXCHANGE_KEY_BYTES, openChannel } from '#mpc/channel.ts';
+import type { CosignerIdentity, PeerIdentity } from '#mpc/envelope.ts';
+import { importIdentity, importPeer, openEnvelope, sealEnvelope, signAsCosigner } from '#mpc/envelope.ts';
+import type { PartyIndex } from '#mpc/party.ts';
+import { parsePartyIndex } from '#mpc/party.ts';
+import type { KeyShare } from '#mpc/share.ts';
+import { taggedHash } from '#mpc/transcript.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import { present } from '../cosigners.ts';
+
+/**
+ * Changes a message before the puppet seals it: what no relay could do, and only a co-signer that
+ * cheats can. Round 0 is the opening with the ephemeral key in front, which the puppet signs.
+ */
+export type Lie = (message: Uint8Array, about: { readonly purpose: string; readonly round: number }) => Uint8Array;
+
+/** What the puppet has opened: as an honest co-signer, it has an ephemeral key for each session. */
+interface Opened {
+  readonly preparation: SessionPlan;
+  readonly protocol: string;
+  readonly ephemeral: EphemeralKey;
+}
+
+interface Session {
+  readonly purpose: string;
+  readonly channels: ReadonlyMap<PartyIndex, Channel>;
+  round: number;
+  next: Round | null;
+}
+
+/**
+ * A co-signer in an attacker's hands: it has the keys of node 2 or of another one, speaks the protocol, checks nothing it need not, and lies when
+ * it is told to. To the others it looks like the real one.
+ */
+export class Puppet implements CosignerClient {
+  readonly index: PartyIndex;
+  lie: Lie = (message) => message;
+  readonly #own: CosignerIdentity;
+  readonly #peers: ReadonlyMap<PartyIndex, PeerIdentity>;
+  readonly #opened = new Map<string, Opened>();
+  readonly #sessions = new Map<string, Session>();
+  readonly #pairs = new Map<PartyIndex, PairSetup>();
+  readonly #shares = new Map<string, KeyShare>();
+  #inForce: Policy | null = null;
+
+  private constructor(index: PartyIndex, own: CosignerIdentity, peers: ReadonlyMap<PartyIndex, PeerIdentity>) {
+    this.index = index;
+    this.#own = own;
+    this.#peers = peers;
+  }
+
+  /** @param folder of the local configuration, with every node's secrets */
+  static async ofNode2(folder: string): Promise<Puppet> {
+    return Puppet.of(folder, 2);
+  }
+
+  /** The same with the keys of any co-signer, among as many as the configuration has. */
+  static async of(folder: string, index: number): Promise<Puppet> {
+    const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
+      readFileSync(join(folder, 'secrets.json'), 'utf8'),
+    );
+    const peers = new Map<PartyIndex, PeerIdentity>();
+    for (const [i, { identity }] of cosigners.entries()) {
+      const { signing, exchange } = publicIdentity(identity);
+      const keys = { signing: hexToBytes(signing), exchange: hexToBytes(exchange) };
+      if (i + 1 !== index) peers.set(party(i + 1), await importPeer(party(i + 1), keys));
+    }
+    const secrets = identitySecrets(present(cosigners[index - 1]).identity);
+    return new Puppet(party(index), await importIdentity(party(index), secrets), peers);
+  }
+
+  async call(path: string, body: unknown): ReturnType<CosignerClient['call']> {
+    const [kind = '', name = '', action] = path.split('/');
+    const fields = body as Readonly<Record<string, unknown>>;
+    try {
+      if (path === 'pairs/status') return accepted(this.#pairStates());
+      if (action === 'open') return accepted(await this.#open(kind, name, fields as unknown as OpenBody));
+      if (action === 'policy') return accepted(this.#adopt(fields['policy'] as Policy));
+      if (action === 'attest') return accepted({ attestation: await this.attestation(this.inForce) });
+      if (action === 'receipt') return accepted({ receipt: await this.receipt(name, fields) });
+      if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
+      return accepted(await this.#round(fields as unknown as RoundBody));
+    } catch (error) {
+      return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
+    }
+  }
+
+  /** The policy that it takes for the one in force: the newest that it was shown, unless the story sets another. */
+  get inForce(): Policy {
+    return present(this.#inForce);
+  }
+
+  set inForce(policy: Policy) {
+    this.#inForce = policy;
+  }
+
+  #adopt(policy: Policy): null {
+    this.#inForce = policy;
+    return null;
+  }
+
+  /** Attests whatever the story wants. */
+  async attestation(policy: Policy): Promise<string> {
+    return bytesToHex(await attest({ own: this.#own }, policy));
+  }
+
+  /** Gives a receipt for anything, and writes nothing down. */
+  async receipt(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    const bytes = receiptBytes(keyId, this.#rowOf(fields), this.inForce);
+    return bytesToHex(await signAsCosigner(this.#own, bytes));
+  }
+
+  /** Attests a row that it never wrote. */
+  async rowSignature(keyId: string, fields: Readonly<Record<string, unknown>>): Promise<string> {
+    return bytesToHex(await signAsCosigner(this.#own, recordBytes(keyId, this.#rowOf(fields))));
+  }
+
+  #rowOf(fields: Readonly<Record<string, unknown>>): SignedRecord {
+    const { request } = fields as unknown as { request: SentRequest };
+    const { intent, payload, attempt, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const { nonce, fees } = inspected.value.kind === 'message' ? { nonce: null, fees: null } : inspected.value;
+    return {
+      transactionId: intent.transactionId,
+      attempt,
+      purpose,
+      intentDigest: bytesToHex(sha256(intentBytes(intent))),
+      signingDigest: bytesToHex(inspected.value.signingDigest),
+      nonce: nonce?.toString() ?? null,
+      maxFee: fees?.maxFeePerGas.toString() ?? null,
+      maxTip: fees?.maxPriorityFeePerGas.toString() ?? null,
+    };
+  }
+
+  /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
+  #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
+    const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: SentRequest };
+    const { intent, payload, purpose } = request;
+    const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
+    if (!inspected.ok) throw new Error(inspected.refusal);
+    const occasion = bindingContext(request, this.inForce);
+    return { signers, messages: inspected.value.signedMessages, occasion };
+  }
+
+  #pairStates(): Record<string, unknown> {
+    const stateOf = (peer: PartyIndex) => {
+      const setup = this.#pairs.get(peer);
+      return { banned: false, setupId: setup === undefined ? null : bytesToHex(setup.setupId) };
+    };
+    return Object.fromEntries([...this.#peers.keys()].map((peer) => [String(peer), stateOf(peer)]));
+  }
+
+  /** All co-signers of the deployment, in order. */
+  #parties(): readonly PartyIndex[] {
+    return [this.index, ...this.#peers.keys()].toSorted((a, b) => a - b);
+  }
+
+  async #open(kind: string, name: string, { protocol, request }: OpenBody): Promise<unknown> {
+    const nonce = bytesToHex(randomBytes(32));
+    const preparation = this.#prepare(kind, name, request);
+    const ephemeral = await newEphemeralKey();
+    this.#opened.set(nonce, { preparation, protocol, ephemeral });
+    const { purpose, context, participants, opening } = preparation;
+    const altered = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
+    const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, altered])), { purpose, round: 0 });
+    const place = Uint8Array.of(this.index, ...participants);
+    const tag = `cosigner/opening/${purpose}`;
+    const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
+    return { nonce, opening: Buffer.concat([said, await signAsCosigner(this.#own, statement)]).toString('base64') };
+  }
+
+  #prepare(kind: string, name: string, fields: Readonly<Record<string, unknown>>): SessionPlan {
+    const [own, peers] = [this.#own, this.#peers];
+    if (kind === 'pair') {
+      const peer = party(Number.parseInt(name, 10));
+      return preparePairing({ self: this.index, peer, store: async (setup) => void this.#pairs.set(peer, setup) });
+    }
+    if (kind === 'keygen') {
+      const { scheme, threshold, policies: sent } = fields as unknown as KeyRequest;
+      const policies = sent.map(({ policy }) => policy);
+      policies.forEach((policy) => this.#adopt(policy));
+      const parties = this.#parties();
+      return prepareKeyGeneration({
+        scheme,
+        own,
+        peers,
+        parties,
+        threshold,
+        policies,
+        store: async (share) => {
+          this.#shares.set(share.keyId, share);
+          return null;
+        },
+      });
+    }
+    if (kind === 'reshare') {
+      const request = resharingRequestOf(fields);
+      const { scheme, threshold, epoch, dealers, publicShares } = request;
+      const parties = this.#parties();
+      const policies = [...parsePolicies(request.policies)].map(({ policy }) => policy);
+      const context = resharingContext(name, { ...request, policies }, parties);
+      const origin = { keyId: name, epoch, dealers, publicShares, share: this.#shares.get(name) ?? null };
+      const store = async (share: KeyShare) => {
+        this.#shares.set(`${name} ${epoch}`, share);
+        return null;
+      };
+      return prepareDealing({ purpose: 'reshare', context, scheme, own, peers, parties, threshold, origin, store });
+    }
+    const { signers, messages, occasion } = kind === 'proof' ? proofOf(name, fields) : this.#occasionOf(fields);
+    const session = {
+      share: present(this.#shares.get(name)),
+      signers,
+      messages,
+      occasion,
+      commitTo: () => null,
+      stillAllowed: async () => true,
+    };
+    return prepareSigning(session, this.#pairs);
+  }
+
+  async #start({ nonces, openings }: Invitation): Promise<unknown> {
+    const { preparation, protocol, ephemeral } = present(this.#opened.get(nonces[String(this.index)] ?? ''));
+    const { participants, purpose, context, begin } = preparation;
+    const saidBy = (one: PartyIndex) =>
+      Uint8Array.from(Buffer.from(openings[String(one)] ?? '', 'base64')).slice(0, -64);
+    const parts = participants.flatMap((one) => [hexToBytes(nonces[String(one)] ?? ''), saidBy(one)]);
+    const tag = `cosigner/sid/${purpose}`;
+    const sid = taggedHash(tag, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
+    const channels = new Map<PartyIndex, Channel>();
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const one of participants.filter((peer) => peer !== this.index)) {
+      const said = saidBy(one);
+      const session = { sid, ephemeral, peerKey: said.slice(0, EXCHANGE_KEY_BYTES) };
+      channels.set(one, present(await openChannel(this.#own, present(this.#peers.get(one)), session)));
+      inbox.set(one, said.slice(EXCHANGE_KEY_BYTES));
+    }
+    const session: Session = { purpose, channels, round: 1, next: begin(sid) };
+    this.#sessions.set(bytesToHex(sid), session);
+    return this.#run(session, sid, inbox);
+  }
+
+  async #round({ sid: text, round, envelopes }: RoundBody): Promise<unknown> {
+    const session = present(this.#sessions.get(text));
+    const inbox = new Map<PartyIndex, Uint8Array>();
+    for (const [from, envelope] of Object.entries(envelopes)) {
+      const peer = present(parsePartyIndex(Number.parseInt(from, 10)));
+      const bytes = Uint8Array.from(Buffer.from(envelope, 'base64'));
+      const channel = present(session.channels.get(peer));
+      const opened = await openEnvelope(present(this.#peers.get(peer)), channel, { round: round - 1, bytes });
+      inbox.set(peer, present(opened));
+    }
+    session.round = round;
+    return this.#run(session, hexToBytes(text), inbox);
+  }
+
+  async #run(session: Session, sid: Uint8Array, inbox: ReadonlyMap<PartyIndex, Uint8Array>): Promise<unknown> {
+    const { step, next } = await present(session.next).run(inbox);
+    session.next = next;
+    if (step.type === 'abort') throw new Error(step.abort.step);
+    if (step.type === 'result') return { sid: bytesToHex(sid), result: step.result };
+    const envelopes: Record<string, string> = {};
+    for (const [peer, message] of step.messages) {
+      const { purpose, round } = session;
+      const body = this.lie(Uint8Array.from(message), { purpose, round });
+      const sealed = await sealEnvelope(this.#own, present(session.channels.get(peer)), { round, body });
+      envelopes[String(peer)] = Buffer.from(sealed).toString('base64');
+    }
+    return { sid: bytesToHex(sid), envelopes };
+  }
+}
+
+interface OpenBody {
+  readonly protocol: string;
+  readonly request: Readonly<Record<string, unknown>>;
+}
+
+interface Invitation {
+  readonly nonces: Readonly<Record<string, string>>;
+  readonly openings: Readonly<Record<string, string>>;
+}
+
+interface RoundBody {
+  readonly sid: string;
+  readonly round: number;
+  readonly envelopes: Readonly<Record<string, string>>;
+}
+
+interface SentRequest {
+  readonly intent: Intent;
+  readonly payload: string;
+  readonly attempt: number;
+  readonly purpose: AttemptPurpose;
+}
+
+interface Occasion {
+  readonly signers: readonly PartyIndex[];
+  readonly messages: readonly Uint8Array[];
+  readonly occasion: Uint8Array;
+}
+
+function proofOf(keyId: string, fields: Readonly<Record<string, unknown>>): Occasion {
+  const { signers } = fields as unknown as Pick<Occasion, 'signers'>;
+  const digest = sha256(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]]));
+  return { signers, messages: [digest], occasion: utf8ToBytes('conclave/key-proof/v1') };
+}

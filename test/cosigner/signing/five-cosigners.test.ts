@@ -1,0 +1,179 @@
+import { recoverTransactionAddress } from 'viem';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { cosignerClient } from '#cosigner-client/client.ts';
+import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { refused } from '#domain/result.ts';
+import { policy } from '../../domain/cast.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import type { Nodes } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, newKey, startNodes } from '../cosigners.ts';
+import { epochsOf, RefreshRun } from '../key/refresh-scene.ts';
+
+/** Five co-signers, and keys that take three to five of them. */
+
+let nodes: Nodes;
+
+beforeAll(async () => {
+  nodes = await startNodes(5);
+}, 60_000);
+afterAll(() => nodes.stop());
+
+test.each([3, 4, 5])(
+  'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
+  async (threshold) => {
+    // Every group that could sign has proven that it can: that is part of the making.
+    const key = await newKey(nodes.all, { threshold });
+    const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
+    const last = nodes.all.slice(-threshold);
+    const outcome = await thresholdSign(last, request);
+    if (!outcome.ok) throw new Error(outcome.reason);
+    const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
+    if (!assembled.ok) throw new Error(assembled.refusal.detail);
+    const serializedTransaction = `0x${assembled.value.raw.replace(/^0x/, '')}` as `0x02${string}`;
+    expect(await recoverTransactionAddress({ serializedTransaction })).toBe(key.addresses['anvil']);
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const fewer = { ...request, signingThreshold: threshold - 1 };
+    expect(await thresholdSign(nodes.all, fewer)).toMatchObject({ ok: false });
+    said.mockRestore();
+  },
+  120_000,
+);
+
+test.each<[KeyScheme, number]>([
+  ['frost-ed25519', 3],
+  ['frost-ed25519', 4],
+  ['frost-ed25519', 5],
+  ['frost-secp256k1-tr', 3],
+  ['frost-secp256k1-tr', 5],
+])(
+  'a key of %s that takes %i of five is signed for by every group of so many',
+  async (scheme, threshold) => {
+    const made = await generateKey(nodes.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
+    if (!made.ok) throw new Error(made.refusal.reason);
+    expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
+    for (const group of signerGroups(nodes.all, threshold)) {
+      const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
+      expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
+    }
+  },
+  120_000,
+);
+
+test('a key with which two groups could sign that share nobody is not made, whatever the coordinator wants', async () => {
+  for (const threshold of [1, 2, 6]) {
+    const made = await generateKey(nodes.all, {
+      scheme: 'frost-ed25519',
+      threshold,
+      policies: [{ policy, mandate: null }],
+    });
+    expect([threshold, made.ok, made.ok ? '' : made.refusal.reason]).toEqual([
+      threshold,
+      false,
+      expect.stringContaining('malformed'),
+    ]);
+  }
+}, 60_000);
+
+test('what one group has signed no other one signs again with other bytes: they share somebody who knows', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
+  expect(await thresholdSign(nodes.all.slice(0, 3), request)).toMatchObject({ ok: true });
+  const attempt = attemptOf(request.intent, { nonce: 5n });
+  for (const group of signerGroups(nodes.all, 3)) {
+    const again = await thresholdSign(group, { ...request, attempt });
+    expect([group.map(({ index }) => index), again.ok]).toEqual([group.map(({ index }) => index), false]);
+  }
+  vi.restoreAllMocks();
+}, 120_000);
+
+/** A node that answers every opening with this. */
+function saying(index: number, code: string): CosignerClient {
+  const node = party(index);
+  return { index: node, call: async () => refused({ node, code, detail: null, culprit: null }) };
+}
+
+test('one that says no to everything, or nothing at all, keeps nothing from being signed, and is named', async () => {
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
+    const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+    const crew = [saying(1, code), saying(2, code), ...nodes.all.slice(2)];
+    expect([code, (await thresholdSign(crew, request)).ok]).toEqual([code, true]);
+    const named = said.mock.calls.map(([line]) => JSON.parse(String(line)) as { event: string; node: number });
+    expect(named.every(({ event }) => event === 'cosigner-fault')).toBe(true);
+    expect(named.map(({ node }) => node)).toContain(1);
+    said.mockRestore();
+  }
+}, 120_000);
+
+test('when no group is left that does not say no, it is refused; while others are only away, it waits', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
+  const judges = [1, 2, 3].map((index) => saying(index, 'not-enough-approvals'));
+  expect(await thresholdSign([...judges, ...nodes.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
+  const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...nodes.all.slice(3)];
+  expect(await thresholdSign(mixed, request)).toMatchObject({ verdict: 'unavailable' });
+  vi.restoreAllMocks();
+}, 120_000);
+
+test('one that takes a connection and never answers is waited for once, and is asked last for a while', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  let taken = 0;
+  const silent = createServer(() => void (taken += 1));
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+  const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  // In the first group, whoever of the others has been away in another story.
+  const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
+  const crew = nodes.all.map((node) => (node.index === mute.index ? mute : node));
+  const key = await newKey(nodes.all, { threshold: 4 });
+  const wanted = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
+  expect(await wanted()).toMatchObject({ ok: true });
+  expect(taken).toBeGreaterThan(0);
+  const before = taken;
+  expect(await wanted()).toMatchObject({ ok: true });
+  expect(taken).toBe(before);
+  silent.closeAllConnections();
+  await new Promise((resolve) => silent.close(resolve));
+  vi.restoreAllMocks();
+}, 120_000);
+
+test('a node without a share of a key, which came later, is not asked for it', async () => {
+  const key = await newKey(nodes.all, { threshold: 3 });
+  const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
+  const requests: number[] = [];
+  nodes.watch(({ node }) => void requests.push(node));
+  expect(
+    await thresholdSign(nodes.all, {
+      ...approvedTransfer({ key: { ...key, publicShares } }),
+      signingThreshold: 3,
+    }),
+  ).toMatchObject({
+    ok: true,
+  });
+  nodes.watch(() => {});
+  expect(requests).not.toContain(1);
+}, 120_000);
+
+test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 3,
+    policies: [{ policy, mandate: null }],
+  });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  await nodes.replace(2);
+  await nodes.replace(5);
+  const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(nodes.all);
+  expect(await epochsOf(nodes.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
+  for (const group of signerGroups(nodes.all, 3)) {
+    expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();
+  }
+}, 120_000);

@@ -1,0 +1,235 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { expect, test } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { addressOfPublicKey as taprootAddress } from '#chains/bitcoin/rules/address.ts';
+import { networkOf } from '#chains/bitcoin/rules/network.ts';
+import type { ChainSignature } from '#chains/chain-adapter.ts';
+import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import { exposureOf } from '#chains/inspect/exposure.ts';
+import { inspectPayload } from '#chains/inspect/payload.ts';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import { addressOfPublicKey as solanaAddress } from '#chains/solana/rules/address.ts';
+import { warningsOf } from '#chains/inspect/warnings.ts';
+import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { Action, Intent } from '#domain/transaction/intent.ts';
+import { NO_RULES, ruleViolation } from '#domain/policy/rules.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { amount, FRAME } from '../../domain/cast.ts';
+import { party } from '../../mpc/dealt-key.ts';
+import * as ecdsa from '../../mpc/ecdsa/signing-room.ts';
+import * as frost from '../../mpc/frost/signing-room.ts';
+import { present } from '../cosigners.ts';
+
+/**
+ * An approval for one network is never valid on another: for every scheme and kind, what co-signers sign there differs in its
+ * bytes or in its key. Signatures are made by DKLs23 and FROST with the shares of the network, and are offered to every other
+ * network of the family as the same intent under that network's names.
+ */
+
+const networks = (...names: readonly string[]) => names.map((name) => present(findChain(chainsFrom({}), name)));
+const EVM = networks('ethereum', 'base', 'ethereum-sepolia', 'anvil');
+const SOLANA = networks('solana', 'solana-devnet', 'solana-local');
+const BITCOIN = networks('bitcoin', 'bitcoin-testnet4', 'bitcoin-signet', 'bitcoin-regtest');
+
+const signers = [party(1), party(3)];
+const ecdsaRoom = ecdsa.openRoom(2, [party(1), party(2), party(3)]);
+const frostRooms = {
+  'frost-ed25519': frost.dealt('frost-ed25519', 3, 2),
+  'frost-secp256k1-tr': frost.dealt('frost-secp256k1-tr', 3, 2),
+} as const;
+
+/** One key of mallory on each curve, with an address on every network. */
+const points = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
+const solanaKey = ed25519.getPublicKey(ed25519.utils.randomSecretKey());
+const mallory = {
+  evm: '0x2222222222222222222222222222222222222222',
+  solana: solanaAddress(solanaKey),
+  bitcoin: ({ caip2 }: Chain) => taprootAddress(present(networkOf(caip2)), points),
+};
+const TOKEN = '0x3333333333333333333333333333333333333333';
+
+interface Case {
+  readonly scheme: KeyScheme;
+  readonly networks: readonly Chain[];
+  /** What is approved on a network. */
+  readonly action: (chain: Chain) => Action;
+  /** No signature of this kind names a chain: the warning and the policy rule are the defence. */
+  readonly isUnbound?: true;
+}
+
+const units = amount('100000');
+const text = (format: 'eip191' | 'solana-offchain' | 'bip322') => (): Action => ({
+  kind: 'message',
+  format,
+  message: 'I own this address',
+});
+
+function typedData(domain: object): Action {
+  const types = { Order: [{ name: 'price', type: 'uint256' }] };
+  const data = { types, primaryType: 'Order', domain, message: { price: '1' } };
+  const read = adapterFor(present(EVM[0]), []).parseMessage(JSON.stringify(data));
+  if (!read.ok) throw new Error(read.refusal);
+  return { kind: 'message', ...read.value };
+}
+
+/** In the one spelling of typed data, where the id of the chain is the only difference. */
+function typedOn({ caip2 }: Chain): Action {
+  const action = typedData({ name: 'Market', chainId: 1 });
+  if (action.kind !== 'message') throw new Error('typed data is a message');
+  return { ...action, message: action.message.replace('"chainId":1', `"chainId":${String(chainIdOf(caip2))}`) };
+}
+
+const payment =
+  (to: (chain: Chain) => string) =>
+  (chain: Chain): Action => ({
+    kind: 'transfer',
+    to: to(chain),
+    tokenAddress: null,
+    amount: units,
+  });
+
+const CASES: Readonly<Record<string, Case>> = {
+  'EVM transfer': { scheme: 'ecdsa-secp256k1', networks: EVM, action: payment(() => mallory.evm) },
+  'EVM transfer of a token': {
+    scheme: 'ecdsa-secp256k1',
+    networks: EVM,
+    action: () => ({ kind: 'transfer', to: mallory.evm, tokenAddress: TOKEN, amount: units }),
+  },
+  'EVM contract call': {
+    scheme: 'ecdsa-secp256k1',
+    networks: EVM,
+    action: () => ({ kind: 'contract-interaction', to: TOKEN, data: '0x12345678', value: units }),
+  },
+  'ERC-20 approve': {
+    scheme: 'ecdsa-secp256k1',
+    networks: EVM,
+    action: () => ({ kind: 'erc20-approve', tokenAddress: TOKEN, spender: mallory.evm, amount: units }),
+  },
+  'EIP-712 with chainId': { scheme: 'ecdsa-secp256k1', networks: EVM, action: typedOn },
+  'EIP-712 without chainId': {
+    scheme: 'ecdsa-secp256k1',
+    networks: EVM,
+    action: () => typedData({ name: 'Market' }),
+    isUnbound: true,
+  },
+  'EIP-191 text': { scheme: 'ecdsa-secp256k1', networks: EVM, action: text('eip191'), isUnbound: true },
+  'Solana transfer': { scheme: 'frost-ed25519', networks: SOLANA, action: payment(() => mallory.solana) },
+  'Solana off-chain message': { scheme: 'frost-ed25519', networks: SOLANA, action: text('solana-offchain') },
+  'P2TR payment': { scheme: 'frost-secp256k1-tr', networks: BITCOIN, action: payment(mallory.bitcoin) },
+  'P2TR BIP-322': { scheme: 'frost-secp256k1-tr', networks: BITCOIN, action: text('bip322') },
+  'P2WPKH payment': { scheme: 'ecdsa-secp256k1', networks: BITCOIN, action: payment(mallory.bitcoin) },
+  'P2WPKH BIP-322': { scheme: 'ecdsa-secp256k1', networks: BITCOIN, action: text('bip322') },
+};
+
+function keyOn(scheme: KeyScheme, { caip2 }: Chain): Uint8Array {
+  const { publicKey } = scheme === 'ecdsa-secp256k1' ? ecdsaRoom.key : frostRooms[scheme].key;
+  return walletKey({ scheme, publicKey }, caip2);
+}
+
+function intentOn({ scheme, action }: Case, chain: Chain): Intent {
+  const from = present(addressOn(chain.caip2, scheme, keyOn(scheme, chain)));
+  const frame = { ...FRAME, chain: chain.caip2, from };
+  const wanted = action(chain);
+  if (wanted.kind === 'message') return { ...frame, ...wanted };
+  return { ...frame, ...wanted, maxFee: amount('1000000000'), lookalikeOf: null };
+}
+
+/** What the coordinator chooses besides the intent, equal on all networks of a family. */
+const CHOICES = {
+  evm: [{ coins: [], gasLimit: '60000', maxFeePerGas: '2000', maxPriorityFeePerGas: '1000', maxFee: units }, 4n],
+  solana: [
+    { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: units },
+    { anchor: { kind: 'nonce', place: 0, value: mallory.solana }, slot: 0n, validUntil: null },
+  ],
+  bitcoin: [
+    { terms: { coins: [{ txid: 'ab'.repeat(32), vout: 0, amount: 150_000n }], change: 40_000n }, maxFee: units },
+    0n,
+  ],
+} as const;
+
+/** The intent with its bytes, as co-signers are asked to sign it. */
+function requestOn(one: Case, chain: Chain) {
+  const [intent, adapter] = [intentOn(one, chain), adapterFor(chain, [])];
+  if (intent.kind === 'message') return { intent, attempt: null, payload: adapter.composeMessage(intent).payload };
+  const [quote, anchor] = CHOICES[chain.family];
+  const prepared = adapter.compose(intent, quote, anchor);
+  const attempt = unsignedAttempt({ ...prepared, purpose: 'intent' }, 1, FRAME.createdAtMs);
+  return { intent, attempt, payload: attempt.payload };
+}
+
+type NetworkRequest = ReturnType<typeof requestOn>;
+
+/** What the key of a network signs for it, one message a signature. */
+function messagesOf({ intent, payload }: NetworkRequest): readonly Uint8Array[] {
+  const inspected = inspectPayload(intent, payload);
+  if (!inspected.ok) throw new Error(inspected.refusal);
+  return inspected.value.signedMessages;
+}
+
+function signatureOn({ scheme }: Case, { caip2 }: Chain, message: Uint8Array): ChainSignature {
+  if (scheme === 'ecdsa-secp256k1') {
+    return ecdsa.accepted(ecdsa.sign(ecdsa.onChain(ecdsaRoom, caip2), signers, { digest: message }));
+  }
+  return { bytes: frost.signedNow(frost.onChain(frostRooms[scheme], caip2), { message, signers }) };
+}
+
+/** Reports whether a network takes signatures for an intent in its names. */
+function isValid(
+  { intent, attempt }: Omit<NetworkRequest, 'payload'>,
+  chain: Chain,
+  given: readonly ChainSignature[],
+): boolean {
+  const adapter = adapterFor(chain, []);
+  if (intent.kind === 'message') return adapter.assembleMessage(intent, present(given[0])).ok;
+  return adapter.assemble(intent, present(attempt), given).ok;
+}
+
+const table = Object.entries(CASES);
+
+test.each(table)('%s: no network takes the signatures that were made for another', (_name, one) => {
+  const requests = new Map(one.networks.map((chain) => [chain, requestOn(one, chain)] as const));
+  for (const [chain, here] of requests) {
+    const given = messagesOf(here).map((message) => signatureOn(one, chain, message));
+    expect([chain.name, isValid(here, chain, given)]).toEqual([chain.name, true]);
+    for (const [other, there] of requests) {
+      if (other === chain) continue;
+      // The honest twin there, the same bytes under its names, and the same intent with nothing but the names changed.
+      const relabelled = { ...here.intent, chain: there.intent.chain, from: there.intent.from };
+      const tries = [there, { ...there, attempt: here.attempt }, { ...here, intent: relabelled }];
+      const taken = tries.some((attempt) => isValid(attempt, other, given));
+      expect([chain.name, other.name, taken]).toEqual([chain.name, other.name, one.isUnbound === true]);
+    }
+  }
+});
+
+test.each(table)('%s: the key or the message differs on each network', (_name, one) => {
+  const signed = one.networks.map((chain) => {
+    const key = bytesToHex(keyOn(one.scheme, chain));
+    return messagesOf(requestOn(one, chain)).map((message) => `${key} ${bytesToHex(message)}`);
+  });
+  const distinct = new Set(signed.flat()).size;
+  expect(distinct).toBe(one.isUnbound === true ? 1 : one.networks.length);
+});
+
+test.each(table)('%s: signers are warned, and the rule refuses it, exactly where no chain is named', (_name, one) => {
+  const isUnbound = one.isUnbound === true;
+  for (const chain of one.networks) {
+    const intent = intentOn(one, chain);
+    const codes = warningsOf(intent).map(({ code }) => code);
+    const exposure = exposureOf(intent, intent);
+    expect([codes.includes('valid-on-every-chain'), exposure.isUnbound]).toEqual([
+      isUnbound,
+      isUnbound ? true : undefined,
+    ]);
+    const breach = ruleViolation({ ...NO_RULES, unboundMessages: 'refuse' }, exposure);
+    expect(breach).toEqual(isUnbound ? { rule: 'unbound-message' } : null);
+    expect([
+      ruleViolation(NO_RULES, exposure),
+      ruleViolation({ ...NO_RULES, unboundMessages: 'allow' }, exposure),
+    ]).toEqual([null, null]);
+  }
+});

@@ -1,0 +1,257 @@
+import { addressOn } from '#chains/inspect/address-on.ts';
+import { hexToBytes } from '@noble/hashes/utils.js';
+import type { Address } from '@solana/kit';
+import { blockhash } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { solanaAdapter } from '#chains/solana/adapter.ts';
+import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
+import { unsignedAttempt } from '#domain/transaction/event.ts';
+import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.ts';
+import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { generateKey } from '#local/generate-key.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { walletKey } from '#mpc/derivation.ts';
+import { present } from '../../chains/evm/cast.ts';
+import { localCluster, message, stranger } from '../../chains/solana/cast.ts';
+import { alice, amount, bob, policy } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { approvedPayment, entered, newKey, requestFor, startNodes, approvalBy } from '../cosigners.ts';
+import { refusedByAll } from '../rejected-requests.ts';
+
+/** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
+
+const [main, trial] = [localCluster(), localCluster({ name: 'trial', caip2: `solana:${'2'.repeat(32)}` })];
+const adapter = solanaAdapter(main, []);
+const QUOTE = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: amount('0') };
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  const made = await generateKey(nodes.all, {
+    scheme: 'frost-ed25519',
+    threshold: 2,
+    policies: [{ policy, mandate: null }],
+  });
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const { scheme, publicKey } = made.value;
+  const addresses = [main, trial].map(({ name, caip2 }) => {
+    const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, caip2);
+    return [name, present(addressOn(caip2, scheme, derived))] as const;
+  });
+  key = { ...made.value, addresses: Object.fromEntries(addresses) };
+}, 60_000);
+afterAll(() => nodes.stop());
+
+const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', place: 0, value });
+const opening = (place = 0): DurableNonce => ({
+  kind: 'opening',
+  place,
+  blockhash: blockhash(stranger()),
+  rent: 1_447_680n,
+});
+
+const transfer = (chain = main) => approvedPayment(key, chain, { to: stranger(), units: 1_000_000n });
+
+interface Further {
+  readonly number?: number;
+  readonly unitPrice?: bigint;
+  readonly purpose?: AttemptPurpose;
+}
+
+function attempt(
+  intent: TransferIntent,
+  anchor: DurableNonce,
+  { number = 1, unitPrice = 10_000n, purpose = 'intent' }: Further = {},
+) {
+  const composed = adapter.compose(
+    intent,
+    { ...QUOTE, unitPrice },
+    { anchor, slot: 1n, validUntil: anchor.kind === 'opening' ? 150n : null },
+  );
+  return unsignedAttempt({ ...composed, purpose }, number, Date.now());
+}
+
+test('every two nodes sign a payment, on a nonce or opening one', async () => {
+  for (const [pair, anchor] of [
+    [[1, 2], nonce()],
+    [[1, 3], opening()],
+    [[2, 3], nonce()],
+  ] as const) {
+    const request = transfer();
+    const signed = attempt(request.intent, anchor);
+    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
+    if (!outcome.ok) throw new Error(outcome.reason);
+    expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
+  }
+});
+
+test('a message is signed as one', async () => {
+  const transaction = entered(key, { kind: 'message', format: 'solana-offchain', message: 'hello' }, { chain: main });
+  const { intent } = transaction;
+  if (intent.kind !== 'message') throw new Error('the story is about a message');
+  const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
+  const request = requestFor(key, transaction);
+  const outcome = await thresholdSign(nodes.some(2, 3), { ...request, intent, attempt: signed });
+  if (!outcome.ok) throw new Error(outcome.reason);
+  expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
+  const bytes = adapter.composeMessage(message(intent.from as Address, 'hallo'));
+  await refusedByAll(nodes, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
+});
+
+test('an approval of one payment signs no other', async () => {
+  const [request, other] = [transfer(), transfer()];
+  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, nonce()) }, 'payload-refused');
+});
+
+test('an approval on a test network signs nothing on another, though a transaction names no cluster', async () => {
+  const request = transfer(trial);
+  const there = { ...request.intent, chain: main.caip2, from: key.addresses[main.name] ?? '' };
+  const bytes = attempt(there, nonce());
+  // With the address of the other wallet the bytes are not of this intent; and under its name there is no approval.
+  await refusedByAll(nodes, { ...request, attempt: bytes }, 'payload-refused');
+  await refusedByAll(nodes, { ...request, intent: there, attempt: bytes }, 'not-enough-approvals');
+  const borrowed = { ...request.intent, chain: main.caip2 };
+  await refusedByAll(nodes, { ...request, intent: borrowed, attempt: bytes }, 'wrong-wallet');
+});
+
+test('a key of Ed25519 signs nothing for an EVM chain, and the other way round', async () => {
+  const request = transfer();
+  const disguised = { ...request.intent, chain: 'eip155:31337' };
+  await refusedByAll(
+    nodes,
+    { ...request, intent: disguised, attempt: attempt(request.intent, nonce()) },
+    'wrong-wallet',
+  );
+  const ecdsa = await newKey(nodes.all);
+  const wrong = { ...request, key: { ...ecdsa, keyId: ecdsa.keyId } };
+  await refusedByAll(nodes, { ...wrong, attempt: attempt(request.intent, nonce()) }, 'wrong-wallet');
+});
+
+test('a second attempt uses up the same nonce, or is none: no two blockhashes for one payment', async () => {
+  const request = transfer();
+  const value = stranger();
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
+  expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
+  for (const anchor of [nonce(), opening(), { ...nonce(), place: 1 }]) {
+    const outcome = await sign(attempt(request.intent, anchor, { number: 2, unitPrice: 50_000n }));
+    expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
+  }
+  expect((await sign(attempt(request.intent, nonce(value), { number: 2, unitPrice: 50_000n }))).ok).toBe(true);
+  const cheaper = await sign(attempt(request.intent, nonce(value), { number: 3, unitPrice: 40_000n }));
+  expect(cheaper.ok ? '' : cheaper.reason).toContain('second-digest');
+});
+
+test('an opening that has expired is signed again for the same account, and for no other place', async () => {
+  const request = transfer();
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 3), { ...request, attempt: one });
+  expect((await sign(attempt(request.intent, opening(2)))).ok).toBe(true);
+  const elsewhere = await sign(attempt(request.intent, opening(3), { number: 2 }));
+  expect(elsewhere.ok ? '' : elsewhere.reason).toContain('second-digest');
+  expect((await sign(attempt(request.intent, opening(2), { number: 2 }))).ok).toBe(true);
+  // Once it is open, its nonce is another thing that could be used up.
+  const later = await sign(attempt(request.intent, { ...nonce(), place: 2 }, { number: 3 }));
+  expect(later.ok ? '' : later.reason).toContain('second-digest');
+});
+
+test('a cancellation takes the nonce, and the payment is never signed after it', async () => {
+  const request = transfer();
+  const value = stranger();
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
+  expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
+  const nothing = actionOfAttempt(request.intent, 'cancellation');
+  if (nothing.kind !== 'transfer') throw new Error('it pays nothing');
+  const undone = { number: 2, unitPrice: 20_000n, purpose: 'cancellation' as const };
+  expect((await sign(attempt(nothing, nonce(value), undone))).ok).toBe(true);
+  const revived = await sign(attempt(request.intent, nonce(value), { number: 3, unitPrice: 40_000n }));
+  expect(revived.ok ? '' : revived.reason).toContain('second-digest');
+});
+
+test('without enough voices nothing is signed, and a voice for something else is none', async () => {
+  const request = transfer();
+  const signed = attempt(request.intent, nonce());
+  const { digest } = request.approvals[0] ?? { digest: '' };
+  for (const approvals of [
+    [],
+    [approvalBy(alice, digest)],
+    [approvalBy(alice, digest), approvalBy(bob, 'd1'.repeat(32))],
+  ]) {
+    await refusedByAll(nodes, { ...request, approvals, attempt: signed }, 'not-enough-approvals');
+  }
+});
+
+test('as many sign as the threshold says, neither fewer nor more', async () => {
+  const request = transfer();
+  const outcome = await thresholdSign(nodes.all, {
+    ...request,
+    signingThreshold: 3,
+    attempt: attempt(request.intent, nonce()),
+  });
+  expect(outcome.ok ? '' : outcome.reason).toContain('malformed');
+});
+
+/** What node 1 is invited with: one session that is begun as often as wanted, and what is changed on its way there. */
+async function invited(change: (invitation: Invitation) => void) {
+  const request = transfer();
+  let done = false;
+  nodes.watch(({ node, path, body }) => {
+    if (done || node !== 1 || !path.endsWith('/start')) return;
+    done = true;
+    change(body as Invitation);
+  });
+  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  nodes.watch(() => {});
+  expect(done).toBe(true);
+  return outcome;
+}
+
+interface Invitation {
+  readonly nonces: Record<string, string>;
+  readonly openings: Record<string, string>;
+}
+
+test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and nobody is blamed for it', async () => {
+  const flipped = (said = '', place = 0) => {
+    const bytes = Buffer.from(said, 'base64');
+    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    return bytes.toString('base64');
+  };
+  let earlier: string | undefined;
+  expect((await invited(({ openings }) => (earlier = openings['2']))).ok).toBe(true);
+  const changes: readonly ((invitation: Invitation) => void)[] = [
+    ({ openings }) => (openings['2'] = flipped(openings['2'])),
+    ({ openings }) => (openings['2'] = flipped(openings['2'], 70)),
+    ({ openings }) => (openings['2'] = flipped(openings['2'], 127)),
+    ({ openings }) => delete openings['2'],
+    ({ openings }) => (openings['2'] = ''),
+    ({ openings }) => (openings['2'] = openings['1'] ?? ''),
+    ({ openings }) => (openings['2'] = earlier ?? ''),
+    ({ nonces }) => (nonces['2'] = '00'.repeat(32)),
+  ];
+  for (const [i, change] of changes.entries()) {
+    const outcome = await invited(change);
+    expect([i, outcome.ok ? '' : outcome.reason]).toEqual([i, 'node 1 envelope-refused']);
+  }
+  expect((await invited(() => {})).ok).toBe(true);
+});
+
+test('own commitments are the ones that were drawn here, whatever the coordinator says they are', async () => {
+  expect((await invited(({ openings }) => (openings['1'] = 'AAAA'))).ok).toBe(true);
+});
+
+test('an opening begins one session: a second start with the same nonces is none', async () => {
+  const answers: unknown[] = [];
+  let isRequested = false;
+  nodes.watch(async ({ node, path, body }) => {
+    if (isRequested || node !== 1 || !path.endsWith('/start')) return;
+    isRequested = true;
+    answers.push(await present(nodes.all[0]).call(path, structuredClone(body)));
+  });
+  const request = transfer();
+  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  nodes.watch(() => {});
+  expect(answers).toMatchObject([{ ok: true, value: { result: {} } }]);
+  expect(outcome.ok ? '' : outcome.reason).toBe('node 1 unknown-session');
+});

@@ -1,0 +1,137 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import type { VaultKey } from '#domain/vault.ts';
+import { sign } from '#jobs/signing/sign.ts';
+import type { Anvil } from '#local/evm/anvil.ts';
+import { startAnvil } from '#local/evm/anvil.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
+import { anvilClient } from '../../chains/evm/anvil-client.ts';
+import { policy, UNSPENT } from '../../domain/cast.ts';
+import type { Nodes } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, newKey, startNodes } from '../cosigners.ts';
+
+/** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
+
+const scene = vi.hoisted((): { there: readonly CosignerClient[] } => ({ there: [] }));
+vi.mock(import('#cosigner-client/client.ts'), async (original) => ({
+  ...(await original()),
+  cosignersOf: () => scene.there,
+}));
+
+const GWEI = 10n ** 9n;
+const SIX_MINUTES_MS = 6 * 60_000;
+
+let anvil: Anvil;
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  anvil = await startAnvil();
+  nodes = await startNodes();
+  key = await newKey(nodes.all);
+}, 60_000);
+afterAll(async () => {
+  await nodes.stop();
+  await anvil.stop();
+});
+afterEach(() => vi.restoreAllMocks());
+
+const miner = () => anvilClient(anvil.url);
+
+async function baseFee(baseFeePerGas: bigint): Promise<void> {
+  await miner().setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await miner().mine({ blocks: 1 });
+}
+
+/** A vault with one approved payment at a nonce, and how to run its signing job. */
+async function approvedAt(nonce: string) {
+  const { intent, approvals, policies, signingThreshold, transaction } = approvedTransfer({
+    key,
+    nonce: BigInt(nonce),
+  });
+  await miner().setBalance({ address: intent.from as `0x${string}`, value: 10n ** 18n });
+  const state: { now: Transaction } = {
+    now: { ...transaction, approvals, state: 'SIGNING', nonceHeld: true, attempts: [] },
+  };
+  const record = async (_id: string, event: TransactionEvent) => {
+    const decided = decide(state.now, event, { nowMs: Date.now(), policy, spentOf: UNSPENT });
+    if (!decided.ok) throw new Error(decided.refusal.code);
+    state.now = decided.value.transaction;
+    return state.now;
+  };
+  const work = async () => ({ transaction: state.now, chain: anvilAdapter.chain, key, policies, signingThreshold });
+  const vault = { record, work, heldNonces: async () => [] } as unknown as DurableObjectStub<VaultObject>;
+  const allocator = {
+    allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.takes ?? [] }),
+    reserve: async () => null,
+    stay: async () => {},
+    leave: async () => true,
+  };
+  const env = {
+    RPC_URLS: JSON.stringify({ anvil: [anvil.url] }),
+    WALLET_NONCE: { getByName: () => allocator },
+  } as unknown as CoordinatorEnv;
+  return {
+    state,
+    run: async (there: readonly CosignerClient[]) => {
+      scene.there = there;
+      await sign(env, vault, transaction.id);
+      return state.now;
+    },
+    /** As if the bytes had been prepared so long ago. */
+    grow: (ageMs: number) => {
+      const attempts = state.now.attempts.map((one) => ({ ...one, preparedAtMs: one.preparedAtMs - ageMs }));
+      state.now = { ...state.now, attempts };
+    },
+  };
+}
+
+const newest = ({ attempts }: Transaction) => attempts.at(-1);
+
+test('bytes that no co-signer has begun with are prepared again at the price of now, and signed', async () => {
+  await baseFee(GWEI);
+  const payment = await approvedAt('0');
+  const waiting = await payment.run(nodes.some(1));
+  expect([waiting.stateReason, newest(waiting)?.isAsked]).toEqual(['SIGNER_UNAVAILABLE', false]);
+  payment.grow(SIX_MINUTES_MS);
+  await baseFee(20n * GWEI);
+  const out = await payment.run(nodes.all);
+  expect(out.attempts.map(({ number, nonce, sent }) => [number, nonce, sent?.outcome])).toEqual([[1, '0', 'accepted']]);
+  expect(BigInt(newest(out)?.maxFee ?? '0')).toBeGreaterThan(21_000n * 20n * GWEI);
+  expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
+});
+
+test('bytes that are young, or that a co-signer may have begun with, are signed as they are', async () => {
+  await baseFee(GWEI);
+  const young = await approvedAt('1');
+  const waiting = await young.run(nodes.some(2));
+  const signed = await young.run(nodes.all);
+  expect([newest(signed)?.payload === newest(waiting)?.payload, newest(signed)?.isAsked]).toEqual([true, true]);
+  const begun = await approvedAt('2');
+  await begun.run(nodes.some(2));
+  begun.state.now = {
+    ...begun.state.now,
+    attempts: begun.state.now.attempts.map((one) => ({ ...one, isAsked: true })),
+  };
+  begun.grow(SIX_MINUTES_MS);
+  const before = newest(begun.state.now)?.payload;
+  expect(newest(await begun.run(nodes.all))?.payload).toBe(before);
+});
+
+test('where the price of now is above what was approved it waits, and is signed when that has fallen', async () => {
+  await baseFee(GWEI);
+  const payment = await approvedAt('3');
+  await payment.run(nodes.some(3));
+  payment.grow(SIX_MINUTES_MS);
+  await baseFee(10n ** 15n);
+  const above = await payment.run(nodes.all);
+  expect([above.state, above.stateReason, newest(above)?.signed]).toEqual(['SIGNING', 'FEE_ABOVE_CAP', null]);
+  await baseFee(GWEI);
+  const out = await payment.run(nodes.all);
+  expect([out.state, out.stateReason, newest(out)?.sent?.outcome]).toEqual(['BROADCAST', null, 'accepted']);
+});

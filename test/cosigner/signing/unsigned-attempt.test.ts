@@ -1,0 +1,43 @@
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import type { VaultKey } from '#domain/vault.ts';
+import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import type { Nodes } from '../cosigners.ts';
+import { approvedTransfer, attemptOf, newKey, startNodes } from '../cosigners.ts';
+
+/** Bytes that were dropped before any co-signer began leave nothing behind; those that one has begun with stay for good. */
+
+let nodes: Nodes;
+let key: VaultKey;
+
+beforeAll(async () => {
+  nodes = await startNodes();
+  key = await newKey(nodes.all);
+}, 60_000);
+afterAll(() => nodes.stop());
+afterEach(() => vi.restoreAllMocks());
+
+test('bytes that are dropped when all co-signers are there, and none has begun, can be followed by others', async () => {
+  const stale = approvedTransfer({ key, nonce: 11n });
+  let requestCount = 0;
+  const dropped = await thresholdSign(nodes.all, {
+    ...stale,
+    mayStart: async () => {
+      requestCount += 1;
+      return false;
+    },
+  });
+  expect([dropped, requestCount]).toEqual([{ ok: false, verdict: 'unavailable', reason: 'superseded' }, 1]);
+  const fresh = { ...stale, attempt: attemptOf(stale.intent, { nonce: 12n }) };
+  expect(await thresholdSign(nodes.all, { ...fresh, mayStart: async () => true })).toMatchObject({ ok: true });
+  // From there on the number belongs to those bytes.
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  expect(await thresholdSign(nodes.all, stale)).toMatchObject({ ok: false, verdict: 'refused' });
+});
+
+test('where a co-signer is away nobody is asked whether to begin', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const request = approvedTransfer({ key, nonce: 21n });
+  const mayBegin = vi.fn(async () => true);
+  expect(await thresholdSign(nodes.some(1), { ...request, mayStart: mayBegin })).toMatchObject({ ok: false });
+  expect(mayBegin).not.toHaveBeenCalled();
+});

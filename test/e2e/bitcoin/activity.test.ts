@@ -1,0 +1,110 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
+import { report, watchableBitcoin, watchLedger } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
+import { pollUntil } from '#local/stack/poll.ts';
+import { BTC, REGTEST, stranger } from '../../chains/bitcoin/cast.ts';
+import type { World } from '../world.ts';
+import { startWorld } from '../world.ts';
+
+/** What comes to a wallet on Bitcoin, reported by a monitor that may lie, on a chain that takes blocks back. */
+
+const CHAIN = 'bitcoin-regtest';
+
+let node: BitcoinNode;
+let ledger: LocalBitcoinChain;
+let world: World;
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  ledger = node.ledger;
+  world = await startWorld({ bitcoinUrl: node.url });
+});
+afterAll(async () => {
+  await world.end();
+  await node.stop();
+});
+
+const notify = (txHash: string) => report(world.stack().monitor, { txHash, chain: REGTEST });
+
+async function records(of: ReadyVault): Promise<readonly TransactionRecord[]> {
+  const { alice } = world.people();
+  const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
+    param: { vaultId: String(of.id) },
+    query: { visible: 'all', limit: '100' },
+  });
+  return (await answer.json()).transactions;
+}
+
+const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
+
+test('deliveries about nothing, about others, about what waits, and about no hash credit nothing', async () => {
+  const vault = await world.vault('quiet', { chains: [CHAIN] });
+  const elsewhere = ledger.fund(stranger(), BTC);
+  const lost = ledger.fund(ownOf(vault), BTC);
+  ledger.reorganise(1);
+  for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', ''])
+    expect([200, 400]).toContain(await notify(hash));
+  const real = ledger.fund(ownOf(vault), 7_000n);
+  expect(await notify(real)).toBe(200);
+  const found = await pollUntil(
+    'a record',
+    async () => {
+      const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
+      return all.some(({ txHash }) => txHash === real) ? all : null;
+    },
+    20_000,
+  );
+  expect(found).toMatchObject([
+    { txHash: real, displayType: 'RECEIVED', amount: '7000', movements: [{ from: expect.stringMatching(/^bcrt1q/) }] },
+  ]);
+});
+
+test('whatever the monitor loses, doubles and delays, and the chain takes back: in the end there is what the chain says', async () => {
+  const seed = Number(process.env['MISCHIEF_SEED'] ?? Date.now() % 1_000_000);
+  console.log(`seed ${seed}`);
+  const chance = seededRandom(seed);
+  const vault = await world.vault('mischief', { chains: [CHAIN] });
+  const own = ownOf(vault);
+  const monitor = watchLedger(watchableBitcoin(ledger), world.stack().monitor, new FaultyMonitor(chance));
+  const sent: string[] = [];
+  for (let i = 0; i < 30; i++) {
+    sent.push(ledger.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
+    // Gives the monitor and the service their turn.
+    await records(vault);
+    if (i === 15 || chance() < 0.2) ledger.reorganise(1 + Math.floor(chance() * 3));
+  }
+  await monitor.stop();
+  ledger.mine(6);
+  const truth = sent.filter((hash) => ledger.heightOf(hash) !== null);
+  expect(truth.length).toBeLessThan(sent.length);
+  const { alice } = world.people();
+  const settled = await pollUntil(
+    'a history that is the chain’s',
+    async () => {
+      await alice.client.lookAgain(vault.id);
+      const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
+      const shown = new Set(all.filter(({ visible }) => visible).map(({ txHash }) => txHash));
+      return shown.size === truth.length && truth.every((hash) => shown.has(hash)) ? all : null;
+    },
+    90_000,
+  );
+  expect(new Set(settled.map(({ txHash }) => txHash)).size).toBe(settled.length);
+  const gone = settled.filter(({ visible }) => !visible);
+  expect(gone.map(({ state, stateReason }) => [state, stateReason])).toEqual(gone.map(() => ['FAILED', 'REORGED']));
+  const held = await pollUntil(
+    'a settled balance',
+    async () => {
+      const { balances } = await alice.client.balances(vault.id);
+      const here = balances.find(({ chain }) => chain === CHAIN);
+      return here !== undefined && here.amount === here.current ? here : null;
+    },
+    90_000,
+  );
+  expect([held.amount, held.adjustment]).toEqual([ledger.balance(own).toString(), null]);
+}, 240_000);

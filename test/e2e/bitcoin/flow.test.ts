@@ -1,0 +1,142 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import type { BitcoinNode } from '#local/bitcoin/node.ts';
+import { startBitcoinNode } from '#local/bitcoin/node.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../../chains/bitcoin/cast.ts';
+import type { World } from '../world.ts';
+import { finished, reaches, startWorld, taken } from '../world.ts';
+
+/** Coins and fees of Bitcoin through the whole stack: what is dear waits, and nothing is raised far without a person. */
+
+const CHAIN = 'bitcoin-regtest';
+
+let node: BitcoinNode;
+let world: World;
+let vault: ReadyVault;
+let wallet: string;
+
+beforeAll(async () => {
+  node = await startBitcoinNode();
+  world = await startWorld({ bitcoinUrl: node.url });
+  vault = await world.vault('treasury', { chains: [CHAIN] });
+  wallet = vault.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 6; i++) node.ledger.fund(wallet, 2n * BTC);
+});
+afterAll(async () => {
+  await world.end();
+  await node.stop();
+});
+
+const body = (to: string, differences: Partial<TransferBody> = {}): TransferBody => ({
+  vaultId: vault.id,
+  chain: CHAIN,
+  to,
+  amount: BTC.toString(),
+  ...differences,
+});
+
+test('a price above the cap is waited for, and the payment is made once it has fallen', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  node.rates['3'] = 1_500;
+  const id = await world.approved(body(to));
+  const dear = await reaches(alice, id, ({ stateReason }) => stateReason === 'FEE_ABOVE_CAP');
+  expect([dear.state, dear.attempts.length, dear.maxFee]).toEqual(['SIGNING', 0, '150000']);
+  node.rates['3'] = 2;
+  await taken(alice, id);
+  delete node.rates['3'];
+  node.ledger.mine();
+  expect([(await finished(alice, id)).state, node.ledger.balance(to)]).toEqual(['SUCCEEDED', BTC]);
+});
+
+test('the cap of a payment of many coins follows from its size', async () => {
+  const many = await world.vault('many coins', { chains: [CHAIN] });
+  const own = many.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 20; i++) node.ledger.fund(own, BTC);
+  const { alice } = world.people();
+  const created = await alice.client.transfer(body(stranger(), { vaultId: many.id, amount: (15n * BTC).toString() }));
+  // 16 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5, at 500 satoshi.
+  expect(created.maxFee).toBe(String(500n * 1017n));
+});
+
+test('a recipient who makes a replacement dear is paid for it only when a person asks', async () => {
+  const { alice } = world.people();
+  const mallory = new Wallet();
+  const id = await world.approved(body(mallory.address));
+  const first = await taken(alice, id);
+  const child = {
+    ...payment(mallory.address, { to: mallory.address, amount: units(0n) }),
+    paysFor: first.txHash ?? '',
+  };
+  const adapter = adapterAt(node.url);
+  node.rates['1'] = 200;
+  const quote = await adapter.quote(child, null);
+  delete node.rates['1'];
+  if (!quote.ok) throw new Error(quote.refusal.kind);
+  const attempt = attemptOf(adapter.compose(child, quote.value, 0n));
+  const pinned = adapter.assemble(child, attempt, mallory.sign(child, attempt.payload));
+  if (!pinned.ok) throw new Error(pinned.refusal.detail);
+  expect(await adapter.broadcast(pinned.value.raw, pinned.value.hash)).toEqual({ outcome: 'accepted' });
+  const speedUp = async () => {
+    expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  };
+  await speedUp();
+  const stopped = await reaches(alice, id, ({ stateReason }) => stateReason === 'SPEED_UP_NEEDED');
+  expect([stopped.state, stopped.attempts.map(({ outcome }) => outcome)]).toEqual([
+    'BROADCAST',
+    ['underpriced', 'refused'],
+  ]);
+  expect(stopped.attempts[1]?.answer).toContain('less fees than conflicting txs');
+  await speedUp();
+  const paid = await reaches(alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
+  expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([paid.attempts[2]?.hash]);
+  node.ledger.mine();
+  expect([(await finished(alice, id)).state, node.ledger.balance(mallory.address)]).toEqual(['SUCCEEDED', BTC]);
+});
+
+test('the smallest coins of a wallet are joined to one, as approved, and the large one is left alone', async () => {
+  const scattered = await world.vault('scattered', { chains: [CHAIN] });
+  const own = scattered.addresses[CHAIN] ?? '';
+  for (let i = 0; i < 8; i++) node.ledger.fund(own, 10_000n);
+  const large = node.ledger.fund(own, 2n * BTC);
+  const { alice, bob } = world.people();
+  const path = `/vault/${scattered.id}/consolidate`;
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
+  expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
+    201,
+    'SUBMITTED',
+    own,
+    '0',
+  ]);
+  expect([created.body.note, created.body.speed, created.body.maxFee]).toEqual([
+    'Joins up to 7 of the smallest coins of the wallet',
+    'slow',
+    // Seven inputs of 57.5 virtual bytes, an output of 43, and 10.5, at 500 satoshi.
+    String(500n * 456n),
+  ]);
+  await alice.client.approve(created.body.id);
+  await bob.client.approve(created.body.id);
+  await taken(alice, created.body.id);
+  const [waiting] = node.ledger.waiting();
+  expect([waiting?.inputs.length, waiting?.outputs.length]).toEqual([7, 1]);
+  node.ledger.mine();
+  const record = await finished(alice, created.body.id);
+  expect([record.state, node.ledger.balance(own)]).toEqual(['SUCCEEDED', 80_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
+  expect(node.ledger.spenderOf(large, 0)).toBeNull();
+});
+
+test('no other chain has coins to join, and a wallet with one coin has nothing to join', async () => {
+  const { alice } = world.people();
+  const path = (id: number) => `/vault/${id}/consolidate`;
+  const elsewhere = await alice.client.request<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });
+  expect(elsewhere.body.code).toBe('not-on-this-chain');
+  for (const coins of [1, 51, '7']) {
+    const wrong = await alice.client.request('POST', path(vault.id), { body: { chain: CHAIN, coins } });
+    expect(wrong.status).toBe(400);
+  }
+  const tidy = await world.vault('tidy', { chains: [CHAIN] });
+  node.ledger.fund(tidy.addresses[CHAIN] ?? '', BTC);
+  const nothing = await alice.client.request<{ code: string }>('POST', path(tidy.id), { body: { chain: CHAIN } });
+  expect([nothing.status, nothing.body.code]).toEqual([422, 'insufficient-funds']);
+});

@@ -1,0 +1,139 @@
+import type { Address, Hex } from 'viem';
+import { encodeFunctionData, erc20Abi, getAddress } from 'viem';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { BalanceRecord } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import { report } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { pollUntil } from '#local/stack/poll.ts';
+import { anvilClient } from '../../chains/evm/anvil-client.ts';
+import type { World } from '../world.ts';
+import { finished, startWorld } from '../world.ts';
+
+/** What a vault says that it has is what its chain says, whoever moved it, and where it is not, that is found, told and mended. */
+
+const eventually = <T>(what: string, look: () => Promise<T | null>) => pollUntil(what, look, 30_000);
+
+let world: World;
+let vault: ReadyVault;
+let dollar: Address;
+
+beforeAll(async () => {
+  world = await startWorld();
+  vault = await world.vault('treasury');
+  dollar = getAddress(await world.chain.deployDollar(vault.address, 1_000n));
+});
+afterAll(() => world.end());
+
+const client = () => anvilClient(world.chainUrl);
+
+async function balances(): Promise<readonly BalanceRecord[]> {
+  return (await world.people().alice.client.balances(vault.id)).balances;
+}
+
+/** Until the service says exactly what the chain says of its coin and of its dollars, and when it is asked, that both agree. */
+async function agreement(): Promise<readonly BalanceRecord[]> {
+  const reported = async () => {
+    const chain = world.chain;
+    return [await chain.balance(vault.address), await chain.tokenBalance(dollar, vault.address)].map(String);
+  };
+  const amounts = (shown: readonly BalanceRecord[]) => shown.map(({ amount }) => amount);
+  const onChain = String(await reported());
+  await eventually(onChain, async () => (String(amounts(await balances())) === onChain ? true : null));
+  await lookAgain();
+  return eventually('that both agree', async () => {
+    const shown = await balances();
+    return shown.every((one) => one.agreement === 'agrees') ? shown : null;
+  });
+}
+
+/** Everything that there is is final then: anvil calls so what is 64 blocks deep. */
+async function everythingIsFinal(): Promise<void> {
+  await client().mine({ blocks: 130 });
+}
+
+function lookAgain() {
+  return world.people().alice.client.lookAgain(vault.id);
+}
+
+async function decided(response: Promise<{ readonly id: string }>) {
+  const { alice, bob } = world.people();
+  const { id } = await response;
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  return finished(alice, id);
+}
+
+test('money that nobody reported is found, and what is there is what the chain says', async () => {
+  await everythingIsFinal();
+  await lookAgain();
+  const shown = await agreement();
+  expect(shown.map(({ kind, amount, incoming, outgoing }) => [kind, amount, incoming, outgoing])).toEqual([
+    ['native', (10n ** 18n).toString(), '0', '0'],
+    ['erc20', '1000', '0', '0'],
+  ]);
+  expect(shown.map(({ adjustment }) => adjustment)).toEqual([null, null]);
+});
+
+test('own transfers take their amount and their fee, and a call that comes to nothing its fee', async () => {
+  const { alice } = world.people();
+  const to = await world.chain.account(7);
+  const order = { vaultId: vault.id, chain: 'anvil', to };
+  const coins = await decided(alice.client.transfer({ ...order, amount: '300' }));
+  expect(coins).toMatchObject({
+    displayType: 'SENT',
+    movements: [{ kind: 'native', to, amount: '300' }],
+    balanceChanges: [{ amount: '-300', asset: { tokenAddress: null } }],
+  });
+  const tokens = await decided(alice.client.transfer({ ...order, amount: '70', tokenAddress: dollar }));
+  expect(tokens.balanceChanges).toMatchObject([{ amount: '-70', asset: { tokenAddress: dollar } }]);
+  const data = encodeFunctionData({ abi: erc20Abi, functionName: 'approve', args: [getAddress(to), 1n] });
+  const called = await decided(
+    unwrap(
+      alice.client.api.transaction['contract-interaction'].$post({
+        json: { vaultId: vault.id, chain: 'anvil', to: dollar, data, value: '0' },
+      }),
+    ),
+  );
+  expect([called.displayType, called.balanceChanges]).toEqual(['CONTRACT_INTERACTION', []]);
+  const open = await balances();
+  const fees = [coins, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
+  expect(open.map(({ outgoing }) => outgoing)).toEqual([(300n + fees).toString(), '70']);
+  await everythingIsFinal();
+  for (const { txHash } of [coins, tokens, called]) await report(world.stack().monitor, txHash ?? '');
+  await agreement();
+});
+
+test('what is in a block that may still go is coming in, and is there when it is final', async () => {
+  const account = getAddress(await world.chain.account(8));
+  const hash: Hex = await client().sendTransaction({ account, to: getAddress(vault.address), value: 11n });
+  await client().waitForTransactionReceipt({ hash });
+  await report(world.stack().monitor, hash);
+  const coming = () =>
+    eventually('money that comes in', async () => ((await balances())[0]?.incoming === '11' ? true : null));
+  await coming();
+  await client().request({ method: 'anvil_reorg' as never, params: [1, []] as never });
+  await report(world.stack().monitor, hash);
+  await eventually('that it is gone', async () => ((await balances())[0]?.incoming === '0' ? true : null));
+  await everythingIsFinal();
+  await agreement();
+});
+
+test('what no transaction explains is told in the history, and made up for', async () => {
+  const before = await world.chain.balance(vault.address);
+  // A reward, a withdrawal of a validator: the chain gives it, and nobody sends it.
+  await client().setBalance({ address: getAddress(vault.address), value: before + 5_000n });
+  await client().mine({ blocks: 1 });
+  await lookAgain();
+  await eventually('that it differs', async () => ((await balances())[0]?.agreement === 'differs' ? true : null));
+  const mended = await eventually('that it is mended', async () => {
+    const [coins] = await balances();
+    return coins?.agreement === 'agrees' ? coins : null;
+  });
+  expect(mended.amount).toBe((before + 5_000n).toString());
+  expect(mended.adjustment).toMatchObject({ amount: '5000', reason: 'UNSEEN_PAYMENT' });
+  const history = await world.people().alice.client.history(vault.id);
+  const [line] = history.history.filter(({ action }) => action === 'adjust-balance');
+  expect([line?.reason, JSON.parse(line?.detail ?? '{}')]).toMatchObject(['UNSEEN_PAYMENT', { units: '5000' }]);
+  await agreement();
+});

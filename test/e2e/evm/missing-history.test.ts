@@ -1,0 +1,77 @@
+import { afterEach, expect, test } from 'vitest';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { anvilClient } from '../../chains/evm/anvil-client.ts';
+import type { World } from '../world.ts';
+import { finished, reaches, startWorld, taken } from '../world.ts';
+
+/** A payment that was carried out, and nodes that do not know it. */
+
+/** What a node without history does not know. */
+const HISTORY = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockReceipts'];
+
+/** What anvil gives each of its accounts. */
+const TEN_THOUSAND = 10_000n * 10n ** 18n;
+
+let world: World;
+afterEach(() => world.end());
+
+const miner = () => anvilClient(world.chainUrl);
+
+/** Alice pays 1000 wei, and the payment waits in the mempool. */
+async function waiting(vault: ReadyVault, to: string): Promise<string> {
+  await miner().setAutomine(false);
+  const id = await world.approved({ vaultId: vault.id, chain: 'anvil', to, amount: '1000' });
+  await taken(world.people().alice, id);
+  return id;
+}
+
+/** An hour of blocks on top of the one that holds the payment. */
+const mineAnHour = () => miner().mine({ blocks: 120, interval: 30 });
+
+test('a node without history ends no payment, and the payment succeeds once a node has its receipt', async () => {
+  world = await startWorld();
+  const { alice } = world.people();
+  const vault = await world.vault('treasury');
+  const recipient = await world.chain.account(7);
+  const before = await world.chain.balance(recipient);
+  const id = await waiting(vault, recipient);
+  world.gate.forget(HISTORY);
+  await mineAnHour();
+  const unexplained = await reaches(
+    alice,
+    id,
+    ({ state, stateReason }) => stateReason === 'NONCE_USED_UNEXPLAINED' || state === 'FAILED',
+  );
+  expect([unexplained.state, unexplained.stateReason]).toEqual(['BROADCAST', 'NONCE_USED_UNEXPLAINED']);
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+  world.gate.forget([]);
+  await miner().setAutomine(true);
+  const done = await finished(alice, id);
+  expect([done.state, done.stateReason, done.attempts.length]).toEqual(['SUCCEEDED', null, 1]);
+});
+
+test('of two nodes the one that knows the payment is believed, and it succeeds once the other one shows it too', async () => {
+  world = await startWorld({ hasSecondNode: true });
+  const { alice } = world.people();
+  const vault = await world.vault('treasury');
+  const recipient = await world.chain.account(7);
+  const id = await waiting(vault, recipient);
+  world.gate.forget(HISTORY);
+  await mineAnHour();
+  const known = await reaches(alice, id, ({ state, stateReason }) => state === 'FAILED' || stateReason !== null);
+  expect([known.state, known.stateReason]).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
+  world.gate.forget([]);
+  await miner().setAutomine(true);
+  expect([(await finished(alice, id)).state, await world.chain.balance(recipient)]).toEqual([
+    'SUCCEEDED',
+    1000n + TEN_THOUSAND,
+  ]);
+
+  // From now on the second one is away, and then back again.
+  world.secondGate.close(503);
+  const next = await world.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
+  const alone = await reaches(alice, next, ({ state }) => state === 'CONFIRMING' || state === 'SUCCEEDED');
+  expect([alone.state, alone.stateReason]).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
+  world.secondGate.close(null);
+  expect((await finished(alice, next)).state).toBe('SUCCEEDED');
+});

@@ -1,0 +1,60 @@
+import { afterEach, expect, test } from 'vitest';
+import { keccak256, numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
+import type { Hex, TransactionSerializedEIP1559 } from 'viem';
+import type { World } from '../world.ts';
+import { finished, startWorld, taken } from '../world.ts';
+
+/** An RPC node that takes a payment and passes it on to no other node. */
+
+let world: World;
+afterEach(() => world.end());
+
+/** The first of two nodes takes all bytes, and says from then on that they wait in its mempool. */
+function withhold(): void {
+  const kept = new Map<unknown, object>();
+  world.gate.falsify(async (method, [request]) => {
+    if (method === 'eth_sendRawTransaction') {
+      const [raw, hash] = [request as TransactionSerializedEIP1559, keccak256(request as Hex)];
+      const { to, value = 0n, gas = 0n, data = '0x' } = parseTransaction(raw);
+      const from = await recoverTransactionAddress({ serializedTransaction: raw });
+      kept.set(hash, {
+        hash,
+        from,
+        to,
+        value: numberToHex(value),
+        gas: numberToHex(gas),
+        input: data,
+        blockHash: null,
+      });
+      return { result: hash };
+    }
+    const known = method === 'eth_getTransactionByHash' ? kept.get(request) : undefined;
+    return known === undefined ? undefined : { result: known };
+  });
+}
+
+test('the other node is given the payment as well, and it is made', async () => {
+  world = await startWorld({ hasSecondNode: true });
+  const vault = await world.vault('treasury');
+  const recipient = await world.chain.account(7);
+  const before = await world.chain.balance(recipient);
+  withhold();
+  const id = await world.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
+  expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});
+
+test('a node that was away is given it when it is back', async () => {
+  world = await startWorld({ hasSecondNode: true });
+  const vault = await world.vault('treasury');
+  const recipient = await world.chain.account(7);
+  const before = await world.chain.balance(recipient);
+  withhold();
+  world.secondGate.close(503);
+  const id = await world.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
+  const waiting = await taken(world.people().alice, id);
+  expect([waiting.state, await world.chain.balance(recipient)]).toEqual(['BROADCAST', before]);
+  world.secondGate.close(null);
+  expect((await finished(world.people().alice, id)).state).toBe('SUCCEEDED');
+  expect(await world.chain.balance(recipient)).toBe(before + 1000n);
+});

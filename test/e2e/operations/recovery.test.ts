@@ -1,0 +1,171 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { GENESIS } from '#chains/bitcoin/rules/network.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { newRecoveryKey, recovered, recoverySecretOf } from '#cli/recover.ts';
+import type { RecoveryPackage } from '#mpc/recovery.ts';
+import type { SignedExportList } from '#cosigner-client/export-lists.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';
+import type { World } from '../world.ts';
+import { startWorld } from '../world.ts';
+
+/** The day on which the service is gone, and there are the packages of its co-signers and a key in a safe. */
+
+const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
+const run = promisify(execFile);
+let safe: string;
+/** One for each co-signer. */
+let keyFiles: readonly string[];
+let world: World;
+let vault: ReadyVault;
+let packages: readonly RecoveryPackage[];
+
+beforeAll(async () => {
+  safe = await mkdtemp(join(tmpdir(), 'conclave-safe-'));
+  keyFiles = [1, 2, 3].map((node) => join(safe, `recovery-${node}.pem`));
+  world = await startWorld({ recoveryKeys: keyFiles.map(newRecoveryKey) });
+  vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
+  const answer = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
+  expect([answer.status, answer.body.missing]).toEqual([200, []]);
+  packages = answer.body.packages;
+}, 120_000);
+afterAll(async () => {
+  await world.end();
+  await rm(safe, { recursive: true, force: true });
+});
+
+type Lines = readonly { readonly action: string; readonly detail: string | null; readonly atMs: number }[];
+
+interface Exported {
+  readonly packages: readonly RecoveryPackage[];
+  readonly missing: readonly { readonly keyId: string; readonly node: number; readonly reason: string }[];
+}
+
+const opened = (some: readonly RecoveryPackage[], files = keyFiles) =>
+  recovered(files.map(recoverySecretOf), some, CHAINS);
+const of = (...nodes: readonly number[]) => packages.filter(({ node }) => nodes.includes(node));
+
+test('the packages of any two nodes and the key in the safe are the keys of all addresses', async () => {
+  for (const file of keyFiles) expect((await stat(file)).mode & 0o777).toBe(0o600);
+  expect([1, 2, 3].map((node) => of(node).length)).toEqual([3, 3, 3]);
+  const known = Object.values(vault.addresses).toSorted();
+  for (const nodes of [
+    [1, 2],
+    [1, 3],
+    [2, 3],
+    [1, 2, 3],
+  ]) {
+    const { wallets, faults } = await opened(of(...nodes));
+    // The key of EVM chains has an address of P2WPKH as well, which this vault does not use.
+    const addresses = wallets.map(({ address }) => address).filter((address) => !address.startsWith('bcrt1q'));
+    expect([faults, addresses.toSorted()]).toEqual([[], known]);
+    // Each was held against its address; and it is one key, whoever's shares make it.
+    // P2WPKH has a key of its own on regtest; the key of EVM chains was its key there before.
+    expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(4);
+  }
+  const secrets = await Promise.all([opened(of(1, 2)), opened(of(2, 3))]);
+  expect(secrets[0]?.wallets).toEqual(secrets[1]?.wallets);
+});
+
+test('members see the export in the history, before any co-signer gave a package, and at the co-signers', async () => {
+  const { client } = world.people().alice;
+  const nonce = 'ab'.repeat(32);
+  const listed = await client.request<{ lists: readonly SignedExportList[]; missing: readonly unknown[] }>(
+    'GET',
+    `/vault/${vault.id}/recovery-exports?nonce=${nonce}`,
+  );
+  const { body: page } = await client.request<{ history: Lines }>('GET', `/vault/${vault.id}/history`);
+  const keyIds = [...new Set(packages.map(({ keyId }) => keyId))];
+  expect([listed.status, listed.body.missing, keyIds.length]).toEqual([200, [], 3]);
+  const ofExports = page.history.filter(({ action }) => action.startsWith('recovery-'));
+  expect(ofExports.map(({ action, detail }) => [action, detail])).toEqual([
+    ...keyIds.map((keyId) => ['recovery-export', keyId]),
+    ...keyIds.map((keyId) => ['recovery-exported', `${keyId} 1,2,3`]),
+  ]);
+  // All of them run on one machine, by one clock.
+  for (const { atMs } of listed.body.lists.flatMap(({ exports }) => exports)) {
+    expect(ofExports[0]?.atMs).toBeLessThanOrEqual(atMs);
+  }
+  const [listsFile, pageFile, peersFile] = ['lists', 'page', 'peers'].map((name) => join(safe, `${name}.json`));
+  const signing = identitySecretsIn(world.folder).map((secret, i) => [i + 1, publicIdentity(secret)]);
+  await writeFile(listsFile ?? '', JSON.stringify(listed.body));
+  await writeFile(pageFile ?? '', JSON.stringify(page));
+  await writeFile(peersFile ?? '', JSON.stringify(Object.fromEntries(signing)));
+  const verify = ['cli/verify-exports.ts', '--peers', peersFile ?? '', '--lists', listsFile ?? '', pageFile ?? ''];
+  const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
+  expect(stdout).toContain('9 lists, and each export is in the history');
+  await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
+  // Who is not a member learns nothing.
+  const { mallory } = world.people();
+  const answer = await mallory.client.request('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
+  expect(answer.status).toBe(403);
+  const unasked = await client.request('GET', `/vault/${vault.id}/recovery-exports`);
+  expect(unasked.status).toBe(400);
+});
+
+test('one node’s packages, or another key, are nothing', async () => {
+  expect((await opened(of(2))).wallets).toEqual([]);
+  expect((await opened([...of(2), ...of(2)])).wallets).toEqual([]);
+  const other = join(safe, 'other.pem');
+  newRecoveryKey(other);
+  const { wallets, faults } = await opened(packages, [other]);
+  expect([wallets, faults.every((fault) => /another-recovery-key|0 shares/.test(fault))]).toEqual([[], true]);
+});
+
+test('nothing in a package can be changed: what is public is bound to the seal, and the share to its point', async () => {
+  const [one] = of(1);
+  if (one === undefined) throw new Error('node 1 has given one');
+  const flipped = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
+  const elsewhere = packages.find(({ keyId, scheme }) => keyId !== one.keyId && scheme !== one.scheme);
+  const changes: readonly Partial<RecoveryPackage>[] = [
+    { keyId: elsewhere?.keyId ?? '' },
+    { epoch: 2 },
+    { node: 2 },
+    { threshold: 1 },
+    { publicKey: elsewhere?.publicKey ?? '' },
+    { publicShares: { ...one.publicShares, '3': one.publicShares['2'] ?? '' } },
+    { recoveryKey: flipped(one.recoveryKey) },
+    { encapsulated: flipped(one.encapsulated) },
+    { ciphertext: flipped(one.ciphertext) },
+  ];
+  for (const change of changes) {
+    const { wallets, faults } = await opened([{ ...one, ...change }]);
+    expect([change, wallets, faults.length > 0]).toEqual([change, [], true]);
+    expect(faults.join()).toContain('recoveryKey' in change ? 'another-recovery-key' : 'does-not-open');
+  }
+});
+
+test('in a terminal: export, and open without the service', async () => {
+  const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
+  const exported = await run(process.execPath, ['cli/admin.ts', 'recovery', 'export', '--vault', String(vault.id)], {
+    env,
+  });
+  const file = join(safe, 'vault.json');
+  await writeFile(file, exported.stdout);
+  const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
+  const words = ['cli/recover.ts', 'open', ...keys, '--chain', 'eip155:31337', file];
+  const { stdout, stderr } = await run(process.execPath, words);
+  expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
+    [{ address: vault.address }],
+    expect.stringContaining('node 1: another-recovery-key') as string,
+  ]);
+  await expect(run(process.execPath, ['cli/recover.ts', 'new', ...keys])).rejects.toThrow('EEXIST');
+  const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);
+  const made = await run(process.execPath, ['cli/recover.ts', 'new', ...fresh]);
+  expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
+});
+
+test('a node that has pinned no such key gives nothing, and it is said which', async () => {
+  await world.restart({ absent: [2], recoveryKeys: [] });
+  const { body } = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
+  expect(body.packages).toEqual([]);
+  expect(new Set(body.missing.map(({ node, reason }) => `${node} ${reason}`))).toEqual(
+    new Set(['1 no-recovery-key', '2 unreachable', '3 no-recovery-key']),
+  );
+});

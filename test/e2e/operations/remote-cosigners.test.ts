@@ -1,0 +1,68 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { configure } from '#local/stack/configuration.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import type { Runtime } from '#local/stack/runtime.ts';
+import { startRuntime } from '#local/stack/runtime.ts';
+import type { World } from '../world.ts';
+import { finished, startWorld } from '../world.ts';
+
+/**
+ * Co-signers apart from their coordinator, as in other accounts: processes and storage of their own, reached over HTTP, that take nothing which
+ * the coordinator has not signed.
+ */
+
+const RECIPIENT = '0x00000000000000000000000000000000a9a27000';
+let folder: string;
+let elsewhere: Runtime;
+let world: World;
+let vault: ReadyVault;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'conclave-apart-'));
+  const settings = { rpcUrls: {}, cosigners: 4, isCoordinatorPinned: true };
+  const { files } = configure(folder, settings);
+  elsewhere = await startRuntime(files.slice(1), { folder: join(folder, 'elsewhere') });
+  const cosignerUrls = Object.fromEntries(elsewhere.ports.map((port, i) => [i + 1, `http://127.0.0.1:${port}`]));
+  world = await startWorld({ folder, cosigners: 4, cosignerUrls });
+  vault = await world.vault('treasury', { signingThreshold: 3 });
+}, 120_000);
+afterAll(async () => {
+  await world.end();
+  await elsewhere.stop();
+  await rm(folder, { recursive: true, force: true });
+});
+
+test('a vault whose key takes three of four co-signers in other accounts pays', async () => {
+  const { alice } = world.people();
+  const body = { vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1234' };
+  const record = await finished(alice, await world.approved(body));
+  expect(record).toMatchObject({ state: 'SUCCEEDED' });
+  expect(await world.chain.balance(RECIPIENT)).toBe(1234n);
+});
+
+test('whoever finds their addresses can do nothing with them', async () => {
+  for (const port of elsewhere.ports) {
+    const answer = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
+    expect(answer.status).toBe(401);
+  }
+});
+
+test('more co-signers than there are sign for no vault', async () => {
+  const { alice } = world.people();
+  const founding = {
+    name: 'Too much',
+    members: [{ userId: alice.id, roles: ['signer'] }],
+    threshold: 1,
+    approvalMode: 'token',
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+    signingThreshold: 5,
+  };
+  const answer = await world
+    .service()
+    .request<{ errors: { pointer: string }[] }>('POST', '/internal/vault', { body: founding });
+  expect([answer.status, answer.body.errors[0]?.pointer]).toEqual([400, '/signingThreshold']);
+});

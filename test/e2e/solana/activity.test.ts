@@ -1,0 +1,190 @@
+import { randomBytes } from '@noble/hashes/utils.js';
+import type { Address } from '@solana/kit';
+import { createNoopSigner, getBase58Decoder } from '@solana/kit';
+import { getTransferSolInstruction } from '@solana-program/system';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
+import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
+import type { TransactionRecord } from '#cli/api-client.ts';
+import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
+import { report, watchableSolana, watchLedger } from '#local/stack/monitor.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import { seededRandom } from '#local/stack/seeded-random.ts';
+import type { LocalSolanaChain } from '#local/solana/chain.ts';
+import type { SolanaNode } from '#local/solana/node.ts';
+import { startSolanaNode } from '#local/solana/node.ts';
+import { pollUntil } from '#local/stack/poll.ts';
+import { mintTo, newToken, payTokens } from '#local/solana/tokens.ts';
+import { CLUSTER, stranger } from '../../chains/solana/cast.ts';
+import type { World } from '../world.ts';
+import { finished, startWorld } from '../world.ts';
+
+/** What comes to a wallet on Solana, reported by a monitor that may lie, and believed only where the cluster says it too. */
+
+const SOL = 1_000_000_000n;
+const CHAIN = 'solana-local';
+
+let node: SolanaNode;
+let ledger: LocalSolanaChain;
+let world: World;
+let vault: ReadyVault;
+let wallet: Address;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+  ledger = node.ledger;
+  world = await startWorld({ solanaUrl: node.url });
+  vault = await world.vault('treasury', { chains: [CHAIN] });
+  const address = vault.addresses[CHAIN] ?? '';
+  if (!isPublicKey(address)) throw new Error('the wallet has an address');
+  wallet = address;
+});
+afterAll(async () => {
+  await world.end();
+  await node.stop();
+});
+
+const notify = (txHash: string) => report(world.stack().monitor, { txHash, chain: CLUSTER });
+
+async function records(of: ReadyVault = vault): Promise<readonly TransactionRecord[]> {
+  const { alice } = world.people();
+  const answer = await alice.client.api.vault[':vaultId'].transactions.$get({
+    param: { vaultId: String(of.id) },
+    query: { visible: 'all', limit: '100' },
+  });
+  return (await answer.json()).transactions;
+}
+
+const recordOf = async (hash: string) => (await records()).find(({ txHash }) => txHash === hash) ?? null;
+const appears = (hash: string) => pollUntil(`a record of ${hash}`, () => recordOf(hash), 20_000);
+
+function pay(to: Address, amount: bigint, from = rich): string {
+  return ledger.carryOut(from, [getTransferSolInstruction({ source: createNoopSigner(from), destination: to, amount })])
+    .hash;
+}
+
+const rich = stranger();
+
+test('SOL that comes in is in the history and in the balance, with who sent it', async () => {
+  ledger.airdrop(rich, 1_000n * SOL);
+  const hash = pay(wallet, 5n * SOL);
+  expect(await notify(hash)).toBe(200);
+  const record = await appears(hash);
+  expect(record).toMatchObject({
+    kind: 'activity',
+    displayType: 'RECEIVED',
+    direction: 'in',
+    from: rich,
+    to: wallet,
+    amount: (5n * SOL).toString(),
+    feePaid: null,
+    asset: { tokenAddress: null, symbol: 'SOL', decimals: 9 },
+  });
+  const { alice } = world.people();
+  expect((await finished(alice, record.id)).finality).toBe('finalized');
+  const { balances } = await alice.client.balances(vault.id);
+  const held = balances.find(({ chain }) => chain === CHAIN);
+  expect([held?.current, held?.wallet]).toEqual([(5n * SOL).toString(), wallet]);
+});
+
+test('tokens and an NFT come in as what they are', async () => {
+  const [token, collectible] = [newToken(ledger), newToken(ledger, 0)];
+  const minted = mintTo(ledger, token, rich, 9_000_000n);
+  mintTo(ledger, collectible, rich, 1n);
+  expect(minted).not.toBe('');
+  const paid = payTokens(ledger, token, { from: rich, to: wallet, amount: 2_000_000n });
+  const given = payTokens(ledger, collectible, { from: rich, to: wallet, amount: 1n, decimals: 0 });
+  for (const hash of [paid, given]) expect(await notify(hash)).toBe(200);
+  expect(await appears(paid)).toMatchObject({
+    displayType: 'RECEIVED',
+    from: rich,
+    amount: '2000000',
+    asset: { tokenAddress: token },
+    movements: [{ kind: 'spl' }],
+  });
+  expect(await appears(given)).toMatchObject({ displayType: 'RECEIVED', movements: [{ kind: 'splNft', amount: '1' }] });
+});
+
+test('what comes out of nothing is minted, and does not pass for a payment of somebody', async () => {
+  const collectible = newToken(ledger, 0);
+  const hash = mintTo(ledger, collectible, wallet, 1n);
+  await notify(hash);
+  expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
+});
+
+test('deliveries about nothing, about others, about what failed, and about no signature credit nothing', async () => {
+  const before = (await records()).length;
+  const elsewhere = pay(stranger(), SOL);
+  const none = getBase58Decoder().decode(randomBytes(64));
+  for (const hash of [elsewhere, none, 'no signature', '']) expect([200, 400]).toContain(await notify(hash));
+  const last = pay(wallet, 890_880n);
+  await notify(last);
+  await appears(last);
+  expect((await records()).length).toBe(before + 1);
+});
+
+test('the vault’s own payment is the same record, not a second one', async () => {
+  const { alice, bob } = world.people();
+  const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to: rich, amount: '1000000' });
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const done = await finished(alice, id);
+  expect(await notify(done.txHash ?? '')).toBe(200);
+  const last = pay(wallet, 890_880n);
+  await notify(last);
+  await appears(last);
+  expect((await records()).filter(({ txHash }) => txHash === done.txHash)).toHaveLength(1);
+});
+
+test('what nobody has reported is found by asking again, tokens among it', async () => {
+  const token = newToken(ledger);
+  mintTo(ledger, token, rich, 9_000_000n);
+  payTokens(ledger, token, { from: rich, to: wallet, amount: 1n });
+  // The second one names only the token account.
+  const hashes = [pay(wallet, 2n * SOL), payTokens(ledger, token, { from: rich, to: wallet, amount: 3_000_000n })];
+  const { alice } = world.people();
+  await alice.client.lookAgain(vault.id);
+  for (const hash of hashes) await appears(hash);
+});
+
+test('whatever the monitor loses, doubles and delays, in the end there is exactly what the cluster says', async () => {
+  const seed = Date.now() % 1_000_000;
+  console.log(`seed ${seed}`);
+  const chance = seededRandom(seed);
+  const fresh = await world.vault('mischief', { chains: [CHAIN] });
+  const address = fresh.addresses[CHAIN] as Address;
+  const token = newToken(ledger);
+  mintTo(ledger, token, rich, 10n ** 12n);
+  const monitor = watchLedger(watchableSolana(ledger), world.stack().monitor, new FaultyMonitor(chance));
+  const hashes: string[] = [];
+  for (let i = 0; i < 25; i++) {
+    const amount = BigInt(1 + Math.floor(chance() * 1_000));
+    const paysTokens = chance() < 0.4;
+    hashes.push(
+      paysTokens ? payTokens(ledger, token, { from: rich, to: address, amount }) : pay(address, 890_880n + amount),
+    );
+  }
+  await monitor.stop();
+  const { alice } = world.people();
+  const all = async () => {
+    await alice.client.lookAgain(fresh.id);
+    const found = (await records(fresh)).filter(({ chain }) => chain === CHAIN).map(({ txHash }) => txHash);
+    return found.length >= hashes.length ? found : null;
+  };
+  const found = await pollUntil('every record', all, 60_000);
+  expect([found.length, new Set(found)]).toEqual([hashes.length, new Set(hashes)]);
+  const held = await pollUntil(
+    'settled balances',
+    async () => {
+      const { balances } = await alice.client.balances(fresh.id);
+      const here = balances.filter(({ chain }) => chain === CHAIN);
+      return here.every(({ amount, current }) => amount === current) ? here : null;
+    },
+    30_000,
+  );
+  const of = (tokenAddress: string | null) => held.find(({ asset }) => asset.tokenAddress === tokenAddress)?.amount;
+  expect(of(null)).toBe((ledger.account(address)?.lamports ?? 0n).toString());
+  const account = tokenAccountIn(ledger.account(tokenAccountOf(address, token)));
+  expect(of(token)).toBe((account?.units ?? 0n).toString());
+  expect(held.filter(({ adjustment }) => adjustment !== null)).toEqual([]);
+}, 120_000);

@@ -1,0 +1,320 @@
+import { verify } from 'node:crypto';
+import type { Address } from '@solana/kit';
+import { getBase58Encoder } from '@solana/kit';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { derivedAddress, isPublicKey } from '#chains/solana/rules/address.ts';
+import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
+import { unwrap } from '#cli/api-client.ts';
+import type { ReadyVault } from '#local/stack/provision.ts';
+import type { LocalSolanaChain } from '#local/solana/chain.ts';
+import type { SolanaNode } from '#local/solana/node.ts';
+import { startSolanaNode } from '#local/solana/node.ts';
+import { account, mintTo, newToken } from '#local/solana/tokens.ts';
+import { stranger } from '../../chains/solana/cast.ts';
+import { ed25519Key } from '../../mpc/ed25519-key.ts';
+import type { Gate } from '../rpc-proxy.ts';
+import { startGate } from '../rpc-proxy.ts';
+import type { World } from '../world.ts';
+import { finished, reaches, startWorld } from '../world.ts';
+
+/** A vault on Solana, from the outside: the same calls as everywhere, against the real virtual machine. */
+
+const SOL = 1_000_000_000n;
+const CHAIN = 'solana-local';
+
+let node: SolanaNode;
+let gate: Gate;
+let world: World;
+let vault: ReadyVault;
+let wallet: Address;
+let ledger: LocalSolanaChain;
+
+beforeAll(async () => {
+  node = await startSolanaNode();
+  ledger = node.ledger;
+  gate = await startGate(node.url);
+  world = await startWorld({ solanaUrl: gate.url });
+  vault = await world.vault('treasury', { chains: [CHAIN] });
+  const address = vault.addresses[CHAIN] ?? '';
+  if (!isPublicKey(address)) throw new Error('the wallet has an address');
+  wallet = address;
+  ledger.airdrop(wallet, 100n * SOL);
+});
+afterAll(async () => {
+  await world.end();
+  await gate.stop();
+  await node.stop();
+});
+
+const balance = (of: Address) => ledger.account(of)?.lamports ?? 0n;
+
+function payment(to: Address, differences: Partial<TransferBody> = {}): TransferBody {
+  return { vaultId: vault.id, chain: CHAIN, to, amount: SOL.toString(), ...differences };
+}
+
+const approved = (body: TransferBody) => world.approved(body);
+
+const done = (id: string) => finished(world.people().alice, id);
+
+test('two approvals run a transfer, and its record says what it says on every chain', async () => {
+  const to = stranger();
+  const record = await done(await approved(payment(to, { note: 'for the server' })));
+  expect([record.state, record.displayType, record.direction, record.finality]).toEqual([
+    'SUCCEEDED',
+    'SENT',
+    'out',
+    'finalized',
+  ]);
+  expect(balance(to)).toBe(SOL);
+  expect([record.from, record.to, record.amount, record.asset?.symbol, record.asset?.decimals]).toEqual([
+    wallet,
+    to,
+    SOL.toString(),
+    'SOL',
+    9,
+  ]);
+  expect(ledger.entry(record.txHash ?? '')?.error).toBeNull();
+  expect(BigInt(record.feePaid ?? '0')).toBeGreaterThanOrEqual(5_000n);
+});
+
+test('approvals may take as long as they like: what a blockhash lives for counts from the signing', async () => {
+  const { alice, bob } = world.people();
+  const to = stranger();
+  const { id } = await alice.client.transfer(payment(to));
+  await alice.client.approve(id);
+  ledger.advance(10_000n);
+  await bob.client.approve(id);
+  expect((await done(id)).state).toBe('SUCCEEDED');
+  expect(balance(to)).toBe(SOL);
+});
+
+test('tokens arrive at a wallet that never had any, and the estimate has told what its account costs', async () => {
+  const { alice } = world.people();
+  const mint = newToken(ledger);
+  mintTo(ledger, mint, wallet, 5_000_000n);
+  const to = stranger();
+  const body = payment(to, { tokenAddress: mint, amount: '1500000' });
+  const { vaultId, chain, amount, tokenAddress } = body;
+  const estimate = await alice.client.request<{ accountRent: string; normal: { maxFee: string } }>(
+    'POST',
+    '/transaction/estimate-fee',
+    { body: { vaultId, chain, to, amount, tokenAddress } },
+  );
+  expect([estimate.status, estimate.body.accountRent]).toEqual([200, '2039280']);
+  const record = await done(await approved(body));
+  expect(record.state).toBe('SUCCEEDED');
+  const again = await alice.client.request<{ accountRent: string }>('POST', '/transaction/estimate-fee', {
+    body: { vaultId, chain, to, amount, tokenAddress },
+  });
+  expect(again.body.accountRent).toBe('0');
+});
+
+test('a memo is shown to the signers and written into the chain', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  const id = await approved(payment(to, { memo: '104729' }));
+  const record = await done(id);
+  expect([record.state, record.memo]).toEqual(['SUCCEEDED', '104729']);
+  expect(ledger.entry(record.txHash ?? '')?.logs.join()).toContain('104729');
+  const unreadable = await alice.client.request<{ errors: readonly { code: string }[] }>(
+    'POST',
+    '/transaction/transfer',
+    {
+      body: payment(to, { memo: 'a\u202Eb' }),
+    },
+  );
+  expect([unreadable.status, unreadable.body.errors[0]?.code]).toEqual([400, 'invalid-memo']);
+});
+
+test('an address of a program is paid only where the request acknowledges it, and signers are warned', async () => {
+  const { alice } = world.people();
+  const to = derivedAddress([Buffer.from('vault')], stranger());
+  const refused = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
+    body: payment(to),
+  });
+  expect([refused.status, refused.body.errors[0]?.code]).toEqual([400, 'off-curve']);
+  const id = await approved(payment(to, { recipientMayHaveNoKey: true }));
+  const record = await done(id);
+  expect([record.state, record.warnings.map(({ code }) => code)]).toEqual(['SUCCEEDED', ['recipient-may-have-no-key']]);
+  expect(balance(to)).toBe(SOL);
+  // Of a person it says nothing, and warns of nothing.
+  const { warnings } = await alice.client.transfer(payment(stranger(), { recipientMayHaveNoKey: true }));
+  expect(warnings).toEqual([]);
+});
+
+test('a message is signed for the wallet and ends without a transaction', async () => {
+  const { alice, bob } = world.people();
+  const sent = ledger.naming(wallet).length;
+  const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
+    body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
+  });
+  expect(created.status).toBe(201);
+  const { id } = created.body;
+  await alice.client.approve(id);
+  await bob.client.approve(id);
+  const record = await done(id);
+  expect([record.state, record.displayType, record.txHash, record.messageFormat]).toEqual([
+    'SUCCEEDED',
+    'MESSAGE',
+    null,
+    'solana-offchain',
+  ]);
+  const encoder = getBase58Encoder();
+  const key = ed25519Key(Uint8Array.from(encoder.encode(wallet)));
+  // Domain, version 1, one signer, and the text to the end.
+  const header = Buffer.from([0xff, ...Buffer.from('solana offchain'), 1, 1]);
+  const bytes = Buffer.concat([header, Buffer.from(encoder.encode(wallet)), Buffer.from('Sign in to example.com')]);
+  expect(verify(null, bytes, key, Buffer.from(encoder.encode(record.signature ?? '')))).toBe(true);
+  const claim = { chain: CHAIN, address: wallet, message: 'Sign in to example.com', signature: record.signature ?? '' };
+  const verdict = (json: typeof claim) => unwrap(alice.client.api.transaction.message.verify.$post({ json }));
+  expect(await verdict(claim)).toMatchObject({ valid: true, format: 'solana-offchain' });
+  expect(await verdict({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
+  expect(ledger.naming(wallet).length).toBe(sent);
+});
+
+test('one rejection ends it, and nothing is ever sent', async () => {
+  const { alice, bob } = world.people();
+  const sent = ledger.naming(wallet).length;
+  const { id } = await alice.client.transfer(payment(stranger()));
+  await alice.client.approve(id);
+  await bob.client.reject(id);
+  expect([(await done(id)).state, ledger.naming(wallet).length]).toEqual(['REJECTED', sent]);
+});
+
+test.each<[string, string, object, number, string]>([
+  [
+    'an allowance of ERC-20',
+    'erc20-approve',
+    { tokenAddress: stranger(), spender: stranger(), amount: '1' },
+    422,
+    'not-on-this-chain',
+  ],
+  ['calldata', 'contract-interaction', { to: stranger(), data: '0x00', value: '0' }, 422, 'not-on-this-chain'],
+  [
+    'an address of Ethereum',
+    'transfer',
+    { to: '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', amount: '1' },
+    400,
+    'invalid-request',
+  ],
+  ['more than there is', 'transfer', { to: stranger(), amount: (1_000n * SOL).toString() }, 422, 'insufficient-funds'],
+  ['too little for a new account', 'transfer', { to: stranger(), amount: '1000' }, 422, 'would-revert'],
+  [
+    'a token that there is not',
+    'transfer',
+    { to: stranger(), amount: '1', tokenAddress: stranger() },
+    422,
+    'would-revert',
+  ],
+])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
+  const { alice } = world.people();
+  const before = await alice.client.transactions(vault.id);
+  const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
+    body: { vaultId: vault.id, chain: CHAIN, ...body },
+  });
+  expect([refused.status, refused.body.code]).toEqual([status, code]);
+  expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+});
+
+test('programs, mints and tokens of Token-2022 are refused by their names', async () => {
+  const { alice } = world.people();
+  const mint = newToken(ledger);
+  const newer = stranger();
+  ledger.put(account(newer, new Uint8Array(82), 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address));
+  const request = async (body: TransferBody) =>
+    (await alice.client.request<{ detail: string }>('POST', '/transaction/transfer', { body })).body.detail;
+  expect(await request(payment('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address))).toMatch(/program|no wallet/);
+  expect(await request(payment(mint))).toMatch(/no wallet|derived/);
+  expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
+});
+
+test('bytes that never arrived in their time are signed again, and it is paid once', async () => {
+  const fresh = await world.vault('second', { chains: [CHAIN] });
+  const from = fresh.addresses[CHAIN] as Address;
+  ledger.airdrop(from, 10n * SOL);
+  const { alice, bob } = world.people();
+  const to = stranger();
+  const { id } = await alice.client.transfer(payment(to, { vaultId: fresh.id }));
+  await alice.client.approve(id);
+  const held = gate.hold('sendTransaction');
+  await bob.client.approve(id);
+  const call = await held;
+  ledger.advance(151n);
+  // The leader drops it: its blockhash is too old by now.
+  await call.deliver();
+  const record = await done(id);
+  expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 2, SOL]);
+  expect(new Set(record.attempts.map(({ nonce }) => nonce)).size).toBe(1);
+});
+
+test('a crash between signature and broadcast leads to the same bytes, whether they were out or not', async () => {
+  for (const delivered of [true, false]) {
+    const { alice, bob } = world.people();
+    const to = stranger();
+    const { id } = await alice.client.transfer(payment(to));
+    await alice.client.approve(id);
+    const held = gate.hold('sendTransaction');
+    await bob.client.approve(id);
+    const call = await held;
+    await world.stack().kill();
+    if (delivered) await call.deliverSilently();
+    await world.restart();
+    const record = await finished(world.people().alice, id);
+    expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 1, SOL]);
+  }
+});
+
+test('more payments than the wallet has places: all are made, each once', async () => {
+  const recipients = Array.from({ length: 20 }, stranger);
+  const before = balance(wallet);
+  const ids = await Promise.all(recipients.map((to) => approved(payment(to))));
+  for (const id of ids) expect((await done(id)).state).toBe('SUCCEEDED');
+  expect(recipients.map(balance)).toEqual(recipients.map(() => SOL));
+  expect(before - balance(wallet)).toBeGreaterThan(20n * SOL);
+});
+
+test('one that waits can be made faster, or undone, and at most one attempt is ever carried out', async () => {
+  const { alice } = world.people();
+  const [kept, undone] = [stranger(), stranger()];
+  for (const [to, action] of [
+    [kept, 'speed-up'],
+    [undone, 'cancel'],
+  ] as const) {
+    const held = gate.hold('sendTransaction');
+    const id = await approved(payment(to));
+    const call = await held;
+    // The node takes it and never passes it on.
+    call.pretend(await signatureOf(alice, id));
+    await reaches(alice, id, ({ attempts }) => attempts[0]?.outcome === 'accepted');
+    const request = await alice.client.request('POST', `/transaction/${id}/${action}`);
+    expect(request.status).toBe(200);
+    const record = await done(id);
+    expect(record.state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
+  }
+  expect([balance(kept), balance(undone)]).toEqual([SOL, 0n]);
+});
+
+test('what is carried out while a faster one is wanted is told so, and nothing more is signed', async () => {
+  const { alice } = world.people();
+  const to = stranger();
+  const sending = gate.hold('sendTransaction');
+  const id = await approved(payment(to));
+  (await sending).pretend(await signatureOf(alice, id));
+  await reaches(alice, id, ({ attempts }) => attempts[0]?.outcome === 'accepted');
+  const [wire = ''] = gate.said
+    .flatMap((text): string[] => (text.includes('sendTransaction') ? JSON.parse(text).params : []))
+    .slice(-2);
+  // What a faster one would cost is asked before its nonce is.
+  const pricing = gate.hold('getRecentPrioritizationFees');
+  expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
+  const call = await pricing;
+  ledger.send(new Uint8Array(Buffer.from(wire, 'base64')));
+  await call.deliver();
+  const record = await done(id);
+  expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 1, SOL]);
+});
+
+async function signatureOf({ client }: ReturnType<World['people']>['alice'], id: string): Promise<string> {
+  const { attempts } = await client.read(id);
+  return attempts.at(-1)?.hash ?? '';
+}

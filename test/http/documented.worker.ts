@@ -1,0 +1,19 @@
+import { expect } from 'vitest';
+import { promiseFault, routeOf } from './documented-answer.ts';
+import type { Promises } from '../worker/main.ts';
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+/** Holds an answer against what its route promises. Every request of every test goes through here. */
+export function expectDocumented(line: string, { status, headers, body }: Answer): void {
+  const { promises } = globalThis as unknown as { promises: Promises };
+  const [method = '', path = ''] = line.split(' ');
+  const route = routeOf(promises.ROUTES, method, path);
+  const contentType = headers.get('content-type');
+  const fault = route === null ? null : promiseFault(promises, route, { status, contentType, body });
+  expect([line, fault]).toEqual([line, null]);
+}

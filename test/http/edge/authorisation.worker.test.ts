@@ -1,0 +1,308 @@
+import { beforeAll, expect, test, vi } from 'vitest';
+import type { Person, Treasury } from '../scene.worker.ts';
+import {
+  anotherToken,
+  call,
+  asService,
+  changePolicy,
+  coordinator,
+  created,
+  enter,
+  foundTreasury,
+  RECIPIENT,
+  stored,
+  WALLET,
+} from '../scene.worker.ts';
+import type { Promises } from '../../worker/main.ts';
+
+/**
+ * Who may do what: every route that a token opens, for every role and for people from elsewhere. The rule is written here a second
+ * time, as a table; a route without a row fails.
+ */
+
+type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
+const ROLES: readonly Role[] = ['viewer', 'initiator', 'signer', 'admin'];
+
+/** Who gets past the door of a route; `creator` besides. Routes about oneself are for everybody, those of a session for no token. */
+const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'session'>> = {
+  'POST /transaction/estimate-fee': ['initiator', 'signer'],
+  'POST /transaction/transfer': ['initiator', 'signer'],
+  'POST /transaction/message': ['initiator', 'signer'],
+  'POST /transaction/message/verify': 'oneself',
+  'POST /transaction/contract-interaction': ['initiator', 'signer'],
+  'POST /transaction/erc20-approve': ['initiator', 'signer'],
+  'GET /transaction/:txId': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /transaction/:txId/challenge': ['signer'],
+  'GET /transaction/:txId/simulation': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /transaction/:txId/approve': ['signer'],
+  'POST /transaction/:txId/reject': ['signer'],
+  'POST /transaction/:txId/cancel': ['admin'],
+  'POST /transaction/:txId/speed-up': ['initiator', 'signer'],
+  'POST /transaction/:txId/child-pays-for-parent': ['initiator', 'signer'],
+  'PATCH /transaction/:txId/visibility': ['initiator', 'signer', 'admin'],
+  'GET /transaction/:txId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/transactions': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/balances': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/history': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/reprocess-incoming-transactions': ['initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/consolidate': ['initiator', 'signer'],
+  'GET /vault/:vaultId/policy': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/policy-change': ['signer', 'admin'],
+  'POST /vault/:vaultId/policy/:version/renewal': ['signer', 'admin'],
+  'GET /vault/:vaultId/policies': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/recovery-exports': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/policy-change': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /vault/:vaultId/policy-change/:changeId': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/policy-change/:changeId/approve': ['signer'],
+  'POST /vault/:vaultId/policy-change/:changeId/reject': ['signer'],
+  'POST /vault/:vaultId/policy-change/:changeId/cancel': ['admin'],
+  'GET /vault/:vaultId/credential-reset': ['viewer', 'initiator', 'signer', 'admin'],
+  'POST /vault/:vaultId/credential-reset/:resetId/cancel': ['viewer', 'initiator', 'signer', 'admin'],
+  'GET /personal-access-token': 'oneself',
+  'GET /personal-access-token/:id': 'owner',
+  'PATCH /personal-access-token/:id': 'owner',
+  'POST /personal-access-token/:id/rotate': 'owner',
+  'DELETE /personal-access-token/:id': 'owner',
+  'GET /push-subscription': 'oneself',
+  'POST /push-subscription': 'oneself',
+  'DELETE /push-subscription/:subscriptionId': 'owner',
+  'GET /user/me': 'oneself',
+  'GET /user/me/credential-reset': 'oneself',
+  'POST /user/me/credential-reset/:resetId/cancel': 'owner',
+  'GET /vault/:vaultId/events': 'session',
+  'DELETE /session': 'session',
+  'DELETE /sessions': 'session',
+  'GET /session/vaults': 'session',
+  'POST /session/access-token': 'session',
+};
+
+const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+/** A browser that is notified; the keys are an example of RFC 8291. */
+const SUBSCRIPTION = {
+  endpoint: 'https://push.test/of-everybody',
+  keys: {
+    p256dh: 'BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8pZGH6SRpkNtoIAiw4',
+    auth: 'BTBZMqHH6r4Tts7J_aSIgg',
+  },
+};
+/** The documentation of web3.js, `web3.eth.accounts.sign`. */
+const CLAIM = {
+  chain: 'ethereum',
+  address: '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23',
+  message: 'Some data',
+  signature:
+    '0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c',
+};
+const BODIES: Readonly<Record<string, object>> = {
+  'POST /transaction/estimate-fee': { to: RECIPIENT, amount: '1' },
+  'POST /transaction/transfer': { to: RECIPIENT, amount: '1' },
+  'POST /transaction/message': { message: 'hello' },
+  'POST /transaction/message/verify': CLAIM,
+  'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
+  'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
+  'PATCH /transaction/:txId/visibility': { visible: false },
+  'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', coins: 5 },
+  'POST /vault/:vaultId/policy-change': { threshold: 1 },
+  'POST /session/access-token': { name: 'new' },
+  'PATCH /personal-access-token/:id': { name: 'renamed' },
+  'POST /push-subscription': SUBSCRIPTION,
+};
+
+interface World {
+  readonly treasury: Treasury;
+  readonly members: Readonly<Record<Role, Person>>;
+  /** An admin too, who clears the table between two tries. */
+  readonly usher: Person;
+  /** Signs in another vault. */
+  readonly neighbour: Person;
+  /** In no vault at all. */
+  readonly stranger: Person;
+}
+
+let world: World;
+
+beforeAll(async () => {
+  const treasury = await foundTreasury({ threshold: 3 });
+  const elsewhere = await foundTreasury();
+  const members: Partial<Record<Role, Person>> = {};
+  for (const role of ROLES) {
+    const person = await enter(role);
+    members[role] = person;
+    if (role === 'signer') continue;
+    await asService(`PUT /internal/vault/${treasury.id}/member/${person.id}`, { roles: [role] });
+  }
+  const signers = [treasury.alice, treasury.bob, treasury.carol, members.signer];
+  await changePolicy(treasury, { signers: signers.flatMap((person) => (person === undefined ? [] : [person.id])) });
+  const usher = await enter('usher');
+  await asService(`PUT /internal/vault/${treasury.id}/member/${usher.id}`, { roles: ['admin'] });
+  world = {
+    treasury,
+    usher,
+    members: members as Record<Role, Person>,
+    neighbour: elsewhere.alice,
+    stranger: await enter('eve'),
+  };
+}, 30_000);
+
+const lines = Object.keys(TABLE);
+
+/** One request of one person, with a token of its own, about a fresh transaction and a token of alice's. */
+async function tried(line: string, person: Person) {
+  const { treasury } = world;
+  const { token } = await anotherToken(person);
+  const spare = line.includes(':id') ? await anotherToken(treasury.alice) : null;
+  const transaction = line.includes(':txId') ? await proposed(treasury) : null;
+  const change = line.includes(':changeId') ? await policyWanted(treasury) : null;
+  const subscription = line.includes(':subscriptionId') ? await subscribed(treasury.alice) : null;
+  const of = line.startsWith('POST /user/me/') ? treasury.alice : treasury.bob;
+  const reset = line.includes(':resetId') ? await asService(`POST /internal/user/${of.id}/credential-reset`) : null;
+  const filled = line
+    .replace(':txId', String(transaction?.body['id']))
+    .replace(':resetId', String(reset?.body['id']))
+    .replace(':vaultId', String(treasury.id))
+    .replace(':changeId', change ?? '')
+    .replace(':version', '2')
+    .replace(':subscriptionId', subscription ?? '')
+    .replace(':id', spare?.token.slice(12, 28) ?? '');
+  const body = BODIES[line];
+  const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
+  const place = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
+  // Its reader names the nonce that co-signers sign.
+  const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
+  return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
+}
+
+async function subscribed(person: Person): Promise<string> {
+  const { token } = await anotherToken(person);
+  const body = { ...SUBSCRIPTION, endpoint: `https://push.test/${person.id}` };
+  return (await call('POST /push-subscription', { token, body })).body['id'];
+}
+
+let proposals = 0;
+
+/** By bob and carol in turn, each time with another token: ten writes a minute are the limit of one, fifty tokens of a person. */
+async function proposed(treasury: Treasury) {
+  proposals += 1;
+  const creator = await anotherToken(proposals % 2 === 0 ? treasury.bob : treasury.carol);
+  return created({ ...treasury, alice: creator });
+}
+
+/** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
+async function policyWanted(treasury: Treasury): Promise<string> {
+  const { token } = await anotherToken(world.usher);
+  const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token });
+  for (const { id, state } of pending.body['policyChanges']) {
+    if (state === 'PENDING') await call(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
+  }
+  const wanted = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
+  return wanted.body['id'];
+}
+
+/** Everything that is no credential, or no longer one: what to send, and the code that it gets. */
+interface Void {
+  readonly name: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly code: string;
+}
+
+/** Values that were this person's and are not any more, and things that never were a token. */
+async function voids(person: Person): Promise<readonly Void[]> {
+  const idOf = ({ token }: Person) => token.slice(12, 28);
+  const manager = await anotherToken(person);
+  const manage = (line: string, body?: object) =>
+    call(line, { token: manager.token, ...(body === undefined ? {} : { body }) });
+  const [disabled, deleted, rotated] = [
+    await anotherToken(person),
+    await anotherToken(person),
+    await anotherToken(person),
+  ];
+  await manage(`PATCH /personal-access-token/${idOf(disabled)}`, { enabled: false });
+  await manage(`DELETE /personal-access-token/${idOf(deleted)}`);
+  // Rotated twice, the first value ends at once.
+  const second = await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
+  await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
+  const soon = Math.floor(Date.now() / 1000) + 60;
+  const { token: expired } = await anotherToken(person, soon);
+  vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
+  expect((await call('GET /user/me', { token: expired })).body['code']).toBe('token-expired');
+  vi.useRealTimers();
+  const { token } = manager;
+  const bearer = (value: string) => ({ authorization: `Bearer ${value}` });
+  const last = token.endsWith('A') ? 'B' : 'A';
+  return [
+    { name: 'nothing', headers: {}, code: 'token-missing' },
+    {
+      name: 'a token in the cookie of a session',
+      headers: { cookie: `__Host-session=${token}`, 'sec-fetch-site': 'same-origin' },
+      code: 'session-invalid',
+    },
+    { name: 'the token under another scheme', headers: { authorization: `Basic ${token}` }, code: 'token-invalid' },
+    { name: 'a service key', headers: bearer(coordinator.TEST_SERVICE_KEY), code: 'token-invalid' },
+    { name: 'no token', headers: bearer('hello'), code: 'token-invalid' },
+    { name: 'half a token', headers: bearer(token.slice(0, 40)), code: 'token-invalid' },
+    { name: 'a forged token', headers: bearer(`${token.slice(0, -1)}${last}`), code: 'token-invalid' },
+    { name: 'a disabled token', headers: bearer(disabled.token), code: 'token-disabled' },
+    { name: 'an expired token', headers: bearer(expired), code: 'token-disabled' },
+    { name: 'a deleted token', headers: bearer(deleted.token), code: 'token-invalid' },
+    { name: 'a value that was rotated out', headers: bearer(rotated.token), code: 'token-invalid' },
+  ];
+}
+
+test('what is no credential, or no longer one, opens no route to anybody', async () => {
+  const { treasury, members, neighbour, stranger } = world;
+  const transaction = await proposed(treasury);
+  const change = await policyWanted(treasury);
+  const before = await stored(treasury);
+  const spare = await anotherToken(treasury.alice);
+  let cells = 0;
+  for (const [i, person] of [...Object.values(members), neighbour, stranger].entries()) {
+    for (const { name, headers, code } of await voids(person)) {
+      for (const line of lines) {
+        const filled = line
+          .replace(':txId', transaction.body['id'])
+          .replace(':vaultId', String(treasury.id))
+          .replace(':changeId', change)
+          .replace(':version', '2')
+          .replace(':id', spare.token.slice(12, 28));
+        const place =
+          line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
+        const body = BODIES[line] === undefined ? {} : { body: { ...place, ...BODIES[line] } };
+        // Who tries too often is held off by address; here each trial comes from another one.
+        const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
+        const answer = await call(filled, { headers: { ...headers, ...from }, ...body });
+        expect([line, name, answer.status, answer.body['code']]).toEqual([line, name, 401, code]);
+        cells += 1;
+      }
+    }
+  }
+  expect(cells).toBe(lines.length * 6 * 11);
+  expect(await stored(treasury)).toEqual(before);
+}, 60_000);
+
+test('every route that a token opens has its row, and there is no row without a route', () => {
+  const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
+  const opened = ROUTES.filter(({ access }) => access !== 'service' && access !== 'monitor' && access !== 'anyone');
+  expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(lines.toSorted());
+});
+
+// Looking at the fifty tokens of six people takes this runner some time.
+test.each(lines)(
+  '%s',
+  async (line) => {
+    const rule = TABLE[line] ?? [];
+    for (const role of ROLES) {
+      const answer = await tried(line, world.members[role]);
+      if (rule === 'oneself') expect([role, answer.status < 300]).toEqual([role, true]);
+      else if (rule === 'owner') expect([role, answer.status]).toEqual([role, 404]);
+      else expect([role, answer.status === 403]).toEqual([role, !rule.includes(role)]);
+      expect([role, answer.status === 401]).toEqual([role, false]);
+    }
+    for (const person of [world.neighbour, world.stranger]) {
+      const expected =
+        { oneself: line.startsWith('POST') && !line.endsWith('/verify') ? 201 : 200, owner: 404 }[String(rule)] ?? 403;
+      expect((await tried(line, person)).status).toBe(expected);
+    }
+    if (rule === 'owner') expect((await tried(line, world.treasury.alice)).status).toBeLessThan(300);
+  },
+  60_000,
+);

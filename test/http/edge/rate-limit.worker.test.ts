@@ -1,0 +1,162 @@
+import { evictDurableObject, runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Person } from '../scene.worker.ts';
+import {
+  anotherToken,
+  call,
+  coordinator,
+  created,
+  enter,
+  foundTreasury,
+  PATIENCE_MS,
+  payment,
+} from '../scene.worker.ts';
+
+/** Spec part 8: windows of sixty seconds for each token, 20 reads, 10 writes, 300 profiles. */
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function statuses(count: number, one: () => Promise<{ readonly status: number }>): Promise<readonly number[]> {
+  const seen: number[] = [];
+  for (let i = 0; i < count; i++) seen.push((await one()).status);
+  return seen;
+}
+
+const NOWHERE = 'GET /transaction/987654.01J00000000000000000000000';
+
+function stubOf({ token }: Person) {
+  return coordinator.ACCESS_TOKEN.getByName(`token:${token.slice(12, 28)}`);
+}
+
+test('twenty reads a minute, and the headers count them down', async () => {
+  const trent = await enter('trent');
+  const read = () => call(NOWHERE, { token: trent.token });
+  const first = await read();
+  expect(first.headers.get('ratelimit-policy')).toBe('"read";q=20;w=60');
+  expect(first.headers.get('ratelimit')).toMatch(/^"read";r=19;t=(60|59)$/);
+  expect(await statuses(19, read)).toEqual(Array.from({ length: 19 }, () => 403));
+  const refused = await read();
+  expect([refused.status, refused.body['code'], refused.body['type']]).toEqual([
+    429,
+    'quota-exceeded',
+    'https://iana.org/assignments/http-problem-types#quota-exceeded',
+  ]);
+  expect(refused.headers.get('ratelimit')).toMatch(/^"read";r=0;t=\d+$/);
+  const wait = Number.parseInt(refused.headers.get('retry-after') ?? '', 10);
+  expect(wait).toBeGreaterThan(0);
+  expect(wait).toBeLessThanOrEqual(60);
+});
+
+test('who waits as long as told is let in again, and not a second earlier', async () => {
+  const trent = await enter('trent');
+  const read = () => call(NOWHERE, { token: trent.token });
+  const startMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  await statuses(20, read);
+  vi.setSystemTime(startMs + 59_999);
+  expect((await read()).status).toBe(429);
+  vi.setSystemTime(startMs + 60_000);
+  expect((await read()).status).toBe(403);
+});
+
+test('ten writes a minute, counted apart from reads', async () => {
+  const treasury = await foundTreasury();
+  const alice = await anotherToken(treasury.alice);
+  const write = () => call('POST /transaction/transfer', { token: alice.token, body: payment(treasury) });
+  expect(await statuses(11, write)).toEqual([...Array.from({ length: 10 }, () => 201), 429]);
+  expect((await call('GET /user/me', { token: alice.token })).status).toBe(200);
+  expect((await call(NOWHERE, { token: alice.token })).status).toBe(403);
+});
+
+test('a refused write has done nothing', async () => {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  const bob = await anotherToken(treasury.bob);
+  const invalid = () => call('POST /transaction/transfer', { token: bob.token, body: {} });
+  await statuses(10, invalid);
+  const refused = await call(`POST /transaction/${body['id']}/approve`, { token: bob.token });
+  expect(refused.status).toBe(429);
+  const read = await call(`GET /transaction/${body['id']}`, { token: treasury.victor.token });
+  expect(read.body['approvalsCounted']).toBe(0);
+});
+
+test('three hundred looks at the own profile', async () => {
+  const trent = await enter('trent');
+  const answers = await Promise.all(Array.from({ length: 310 }, () => call('GET /user/me', { token: trent.token })));
+  expect(answers.filter(({ status }) => status === 200).length).toBe(300);
+  expect(answers.filter(({ status }) => status === 429).length).toBe(10);
+}, 20_000);
+
+test('however many come at once, exactly the quota passes', async () => {
+  const trent = await enter('trent');
+  const answers = await Promise.all(Array.from({ length: 60 }, () => call(NOWHERE, { token: trent.token })));
+  expect(answers.filter(({ status }) => status === 403).length).toBe(20);
+  expect(answers.filter(({ status }) => status === 429).length).toBe(40);
+});
+
+test('of a thousand writes at once exactly ten pass, and exactly ten transfers are there', async () => {
+  const treasury = await foundTreasury({ mostPending: 2_000 });
+  const alice = await anotherToken(treasury.alice);
+  const body = payment(treasury);
+  const answers = await Promise.all(
+    Array.from({ length: 1_000 }, () => call('POST /transaction/transfer', { token: alice.token, body })),
+  );
+  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+  expect([count(201), count(429)]).toEqual([10, 990]);
+  const list = await call(`GET /vault/${treasury.id}/transactions?limit=100`, { token: treasury.victor.token });
+  expect(list.body['transactions']).toHaveLength(10);
+}, 30_000);
+
+test('the edges of a window, to the millisecond: the last one of it, the first one of the next, a clock that goes back', async () => {
+  const trent = await enter('trent');
+  const read = () => call(NOWHERE, { token: trent.token });
+  const startMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  await read();
+  vi.setSystemTime(startMs + 59_999);
+  expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 403), 429]);
+  // What was refused is not counted: the next window is whole.
+  vi.setSystemTime(startMs + 60_000);
+  expect(await statuses(21, read)).toEqual([...Array.from({ length: 20 }, () => 403), 429]);
+  // A clock that goes back opens a window, and never a second quota in the one that it goes on with.
+  vi.setSystemTime(startMs + 30_000);
+  const back = await statuses(21, read);
+  expect(back.filter((status) => status === 403).length).toBeLessThanOrEqual(20);
+});
+
+test('each token has its own windows', async () => {
+  const trent = await enter('trent');
+  await statuses(20, () => call(NOWHERE, { token: trent.token }));
+  const other = await anotherToken(trent);
+  expect((await call(NOWHERE, { token: other.token })).status).toBe(403);
+  expect((await call(NOWHERE, { token: trent.token })).status).toBe(429);
+});
+
+test('an object that was put to sleep remembers what was used', async () => {
+  const trent = await enter('trent');
+  const read = () => call(NOWHERE, { token: trent.token });
+  await statuses(20, read);
+  // The storage follows the count within a quarter of a second; eviction waits for it.
+  await vi.waitFor(async () => {
+    const { windows } = await storedWindows(trent);
+    expect(windows?.['read']?.used).toBe(20);
+  }, PATIENCE_MS);
+  await evictDurableObject(stubOf(trent));
+  expect((await read()).status).toBe(429);
+});
+
+async function storedWindows(person: Person) {
+  return runInDurableObject(stubOf(person), async (_instance, { storage }) => ({
+    windows: await storage.get<Record<string, { used: number }>>('windows'),
+  }));
+}
+
+test('a request without a valid token takes nothing from the token’s owner', async () => {
+  const trent = await enter('trent');
+  const forged = `${trent.token.slice(0, -1)}${trent.token.endsWith('A') ? 'B' : 'A'}`;
+  await statuses(30, () => call(NOWHERE, { token: forged }));
+  const own = await call(NOWHERE, { token: trent.token });
+  expect(own.headers.get('ratelimit')).toMatch(/^"read";r=19;/);
+});

@@ -1,0 +1,243 @@
+import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
+import { expect, test } from 'vitest';
+import { parseKeyId } from '#domain/id.ts';
+import { addDeadLetter } from '#store/dead-letters.ts';
+import {
+  anotherToken,
+  call,
+  asService,
+  coordinator,
+  enter,
+  foundTreasury,
+  login,
+  RECIPIENT,
+  WALLET,
+} from '../scene.worker.ts';
+
+/** What operators do, with a service key. */
+
+test('a person who is entered twice is one person', async () => {
+  const first = await asService('POST /internal/user', { name: 'Alice', email: 'Alice@Example.com' });
+  const second = await asService('POST /internal/user', { name: 'Alice again', email: 'alice@example.com' });
+  expect([first.status, second.status]).toEqual([201, 200]);
+  expect(second.body).toEqual({ id: first.body['id'], name: 'Alice', email: 'alice@example.com' });
+});
+
+test.each([
+  [{}, '/name'],
+  [{ name: '', email: 'a@example.com' }, '/name'],
+  [{ name: '   ', email: 'a@example.com' }, '/name'],
+  [{ name: 'A\u202E', email: 'a@example.com' }, '/name'],
+  [{ name: 'A'.repeat(101), email: 'a@example.com' }, '/name'],
+  [{ name: 'A', email: 'nobody' }, '/email'],
+  [{ name: 'A', email: `${'a'.repeat(250)}@example.com` }, '/email'],
+  [{ name: 'A', email: 'a@example.com', admin: true }, '/admin'],
+])('a person such as %j is refused', async (body, pointer) => {
+  const answer = await asService('POST /internal/user', body);
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+});
+
+test('the value of a token is in the answer and nowhere else', async () => {
+  const trent = await enter('trent');
+  expect(trent.token).toMatch(/^service_pat_[0-9A-Za-z]{55}$/);
+  const secret = trent.token.slice(28, 60);
+  const tables = ['users', 'access_tokens', 'audit', 'dead_letters'];
+  for (const table of tables) {
+    const { results } = await coordinator.DB.prepare(`SELECT * FROM ${table}`).all();
+    expect(JSON.stringify(results)).not.toContain(secret);
+  }
+  const stub = coordinator.ACCESS_TOKEN.getByName(`token:${trent.token.slice(12, 28)}`);
+  const record = await runInDurableObject(stub, (_instance, { storage }) =>
+    storage.sql.exec('SELECT * FROM token').one(),
+  );
+  expect(JSON.stringify(record)).toContain('script');
+  expect(JSON.stringify(record)).not.toContain(secret);
+});
+
+test.each([
+  [{}, '/name'],
+  [{ name: 'x', expiresAt: 0 }, '/expiresAt'],
+  [{ name: 'x', expiresAt: 1.5 }, '/expiresAt'],
+  [{ name: 'x', expiresAt: '2030' }, '/expiresAt'],
+])('a token such as %j is refused', async (body, pointer) => {
+  const trent = await enter('trent');
+  const answer = await asService(`POST /internal/user/${trent.id}/access-token`, body);
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+});
+
+test('a person has fifty tokens and not one more, until one is deleted', async () => {
+  const trent = await enter('trent');
+  const issued = await Promise.all(Array.from({ length: 49 }, () => anotherToken(trent)));
+  const headers = { cookie: await login(trent), origin: 'http://conclave.test' };
+  const issue = () => call('POST /session/access-token', { headers, body: { name: 'x' } });
+  const refused = await issue();
+  expect([refused.status, refused.body['code']]).toEqual([409, 'too-many-access-tokens']);
+  await call(`DELETE /personal-access-token/${issued[0]?.token.slice(12, 28)}`, { token: trent.token });
+  expect((await issue()).status).toBe(201);
+});
+
+test('there is no token for a person who does not exist', async () => {
+  for (const id of ['usr_01J00000000000000000000000', 'nobody', '%27%20OR%201=1']) {
+    const answer = await asService(`POST /internal/user/${id}/access-token`, { name: 'x' });
+    expect([id, answer.status, answer.body['code']]).toEqual([id, 404, 'user-not-found']);
+  }
+});
+
+test('a vault that is founded twice under one reference is one vault', async () => {
+  const trent = await enter('trent');
+  const body = {
+    name: 'Treasury',
+    reference: 'acme/treasury',
+    members: [{ userId: trent.id, roles: ['signer'] }],
+    threshold: 1,
+    approvalMode: 'token',
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+  };
+  const [first, second] = [
+    await asService('POST /internal/vault', body),
+    await asService('POST /internal/vault', body),
+  ];
+  expect([first.status, second.status, second.body['id']]).toEqual([201, 201, first.body['id']]);
+  expect(first.body['wallets']).toEqual([{ chain: 'anvil', address: null }]);
+});
+
+test('a vault that makes no sense is refused by the field that makes none', async () => {
+  const [trent, oscar] = [await enter('trent'), await enter('oscar')];
+  const signer = { userId: trent.id, roles: ['signer'] };
+  const good = {
+    name: 'V',
+    members: [signer],
+    threshold: 1,
+    approvalMode: 'token',
+    initialState: 'DRAFT',
+    chains: ['anvil'],
+  };
+  const cases: readonly (readonly [Record<string, unknown>, string])[] = [
+    [{ name: '' }, '/name'],
+    [{ members: [] }, '/members'],
+    [{ members: [{ userId: trent.id, roles: ['viewer'] }] }, '/threshold'],
+    [{ members: [signer, signer] }, '/members'],
+    [{ members: [signer, { userId: 'usr_01J00000000000000000000000', roles: ['viewer'] }] }, '/members/1/userId'],
+    [{ members: [{ userId: trent.id, roles: ['king'] }] }, '/members/0/roles/0'],
+    [{ members: [{ userId: trent.id, roles: [] }] }, '/members/0/roles'],
+    [{ threshold: 0 }, '/threshold'],
+    [{ threshold: 2 }, '/threshold'],
+    [{ threshold: 1.5 }, '/threshold'],
+    [{ members: [signer, { userId: oscar.id, roles: ['viewer'] }], threshold: 2 }, '/threshold'],
+    [{ approvalMode: undefined }, '/approvalMode'],
+    [{ approvalMode: 'nobody' }, '/approvalMode'],
+    [{ initialState: 'SIGNING' }, '/initialState'],
+    [{ chains: [] }, '/chains'],
+    [{ chains: ['anvil', 'atlantis'] }, '/chains/1'],
+    [{ decisionPeriodSeconds: 59 }, '/decisionPeriodSeconds'],
+    [{ mostPending: 0 }, '/mostPending'],
+    [{ signingThreshold: 1 }, '/signingThreshold'],
+    [{ signingThreshold: 4 }, '/signingThreshold'],
+    [{ rules: { limits: [{ chain: 'anvil', perDay: '-1' }] } }, '/rules/limits/0/perDay'],
+    [{ rules: { limits: [{ chain: 'anvil' }] } }, '/limits'],
+    [{ rules: { unreadableThreshold: 2 } }, '/higherThresholds'],
+    [{ key: 'mine' }, '/key'],
+  ];
+  for (const [change, pointer] of cases) {
+    const answer = await asService('POST /internal/vault', { ...good, ...change });
+    expect([change, answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([change, 400, pointer]);
+  }
+});
+
+test('members come and go; who signs is not for a service key to say', async () => {
+  const treasury = await foundTreasury();
+  const path = `/internal/vault/${treasury.id}`;
+  const added = await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['viewer'] });
+  expect(added.status).toBe(200);
+  expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(200);
+  expect((await asService(`DELETE ${path}/member/${treasury.mallory.id}`)).status).toBe(200);
+  expect((await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.mallory.token })).status).toBe(403);
+  const before = await asService(`GET ${path}`);
+  const tries = [
+    await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['signer'] }),
+    await asService(`PUT ${path}/member/${treasury.carol.id}`, { roles: ['viewer'] }),
+    await asService(`DELETE ${path}/member/${treasury.bob.id}`),
+  ];
+  expect(tries.map(({ status, body }) => [status, body['code']])).toEqual(tries.map(() => [409, 'needs-quorum']));
+  const more = await asService(`PUT ${path}/member/${treasury.bob.id}`, { roles: ['signer', 'admin'] });
+  expect(more.status).toBe(200);
+  const after = await asService(`GET ${path}`);
+  expect(after.body['policy']).toEqual(before.body['policy']);
+});
+
+test('a vault gets a wallet on one more chain, with the address of its key, and once', async () => {
+  const treasury = await foundTreasury();
+  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
+  // The key of the other stories is no point of the curve; this is the generator.
+  const generator = '"publicKey":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"';
+  await runInDurableObject(vault, (_object, { storage }) => {
+    storage.sql.exec('UPDATE vault SET document = replace(document, ?, ?)', '"publicKey":"02"', generator);
+  });
+  await evictDurableObject(vault);
+  const path = `/internal/vault/${treasury.id}`;
+  const added = await asService(`PUT ${path}/wallet/base`);
+  const address = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
+  expect(added.body['wallets']).toEqual([
+    { chain: 'anvil', address: WALLET },
+    { chain: 'base', address },
+  ]);
+  expect((await asService(`PUT ${path}/wallet/eip155:8453`)).body).toEqual(added.body);
+  const body = { vaultId: treasury.id, chain: 'base', to: RECIPIENT, amount: '1' };
+  const paid = await call('POST /transaction/transfer', { token: treasury.alice.token, body });
+  expect([paid.status, paid.body['from']]).toEqual([201, address]);
+  await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  const { results } = await coordinator.DB.prepare('SELECT chain FROM wallets WHERE vault_id = ? ORDER BY chain')
+    .bind(treasury.id)
+    .all();
+  expect(results.map(({ chain }) => chain)).toContain('base');
+  expect((await asService(`PUT ${path}/wallet/atlantis`)).status).toBe(400);
+  expect((await asService('PUT /internal/vault/999999/wallet/base')).status).toBe(404);
+});
+
+test('whoever is told an address finds it in the directory: money that is sent there at once has an owner', async () => {
+  const trent = await enter('trent');
+  const members = [{ userId: trent.id, roles: ['signer'] }];
+  const approvalMode = 'token';
+  const terms = { name: 'New', members, threshold: 1, approvalMode, initialState: 'SUBMITTED', chains: ['anvil'] };
+  const { body: founded } = await asService('POST /internal/vault', terms);
+  const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
+  if (keyId === null) throw new Error('the key id must parse');
+  const vault = coordinator.VAULT.getByName(`vault:${founded['id']}`);
+  // What the foundation has left to do is done; the next alarm is not before a tenth of a second.
+  await runDurableObjectAlarm(vault);
+  await vault.recordKey({
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: { anvil: address },
+  });
+  const { body } = await asService(`GET /internal/vault/${founded['id']}`);
+  expect(body['wallets']).toEqual([{ chain: 'anvil', address }]);
+  const directory = coordinator.DB.prepare('SELECT vault_id FROM wallets WHERE chain = ? AND address = ?');
+  expect(await directory.bind('anvil', address).first()).toEqual({ vault_id: founded['id'] });
+});
+
+test('what is asked of a vault or person that does not exist is 404', async () => {
+  const trent = await enter('trent');
+  const tries = [
+    await asService('GET /internal/vault/999999'),
+    await asService('GET /internal/vault/zero'),
+    await asService('POST /internal/vault/999999/policy-change', { threshold: 1 }),
+    await asService('POST /internal/vault/999999/projection'),
+    await asService(`PUT /internal/vault/999999/member/${trent.id}`, { roles: ['viewer'] }),
+    await asService('DELETE /internal/vault/1/member/nobody'),
+  ];
+  expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
+});
+
+test('what the queues have given up on is shown', async () => {
+  const letter = { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', atMs: 1_700_000_000_000 };
+  await addDeadLetter(coordinator.DB, letter);
+  await addDeadLetter(coordinator.DB, letter);
+  const { body } = await asService('GET /internal/dead-letter');
+  expect(body['deadLetters']).toEqual([
+    { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', at: '2023-11-14T22:13:20.000Z' },
+  ]);
+});

@@ -1,0 +1,55 @@
+import { createMessageBatch } from 'cloudflare:test';
+import { expect, test } from 'vitest';
+import { consume } from '#jobs/consume.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { recordMetric } from '#objects/metrics.ts';
+import { call, coordinator, foundTreasury, payment } from '../scene.worker.ts';
+
+/** A data set that can be looked at. */
+function counting() {
+  const points: AnalyticsEngineDataPoint[] = [];
+  const METRICS: AnalyticsEngineDataset = { writeDataPoint: (point = {}) => void points.push(point) };
+  return { points, env: { ...coordinator, METRICS } satisfies CoordinatorEnv };
+}
+
+test('every request is counted by its route and status, and nothing of who or what is in it', async () => {
+  const treasury = await foundTreasury();
+  const { points, env } = counting();
+  const { token } = treasury.alice;
+  expect((await call('POST /transaction/transfer', { token, body: payment(treasury), env })).status).toBe(201);
+  expect((await call('GET /transaction/1.01J9ZK0000000000000000000A', { env })).status).toBe(401);
+  expect((await call('GET /somewhere', { env })).status).toBe(404);
+  expect(points).toEqual([
+    { indexes: ['request'], blobs: ['POST', '/transaction/transfer', '201'], doubles: [] },
+    { indexes: ['request'], blobs: ['GET', '/transaction/:txId', '401'], doubles: [] },
+    { indexes: ['request'], blobs: ['GET', 'none', '404'], doubles: [] },
+  ]);
+});
+
+test('every job is counted with its outcome, its deliveries and its age', async () => {
+  const { points, env } = counting();
+  const timestamp = new Date(Date.now() - 5_000);
+  const batch = createMessageBatch('conclave-signing', [
+    { id: 'a', timestamp, attempts: 2, body: { vaultId: 1_000_000, transactionId: null, job: 'generate-key' } },
+    { id: 'b', timestamp, attempts: 1, body: 'no message of ours' },
+  ]);
+  await consume(batch, env);
+  expect(points.map(({ indexes, blobs }) => [indexes, blobs])).toEqual([
+    [['job'], ['malformed', 'done']],
+    [['job'], ['generate-key', 'done']],
+  ]);
+  const [attempts, ageMs] = points[1]?.doubles ?? [];
+  expect(attempts).toBe(2);
+  expect(ageMs).toBeGreaterThanOrEqual(5_000);
+});
+
+test('without a data set, or with one that fails, everything goes on', async () => {
+  const METRICS = {
+    writeDataPoint: () => {
+      throw new Error('too many');
+    },
+  };
+  recordMetric({ METRICS }, { kind: 'alarm', texts: ['late-sweep'] });
+  recordMetric({}, { kind: 'alarm', texts: ['late-sweep'] });
+  expect((await call('GET /health')).status).toBe(200);
+});

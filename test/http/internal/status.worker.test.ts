@@ -1,0 +1,68 @@
+import { env } from 'cloudflare:workers';
+import { expect, test, vi } from 'vitest';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { asService, call, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
+
+/** How it is with what is owed. What wants a person is in test/domain/alert.test.ts. */
+
+const coordinator = env as CoordinatorEnv;
+
+test('what is owed is counted, and the quietest is named; the key of the service opens it alone', async () => {
+  const treasury = await foundTreasury();
+  expect((await call('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
+  const { body } = await created(treasury);
+  // It waits for people, which is nobody's alarm.
+  const { body: waiting } = await created(treasury);
+  for (const { token } of [treasury.alice, treasury.bob])
+    await call(`POST /transaction/${body['id']}/approve`, { token });
+  const shown = async () => {
+    const answer = await asService('GET /internal/status');
+    expect(answer.status).toBe(200);
+    return answer.body;
+  };
+  await vi.waitFor(async () => {
+    const { transactions } = await shown();
+    expect(transactions.quietest.map(({ id }: { id: string }) => id)).toContain(body['id']);
+  }, PATIENCE_MS);
+  const { transactions, vaults, deadLetters, deliveries, singleNodeChains } = await shown();
+  expect(singleNodeChains).toEqual([]);
+  expect(transactions.quietest.map(({ id }: { id: string }) => id)).not.toContain(waiting['id']);
+  expect(transactions.outstanding['SUBMITTED']).toBeGreaterThanOrEqual(1);
+  expect(transactions.outstanding['SIGNING']).toBeGreaterThanOrEqual(1);
+  expect(vaults.count).toBeGreaterThanOrEqual(1);
+  expect([deadLetters.count, deliveries.failed]).toEqual([expect.any(Number), expect.any(Number)]);
+});
+
+test('rows of every kind are found by their age', async () => {
+  const now = Date.now();
+  const { DB } = coordinator;
+  const insert = (sql: string, ...values: (string | number)[]) =>
+    DB.prepare(sql)
+      .bind(...values)
+      .run();
+  const delivery =
+    "INSERT INTO deliveries (id, provider, endpoint_id, body, received_at_ms, state, tries, due_at_ms) VALUES (?, 'standard-webhooks', 'e', '{}', ?, ?, 0, ?)";
+  const hour = 3_600_000;
+  await insert(delivery, 'open-1', now - hour, 'open', now - hour);
+  await insert(delivery, 'failed-1', now - 2 * hour, 'failed', now);
+  await insert("INSERT INTO dead_letters (id, queue, body, at_ms) VALUES ('letter-1', 'q', '{}', ?)", now - hour);
+  const { body } = await asService('GET /internal/status');
+  expect(body['attention'].map(({ code }: { code: string }) => code)).toEqual(
+    expect.arrayContaining(['late-deliveries', 'failed-deliveries', 'dead-letters']),
+  );
+  expect([body['deliveries'].oldestDueAt, body['deadLetters'].newestAt]).toEqual([
+    new Date(now - hour).toISOString(),
+    new Date(now - hour).toISOString(),
+  ]);
+  const logged: string[] = [];
+  const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
+  const quarter = 900_000;
+  // Of all minutes of an hour, four.
+  await sweep(coordinator, Math.ceil(now / quarter) * quarter - 60_000);
+  expect(logged.filter((line) => line.includes('"alarm"'))).toEqual([]);
+  await sweep(coordinator, Math.ceil(now / quarter) * quarter);
+  log.mockRestore();
+  const alarms = logged.filter((line) => line.includes('"alarm"')).map((line) => JSON.parse(line) as { code: string });
+  expect(alarms.map(({ code }) => code)).toEqual(expect.arrayContaining(['dead-letters', 'failed-deliveries']));
+});

@@ -1,0 +1,308 @@
+import { evictDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import type { Answer, Person } from '../scene.worker.ts';
+import { anotherToken, call, coordinator, enter, PATIENCE_MS } from '../scene.worker.ts';
+
+/** Spec part 4, personal access tokens: what their owners do with them, and nobody else. */
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const idOf = ({ token }: Person) => token.slice(12, 28);
+const me = async (token: string) => (await call('GET /user/me', { token })).status;
+const code = ({ status, body }: Answer) => [status, body['code']];
+const path = (person: Person) => `/personal-access-token/${idOf(person)}`;
+
+test('the list has every token that was not deleted, newest first, and no value of any', async () => {
+  const trent = await enter('trent');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 1000 });
+  const second = await anotherToken(trent);
+  vi.setSystemTime(Date.now() + 1000);
+  const third = await anotherToken(trent);
+  await call(`PATCH ${path(second)}`, { token: third.token, body: { enabled: false } });
+  const { status, body } = await call('GET /personal-access-token', { token: trent.token });
+  expect(status).toBe(200);
+  expect(body['tokens'].map((token: { id: string }) => token.id)).toEqual([third, second, trent].map(idOf));
+  expect(body['tokens'].map((token: { enabled: boolean }) => token.enabled)).toEqual([true, false, true]);
+  for (const { token } of [trent, second, third]) {
+    expect(JSON.stringify(body)).not.toContain(token.slice(28, 60));
+    expect(JSON.stringify(body)).not.toContain('ecretHash');
+  }
+  await call(`DELETE ${path(second)}`, { token: trent.token });
+  const after = await call('GET /personal-access-token', { token: trent.token });
+  expect(after.body['tokens'].map((token: { id: string }) => token.id)).toEqual([third, trent].map(idOf));
+});
+
+test('reading one gives its name, its dates and whether it is enabled', async () => {
+  const trent = await enter('trent', { name: 'nightly payouts', expiresAt: 4_000_000_000 });
+  const { status, body } = await call(`GET ${path(trent)}`, { token: trent.token });
+  expect(status).toBe(200);
+  expect(body).toEqual({
+    id: idOf(trent),
+    name: 'nightly payouts',
+    expiresAt: 4_000_000_000,
+    enabled: true,
+    createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+    updatedAt: body['createdAt'],
+    rotatedAt: null,
+    lastUsedAt: expect.stringMatching(/^\d{4}-/),
+    previousValueUntil: null,
+  });
+});
+
+test('the time of its last use survives a sleep of its object', async () => {
+  const trent = await enter('trent');
+  const other = await anotherToken(trent);
+  const unused = await call(`GET ${path(other)}`, { token: trent.token });
+  expect(unused.body['lastUsedAt']).toBeNull();
+  await me(other.token);
+  const used = await call(`GET ${path(other)}`, { token: trent.token });
+  expect(used.body['lastUsedAt']).not.toBeNull();
+  const stub = coordinator.ACCESS_TOKEN.getByName(`token:${idOf(other)}`);
+  await vi.waitFor(() => evictDurableObject(stub), PATIENCE_MS);
+  const later = await call(`GET ${path(other)}`, { token: trent.token });
+  expect(later.body['lastUsedAt']).toBe(used.body['lastUsedAt']);
+});
+
+test('a change holds from the next request on', async () => {
+  const trent = await enter('trent');
+  const other = await anotherToken(trent);
+  const renamed = await call(`PATCH ${path(other)}`, { token: trent.token, body: { name: 'robot' } });
+  expect([renamed.status, renamed.body['name'], renamed.body['enabled']]).toEqual([200, 'robot', true]);
+  const disabled = await call(`PATCH ${path(other)}`, { token: trent.token, body: { enabled: false } });
+  expect([disabled.status, disabled.body['enabled'], await me(other.token)]).toEqual([200, false, 401]);
+  expect(code(await call('GET /user/me', { token: other.token }))).toEqual([401, 'token-disabled']);
+  await call(`PATCH ${path(other)}`, { token: trent.token, body: { enabled: true } });
+  expect(await me(other.token)).toBe(200);
+});
+
+test('one that has expired stays visible as disabled, and comes back with a later expiry', async () => {
+  const soon = Math.floor(Date.now() / 1000) + 60;
+  const trent = await enter('trent');
+  const short: Person = await anotherToken(trent, soon);
+  vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
+  expect(code(await call('GET /user/me', { token: short.token }))).toEqual([401, 'token-expired']);
+  const seen = await call(`GET ${path(short)}`, { token: trent.token });
+  expect([seen.body['enabled'], seen.body['expiresAt']]).toEqual([false, soon]);
+  const refused = await call(`PATCH ${path(short)}`, { token: trent.token, body: { enabled: true } });
+  expect(code(refused)).toEqual([409, 'access-token-inactive']);
+  const body = { enabled: true, expiresAt: soon + 3600 };
+  expect((await call(`PATCH ${path(short)}`, { token: trent.token, body })).status).toBe(200);
+  expect(await me(short.token)).toBe(200);
+});
+
+test('rotation shows a new value once; the old one works for five minutes and then never', async () => {
+  const trent = await enter('trent');
+  const startMs = Date.now();
+  vi.useFakeTimers({ toFake: ['Date'], now: startMs });
+  const rotated = await call(`POST ${path(trent)}/rotate`, { token: trent.token });
+  const fresh: string = rotated.body['token'];
+  expect(rotated.status).toBe(200);
+  expect(fresh).toMatch(/^service_pat_[0-9A-Za-z]{55}$/);
+  expect(fresh.slice(12, 28)).toBe(idOf(trent));
+  expect(rotated.body['previousValueUntil']).toBe(new Date(startMs + 300_000).toISOString());
+  expect([await me(trent.token), await me(fresh)]).toEqual([200, 200]);
+  vi.setSystemTime(startMs + 299_999);
+  expect(await me(trent.token)).toBe(200);
+  vi.setSystemTime(startMs + 300_000);
+  expect(code(await call('GET /user/me', { token: trent.token }))).toEqual([401, 'token-invalid']);
+  expect(await me(fresh)).toBe(200);
+  const read = await call(`GET ${path(trent)}`, { token: fresh });
+  expect([read.body['previousValueUntil'], 'token' in read.body]).toEqual([null, false]);
+});
+
+test('rotated twice, the value before the last one works and the first is gone at once', async () => {
+  const trent = await enter('trent');
+  const second = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
+  // The answer was lost: the old value rotates again, and the lost one is never known to anybody.
+  const third = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
+  expect([await me(trent.token), await me(second), await me(third)]).toEqual([401, 200, 200]);
+});
+
+test('a disabled or expired one is not rotated', async () => {
+  const trent = await enter('trent');
+  const other = await anotherToken(trent);
+  await call(`PATCH ${path(other)}`, { token: trent.token, body: { enabled: false } });
+  expect(code(await call(`POST ${path(other)}/rotate`, { token: trent.token }))).toEqual([
+    409,
+    'access-token-inactive',
+  ]);
+});
+
+test('a deleted one is gone for good, with the value that was in its grace', async () => {
+  const trent = await enter('trent');
+  const other = await anotherToken(trent);
+  const fresh = (await call(`POST ${path(other)}/rotate`, { token: trent.token })).body['token'];
+  const deleted = await call(`DELETE ${path(other)}`, { token: trent.token });
+  expect([deleted.status, deleted.body]).toEqual([204, {}]);
+  expect([await me(other.token), await me(fresh)]).toEqual([401, 401]);
+  const late = await anotherToken(trent);
+  for (const line of ['GET', 'PATCH', 'DELETE']) {
+    const body = line === 'PATCH' ? { body: { enabled: true } } : {};
+    expect(code(await call(`${line} ${path(other)}`, { token: late.token, ...body }))).toEqual([
+      404,
+      'access-token-not-found',
+    ]);
+  }
+  expect(await me(fresh)).toBe(401);
+});
+
+test('the last token may delete itself', async () => {
+  const trent = await enter('trent');
+  expect((await call(`DELETE ${path(trent)}`, { token: trent.token })).status).toBe(204);
+  expect(await me(trent.token)).toBe(401);
+});
+
+test('of somebody else’s token nothing is to be seen: the answer is the one for a token that never was', async () => {
+  const [trent, mallory] = [await enter('trent'), await enter('mallory')];
+  const never = `/personal-access-token/${'Z'.repeat(16)}`;
+  const bodies: Record<string, object> = { PATCH: { body: { enabled: false } } };
+  for (const line of ['GET', 'PATCH', 'DELETE', 'POST']) {
+    const suffix = line === 'POST' ? '/rotate' : '';
+    const { token } = await anotherToken(mallory);
+    const theirs = await call(`${line} ${path(trent)}${suffix}`, { token, ...bodies[line] });
+    const nothing = await call(`${line} ${never}${suffix}`, { token, ...bodies[line] });
+    const same = ({ status, body }: Answer) => [status, { ...body, requestId: '' }];
+    expect([line, ...same(theirs)]).toEqual([line, ...same(nothing)]);
+    expect(theirs.status).toBe(404);
+  }
+  expect(await me(trent.token)).toBe(200);
+  const list = await call('GET /personal-access-token', { token: mallory.token });
+  expect(list.body['tokens'].map((token: { id: string }) => token.id)).not.toContain(idOf(trent));
+});
+
+test('a token prolongs another one of its owner, and not itself', async () => {
+  const trent = await enter('trent', { expiresAt: 4_000_000_000 });
+  const other = await anotherToken(trent);
+  const longer = { expiresAt: 4_000_000_001 };
+  expect(code(await call(`PATCH ${path(trent)}`, { token: trent.token, body: longer }))).toEqual([
+    403,
+    'access-token-own-expiry',
+  ]);
+  expect((await call(`PATCH ${path(trent)}`, { token: other.token, body: longer })).status).toBe(200);
+  expect((await call(`PATCH ${path(trent)}`, { token: trent.token, body: { expiresAt: 3_999_999_999 } })).status).toBe(
+    200,
+  );
+});
+
+test.each([
+  [{}, '/'],
+  [{ name: '' }, '/name'],
+  [{ name: 'A\u202E' }, '/name'],
+  [{ enabled: 'yes' }, '/enabled'],
+  [{ enabled: null }, '/enabled'],
+  [{ expiresAt: 1 }, '/expiresAt'],
+  [{ expiresAt: 1.5 }, '/expiresAt'],
+  [{ expiresAt: '4000000000' }, '/expiresAt'],
+  [{ expiresAt: 253_402_300_800 }, '/expiresAt'],
+  [{ expiresAt: 1e300 }, '/expiresAt'],
+  [{ name: 'x', value: 'y' }, '/value'],
+])('a change such as %j is refused and changes nothing', async (body, pointer) => {
+  const trent = await enter('trent');
+  const before = await call(`GET ${path(trent)}`, { token: trent.token });
+  const answer = await call(`PATCH ${path(trent)}`, { token: trent.token, body });
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, pointer]);
+  const after = await call(`GET ${path(trent)}`, { token: trent.token });
+  expect({ ...after.body, lastUsedAt: '' }).toEqual({ ...before.body, lastUsedAt: '' });
+});
+
+test('an id that is none is a bad request', async () => {
+  const trent = await enter('trent');
+  for (const id of ['abc', `${'A'.repeat(15)}-`, 'A'.repeat(17), '%00']) {
+    const answer = await call(`GET /personal-access-token/${id}`, { token: trent.token });
+    expect([id, answer.status, answer.body['code']]).toEqual([id, 400, 'invalid-request']);
+  }
+});
+
+test('tokens are managed within limits of their own: ten looks, five changes, three new values', async () => {
+  const trent = await enter('trent');
+  const statuses = async (count: number, line: string, body?: unknown) => {
+    const seen: number[] = [];
+    for (let i = 0; i < count; i++) {
+      const sent = body === undefined ? {} : { body };
+      seen.push((await call(line, { token: trent.token, ...sent })).status);
+    }
+    return seen;
+  };
+  const passed = (count: number) => [...Array.from({ length: count }, () => 200), 429];
+  expect(await statuses(11, `GET ${path(trent)}`)).toEqual(passed(10));
+  expect(await statuses(6, `PATCH ${path(trent)}`, { name: 'x' })).toEqual(passed(5));
+  let { token } = trent;
+  for (let i = 0; i < 3; i++) {
+    const rotated = await call(`POST ${path(trent)}/rotate`, { token });
+    expect([i, rotated.status]).toEqual([i, 200]);
+    token = rotated.body['token'];
+  }
+  expect((await call(`POST ${path(trent)}/rotate`, { token })).status).toBe(429);
+  expect((await call(`DELETE ${path(trent)}`, { token })).status).toBe(429);
+});
+
+test('a withdrawn value is withdrawn for every request that begins after the answer', async () => {
+  const trent = await enter('trent');
+  const other = await anotherToken(trent);
+  const before = Array.from({ length: 20 }, () => me(other.token));
+  const answer = await call(`DELETE ${path(other)}`, { token: trent.token });
+  const after = await Promise.all(Array.from({ length: 20 }, () => me(other.token)));
+  expect([answer.status, new Set(after)]).toEqual([204, new Set([401])]);
+  await Promise.all(before);
+});
+
+let places = 0;
+
+/** Who tries too often with what is no token is held off by address: this is every time another one. */
+async function meFromElsewhere(token: string): Promise<number> {
+  places += 1;
+  const headers = { 'cf-connecting-ip': `198.51.${Math.floor(places / 250) % 250}.${places % 250}` };
+  return (await call('GET /user/me', { token, headers })).status;
+}
+
+test('changes raced against use: whatever begins after an answer meets what it says', async () => {
+  const withdrawals: readonly (readonly [string, (person: Person, manager: string) => Promise<Answer>])[] = [
+    ['deleted', (person, token) => call(`DELETE ${path(person)}`, { token })],
+    ['disabled', (person, token) => call(`PATCH ${path(person)}`, { token, body: { enabled: false } })],
+    // The first of two rotations leaves the old value its grace, the second one ends it.
+    [
+      'rotated twice',
+      async (person, token) => {
+        const first = await call(`POST ${path(person)}/rotate`, { token });
+        expect(await me(person.token)).toBe(200);
+        expect(first.status).toBe(200);
+        return call(`POST ${path(person)}/rotate`, { token });
+      },
+    ],
+  ];
+  for (const [name, withdraw] of withdrawals) {
+    for (let round = 0; round < 10; round++) {
+      const owner = await enter('trent');
+      const used = await anotherToken(owner);
+      let withdrawn = false;
+      let late = 0;
+      // Each request notes, when it begins, whether the withdrawal was answered already.
+      const users = Array.from({ length: 8 }, async () => {
+        for (let i = 0; i < 12; i++) {
+          const beganAfter = withdrawn;
+          if ((await meFromElsewhere(used.token)) === 200 && beganAfter) late += 1;
+        }
+      });
+      const answer = await withdraw(used, owner.token);
+      withdrawn = true;
+      await Promise.all(users);
+      expect([name, answer.status < 300, late, await meFromElsewhere(used.token)]).toEqual([name, true, 0, 401]);
+    }
+  }
+}, 60_000);
+
+test('a hundred rotations at once leave one new value and at most one old one', async () => {
+  const trent = await enter('trent');
+  const used = await anotherToken(trent);
+  const managers = await Promise.all(Array.from({ length: 34 }, () => anotherToken(trent)));
+  const answers = await Promise.all(
+    managers.flatMap(({ token }) => [1, 2, 3].map(() => call(`POST ${path(used)}/rotate`, { token }))),
+  );
+  const values = answers.filter(({ status }) => status === 200).map(({ body }) => String(body['token']));
+  expect([answers.length, values.length, new Set(values).size]).toEqual([102, 102, 102]);
+  const alive: string[] = [];
+  for (const value of [used.token, ...values]) if ((await meFromElsewhere(value)) === 200) alive.push(value);
+  expect(alive).toHaveLength(2);
+}, 30_000);

@@ -1,0 +1,196 @@
+import { env, exports } from 'cloudflare:workers';
+import { createExecutionContext } from 'cloudflare:test';
+import { expect } from 'vitest';
+import type { Promises } from '../worker/main.ts';
+import { expectDocumented } from './documented.worker.ts';
+import { parseKeyId } from '#domain/id.ts';
+import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { insertAccessToken } from '#store/access-tokens.ts';
+import { insertSession } from '#store/sessions.ts';
+import { findUser } from '#store/users.ts';
+
+export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
+
+export const WALLET = '0x1111111111111111111111111111111111111111';
+export const RECIPIENT = '0x2222222222222222222222222222222222222222';
+
+/** For what follows an answer in its own time. Nobody waits longer than it takes, and a busy machine takes long. */
+export const PATIENCE_MS = 20_000;
+
+/** What the tests look at in any answer. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests look deep into answers, and what they assert is the type
+  readonly body: Readonly<Record<string, any>>;
+}
+
+export interface RequestOptions {
+  readonly token?: string | null;
+  /** Sent as JSON. */
+  readonly body?: unknown;
+  /** Sent as it is. */
+  readonly raw?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** With other bindings than the tests have. */
+  readonly env?: CoordinatorEnv;
+}
+
+export interface Person {
+  readonly id: string;
+  readonly token: string;
+}
+
+/** One request to the real Worker. */
+export async function call(line: string, requested: RequestOptions = {}): Promise<Answer> {
+  const { token, body, raw, headers, env: bound = coordinator } = requested;
+  const [method = '', path = ''] = line.split(' ');
+  const sent = raw ?? (body === undefined ? null : JSON.stringify(body));
+  const { app } = await promises();
+  const request = new Request(`http://conclave.test${path}`, {
+    method,
+    headers: {
+      ...(token == null ? {} : { authorization: `Bearer ${token}` }),
+      ...(sent === null ? {} : { 'content-type': 'application/json' }),
+      ...headers,
+    },
+    ...(sent === null ? {} : { body: sent }),
+  });
+  const response = await app.fetch(request, bound, createExecutionContext());
+  const text = await response.text();
+  const answer = { status: response.status, headers: response.headers, body: text === '' ? {} : JSON.parse(text) };
+  expectDocumented(line, answer);
+  return answer;
+}
+
+export function asService(line: string, body?: unknown): Promise<Answer> {
+  return call(line, { token: coordinator.TEST_SERVICE_KEY, ...(body === undefined ? {} : { body }) });
+}
+
+/**
+ * The Worker under test itself. Its entry loads with the first request; the later ones do not take the way of vitest's own
+ * `exports`, where each request costs more than the one before it: the thousandth takes a tenth of a second.
+ */
+async function promises(): Promise<Promises> {
+  const { default: entry } = exports as unknown as { default: Fetcher };
+  const loaded = globalThis as unknown as { promises?: Promises };
+  if (loaded.promises === undefined) await entry.fetch('http://conclave.test/health');
+  if (loaded.promises === undefined) throw new Error('the entry of the tests tells no promises');
+  return loaded.promises;
+}
+
+let people = 0;
+
+/** A new user with a token; nobody else in this file has the same e-mail address. */
+export async function enter(name: string, token: Readonly<Record<string, unknown>> = {}): Promise<Person> {
+  people += 1;
+  const user = await asService('POST /internal/user', { name, email: `${name}.${people}@example.com` });
+  const issued = await asService(`POST /internal/user/${user.body['id']}/access-token`, { name: 'script', ...token });
+  expect([user.status, issued.status]).toEqual([201, 201]);
+  return { id: user.body['id'], token: issued.body['token'] };
+}
+
+/**
+ * Ten writes a minute are the limit of a token; a test of something else takes another one. It is made as `POST
+ * /session/access-token` makes it, but without the limit of three a minute of a session.
+ */
+export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
+  const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
+  const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash };
+  const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
+  await insertAccessToken(coordinator.DB, { id, userId: user.id, createdAtMs: made?.createdAtMs ?? 0 });
+  return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
+}
+
+/** The cookie of a session of a person, as the callback of a login makes it. */
+export async function login(person: Person): Promise<string> {
+  const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('session')];
+  await insertSession(coordinator.DB, { id, userId: user.id, createdAtMs: Date.now() });
+  await coordinator.SESSION.getByName(`session:${id}`).create({ id, user, secretHash: secret.hash });
+  return `__Host-session=${secret.valueFor(id, coordinator.TOKEN_MAC_KEY)}`;
+}
+
+async function profileOf({ id }: Person) {
+  const user = await findUser(coordinator.DB, id);
+  if (user === null) throw new Error('a person of the scene is in the directory');
+  return user;
+}
+
+export interface Treasury {
+  readonly id: number;
+  readonly alice: Person;
+  readonly bob: Person;
+  readonly carol: Person;
+  /** Signs nothing and creates nothing. */
+  readonly victor: Person;
+  /** Belongs to no vault. */
+  readonly mallory: Person;
+}
+
+/** A vault in which two of alice, bob and carol decide, with a wallet. */
+export async function foundTreasury(differences: Readonly<Record<string, unknown>> = {}): Promise<Treasury> {
+  const [alice, bob, carol] = [await enter('alice'), await enter('bob'), await enter('carol')];
+  const [victor, mallory] = [await enter('victor'), await enter('mallory')];
+  const signers = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] }));
+  const founded = await asService('POST /internal/vault', {
+    name: 'Treasury',
+    members: [...signers, { userId: victor.id, roles: ['viewer'] }],
+    threshold: 2,
+    approvalMode: 'token',
+    initialState: 'SUBMITTED',
+    chains: ['anvil'],
+    ...differences,
+  });
+  expect(founded.status).toBe(201);
+  const id: number = founded.body['id'];
+  const keyId = parseKeyId('a'.repeat(26));
+  if (keyId === null) throw new Error('the key id must parse');
+  const key = {
+    keyId,
+    scheme: 'ecdsa-secp256k1',
+    publicKey: '02',
+    publicShares: {},
+    addresses: Object.fromEntries(founded.body['chains'].map((chain: string) => [chain, WALLET])),
+  } as const;
+  await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);
+  return { id, alice, bob, carol, victor, mallory };
+}
+
+/** A next policy with as many voices as it takes. What they say does not count against the tokens of the story. */
+export async function changePolicy(treasury: Treasury, patch: Readonly<Record<string, unknown>>): Promise<void> {
+  const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, patch);
+  expect(proposed.status).toBe(201);
+  for (const person of [treasury.bob, treasury.carol, treasury.alice]) {
+    const { token } = await anotherToken(person);
+    const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
+    const approved = await call(line, { token });
+    expect(approved.status).toBe(200);
+    if (approved.body['state'] === 'ADOPTED') return;
+  }
+  throw new Error('three voices did not change the policy');
+}
+
+export function payment(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}) {
+  return { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1000', ...differences };
+}
+
+/** A new transfer of alice's. */
+export async function created(
+  treasury: Treasury,
+  differences: Readonly<Record<string, unknown>> = {},
+): Promise<Answer> {
+  const { token } = treasury.alice;
+  const answer = await call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+  expect(answer.status).toBe(201);
+  return answer;
+}
+
+/** Everything that the service has stored of a vault: what must not change when a request is refused. */
+export async function stored(treasury: Treasury): Promise<unknown> {
+  // The list first: it brings the read model up to date.
+  const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });
+  const vault = await coordinator.VAULT.getByName(`vault:${treasury.id}`).describe();
+  const { results } = await coordinator.DB.prepare('SELECT * FROM audit WHERE vault_id = ?').bind(treasury.id).all();
+  return { audit: results.length, vault, transactions: list.body['transactions'] };
+}

@@ -1,0 +1,74 @@
+import { expect, test } from 'vitest';
+import { parseTransactionId, parseVaultId } from '#domain/id.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { HASH, inclusion, PREPARED, UNPRICED } from '../../domain/cast.ts';
+import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
+
+/** A payment that was given up and is found on its chain after all. */
+
+/** A vault with a payment that is signed; nobody does its jobs here. */
+async function signedPayment() {
+  const treasury = await foundTreasury({
+    rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
+  });
+  const { body } = await created(treasury);
+  const [id, vaultId] = [parseTransactionId(body['id']), parseVaultId(treasury.id)];
+  if (id === null || vaultId === null) throw new Error('the ids must parse');
+  for (const person of [treasury.alice, treasury.bob]) {
+    await call(`POST /transaction/${id}/approve`, { token: (await anotherToken(person)).token });
+  }
+  const vault = vaultStub(coordinator, vaultId);
+  await vault.record(id, { type: 'prepare', attempt: PREPARED });
+  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
+  const read = async (path: string) => (await call(`GET ${path}`, { token: treasury.victor.token })).body;
+  return {
+    id,
+    vault,
+    stand: async () => {
+      const { state, stateReason } = await read(`/transaction/${id}`);
+      const { spent } = await read(`/vault/${treasury.id}/policy`);
+      const { outgoing } = (await read(`/vault/${treasury.id}/balances`))['balances'][0];
+      return { state, stateReason, spent: spent[0], outgoing };
+    },
+    /** A monitor has reported it, and a node has it in a block. */
+    delivered: () => {
+      const block = { number: '100', hash: '0xb1', confirmations: 9, isFinal: true };
+      const asset = { kind: 'native' as const, tokenAddress: null, tokenId: null };
+      const movements = [{ uid: 'top', ...asset, from: WALLET, to: RECIPIENT, amount: amountOf(1000n) }];
+      const seen = { hash: HASH, signer: WALLET, fee: amountOf(1n), block, movements };
+      return vault.recordActivity({ chain: 'anvil', hash: HASH, seen, appraisal: UNPRICED });
+    },
+  };
+}
+
+test('what ended as a conflict is over for people, and looked for until it is found: then it counts again', async () => {
+  const { id, vault, stand } = await signedPayment();
+  await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
+  expect(await stand()).toEqual({ state: 'BROADCAST', stateReason: null, spent: '1000', outgoing: '1000' });
+  await vault.record(id, { type: 'miss', inMempool: false, nonceTaken: true });
+  await vault.record(id, { type: 'settle' });
+  expect(await vault.work(id, 'confirm')).toMatchObject({ transaction: { state: 'FAILED' } });
+  expect(await stand()).toEqual({ state: 'FAILED', stateReason: 'CONFLICTED', spent: '0', outgoing: '0' });
+  const found = inclusion({ confirmations: 9, finalized: true });
+  for (let i = 0; i < 3; i++) {
+    await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });
+  }
+  expect(await stand()).toEqual({ state: 'SUCCEEDED', stateReason: null, spent: '1000', outgoing: '0' });
+  expect(await vault.work(id, 'confirm')).toBeNull();
+});
+
+test('a delivery has it looked for again, whatever it failed of, and however often it comes', async () => {
+  const { id, vault, stand, delivered } = await signedPayment();
+  await vault.record(id, { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' });
+  await vault.record(id, { type: 'settle' });
+  expect([await stand(), await vault.work(id, 'confirm')]).toMatchObject([{ state: 'FAILED', spent: '0' }, null]);
+  for (let i = 0; i < 3; i++) expect(await delivered()).toBe('own');
+  const work = await vault.work(id, 'confirm');
+  expect(work?.transaction).toMatchObject({ state: 'FAILED', stateReason: 'REJECTED_BY_NODE', version: 8 });
+  // The word of one node changes no record: all of them are asked by the job.
+  expect(await stand()).toMatchObject({ state: 'FAILED', spent: '0' });
+  const found = inclusion({ confirmations: 9, secondNode: 'agrees' });
+  await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });
+  expect(await stand()).toMatchObject({ state: 'SUCCEEDED', stateReason: null, spent: '1000' });
+});

@@ -1,0 +1,245 @@
+import { expect, test } from 'vitest';
+import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET } from '../scene.worker.ts';
+
+/** The other three creations (spec part 4); transfer.test.ts has what all four share. */
+
+const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
+const TRANSFER_CALL = `0xa9059cbb${'2222222222222222222222222222222222222222'.padStart(64, '0')}${'7'.padStart(64, '0')}`;
+
+const PERMIT = {
+  types: { Permit: [{ name: 'value', type: 'uint256' }] },
+  primaryType: 'Permit',
+  domain: { name: 'Dollar', chainId: 31337 },
+  message: { value: '5' },
+};
+
+const BODIES = {
+  message: { message: 'Sign in to example.com\n\nNonce: 7' },
+  'contract-interaction': { to: TOKEN, data: TRANSFER_CALL, value: '0' },
+  'erc20-approve': { tokenAddress: TOKEN, spender: RECIPIENT, amount: '25' },
+} as const;
+type Kind = keyof typeof BODIES;
+const KINDS = Object.keys(BODIES) as readonly Kind[];
+
+const NOTHING = {
+  to: null,
+  asset: null,
+  amount: null,
+  spender: null,
+  data: null,
+  call: null,
+  maxFee: null,
+  messageFormat: null,
+  message: null,
+};
+const SHOWN: Readonly<Record<Kind, object>> = {
+  message: { ...NOTHING, displayType: 'MESSAGE', messageFormat: 'eip191', message: BODIES.message.message },
+  'contract-interaction': {
+    ...NOTHING,
+    displayType: 'CONTRACT_INTERACTION',
+    to: TOKEN,
+    asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
+    amount: '0',
+    data: TRANSFER_CALL,
+    call: {
+      standard: 'ERC-20',
+      function: 'transfer',
+      arguments: [
+        { name: 'to', type: 'address', value: RECIPIENT },
+        { name: 'amount', type: 'uint256', value: '7' },
+      ],
+    },
+    maxFee: expect.stringMatching(/^\d+$/),
+  },
+  'erc20-approve': {
+    ...NOTHING,
+    displayType: 'CONTRACT_INTERACTION',
+    to: TOKEN,
+    asset: { tokenAddress: TOKEN, symbol: null, decimals: null },
+    amount: '25',
+    spender: RECIPIENT,
+    maxFee: expect.stringMatching(/^\d+$/),
+  },
+};
+
+test.each(KINDS)('a %s is created, read, challenged and listed with all that it does', async (kind) => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind], note: 'Rent', externalId: 'inv-7' };
+  const created = await call(`POST /transaction/${kind}`, { token, body });
+  expect(created.status).toBe(201);
+  expect(created.body).toMatchObject({
+    ...SHOWN[kind],
+    kind,
+    vaultId: treasury.id,
+    state: 'SUBMITTED',
+    from: WALLET,
+    note: 'Rent',
+    externalId: 'inv-7',
+    txHash: null,
+    signature: null,
+    nonce: null,
+    actionsForMe: ['approve', 'reject', 'cancel'],
+  });
+  const id: string = created.body['id'];
+  const read = await call(`GET /transaction/${id}`, { token });
+  expect(read.body).toEqual(created.body);
+  const list = await call(`GET /vault/${treasury.id}/transactions`, { token });
+  expect(list.body['transactions']).toEqual([created.body]);
+  const challenge = await call(`GET /transaction/${id}/challenge`, { token });
+  expect(challenge.body['intent']).toMatchObject({ kind, chain: 'eip155:31337', from: WALLET });
+  expect(challenge.body['digest']).toBe(created.body['digest']);
+});
+
+test('a message that is typed data is signed as typed data, in its one spelling', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const body = { vaultId: treasury.id, chain: 'anvil', message: JSON.stringify(PERMIT, null, 2) };
+  const created = await call('POST /transaction/message', { token, body });
+  expect([created.status, created.body['messageFormat']]).toEqual([201, 'eip712']);
+  expect(created.body['warnings']).not.toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
+  const { EIP712Domain, ...types } = JSON.parse(created.body['message']).types;
+  expect([types, EIP712Domain.length]).toEqual([PERMIT.types, 2]);
+});
+
+test('a message whose signature names no chain carries a warning, where it is shown and where it is approved', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const { chainId, ...domain } = PERMIT.domain;
+  expect(chainId).toBe(31337);
+  for (const message of ['I own this address', JSON.stringify({ ...PERMIT, domain })]) {
+    const body = { vaultId: treasury.id, chain: 'anvil', message };
+    const created = await call('POST /transaction/message', { token, body });
+    const challenge = await call(`GET /transaction/${created.body['id']}/challenge`, { token });
+    for (const { warnings } of [created.body, challenge.body]) {
+      expect(warnings).toContainEqual(expect.objectContaining({ code: 'valid-on-every-chain' }));
+    }
+  }
+});
+
+const BAD: readonly (readonly [Kind, object, string, string])[] = [
+  ['message', { message: undefined }, '/message', 'invalid_type'],
+  ['message', { message: 7 }, '/message', 'invalid_type'],
+  ['message', { message: PERMIT }, '/message', 'invalid_type'],
+  ['message', { message: '' }, '/message', 'invalid-message'],
+  ['message', { message: 'x'.repeat(16_385) }, '/message', 'invalid-message'],
+  ['message', { message: '\uD800' }, '/message', 'ill-formed-text'],
+  ['message', { message: 'pay \u202Eecila' }, '/message', 'deceptive-text'],
+  ['message', { message: 'bell\u0007' }, '/message', 'deceptive-text'],
+  ['message', { message: JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }) }, '/message', 'invalid-message'],
+  ['message', { message: JSON.stringify({ ...PERMIT, message: {} }) }, '/message', 'invalid-message'],
+  [
+    'message',
+    { message: JSON.stringify({ ...PERMIT, domain: { name: 'A\u202E' } }).replace('\u202E', '\\u202e') },
+    '/message',
+    'deceptive-text',
+  ],
+  ['message', { to: RECIPIENT }, '/to', 'unknown-field'],
+  ['contract-interaction', { data: undefined }, '/data', 'invalid_type'],
+  ['contract-interaction', { data: 'a9059cbb' }, '/data', 'invalid-data'],
+  ['contract-interaction', { data: '0xa9059cb' }, '/data', 'invalid-data'],
+  ['contract-interaction', { data: '0xzz' }, '/data', 'invalid-data'],
+  ['contract-interaction', { data: `0x${'00'.repeat(24_577)}` }, '/data', 'invalid-data'],
+  ['contract-interaction', { value: undefined }, '/value', 'invalid_type'],
+  ['contract-interaction', { value: 0 }, '/value', 'invalid_type'],
+  ['contract-interaction', { value: '-1' }, '/value', 'invalid-amount'],
+  ['contract-interaction', { value: '0.5' }, '/value', 'invalid-amount'],
+  ['contract-interaction', { to: '0x' }, '/to', 'malformed'],
+  ['contract-interaction', { amount: '1' }, '/amount', 'unknown-field'],
+  ['erc20-approve', { tokenAddress: undefined }, '/tokenAddress', 'invalid_type'],
+  ['erc20-approve', { tokenAddress: null }, '/tokenAddress', 'invalid_type'],
+  ['erc20-approve', { tokenAddress: 'USDT' }, '/tokenAddress', 'malformed'],
+  ['erc20-approve', { spender: `0x${'0'.repeat(40)}` }, '/spender', 'zero-address'],
+  ['erc20-approve', { spender: undefined }, '/spender', 'invalid_type'],
+  ['erc20-approve', { amount: '1e18' }, '/amount', 'invalid-amount'],
+  ['erc20-approve', { amount: (2n ** 256n).toString() }, '/amount', 'invalid-amount'],
+  ['erc20-approve', { chain: 'atlantis' }, '/chain', 'unknown-chain'],
+  ['erc20-approve', { note: 'A\u202E' }, '/note', 'custom'],
+];
+
+test('every bad field is named by its pointer, and nothing is stored', async () => {
+  const treasury = await foundTreasury();
+  const before = await stored(treasury);
+  const trent = await enter('trent');
+  for (const [kind, change, pointer, code] of BAD) {
+    const { token } = await anotherToken(trent);
+    const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind], ...change };
+    const answer = await call(`POST /transaction/${kind}`, { token, body });
+    const fault = answer.body['errors']?.[0] ?? {};
+    expect([answer.status, fault.pointer, fault.code, answer.body['code']]).toEqual([
+      400,
+      pointer,
+      code,
+      'invalid-request',
+    ]);
+  }
+  expect(await stored(treasury)).toEqual(before);
+});
+
+test('an allowance of nothing takes an earlier one back, and calldata may be in capitals', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.alice;
+  const place = { vaultId: treasury.id, chain: 'anvil' };
+  const none = await call('POST /transaction/erc20-approve', {
+    token,
+    body: { ...place, ...BODIES['erc20-approve'], amount: '0' },
+  });
+  expect([none.status, none.body['amount']]).toEqual([201, '0']);
+  const loud = await call('POST /transaction/contract-interaction', {
+    token,
+    body: { ...place, to: TOKEN, data: '0xD0E30DB0', value: '1' },
+  });
+  expect([loud.status, loud.body['data'], loud.body['call'].standard]).toEqual([201, '0xd0e30db0', 'WETH9']);
+});
+
+test.each(KINDS)('a %s with the same Idempotency-Key is made once', async (kind) => {
+  const treasury = await foundTreasury();
+  const { token } = await anotherToken(treasury.alice);
+  const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
+  const send = () => call(`POST /transaction/${kind}`, { token, body, headers: { 'idempotency-key': 'key-1' } });
+  const [first, second] = [await send(), await send()];
+  expect([first.status, second.status, second.headers.get('idempotency-replayed')]).toEqual([201, 201, 'true']);
+  expect(second.body).toEqual(first.body);
+});
+
+test('one key for two endpoints is a mistake, even with one and the same body', async () => {
+  const treasury = await foundTreasury();
+  const { token } = await anotherToken(treasury.alice);
+  const headers = { 'idempotency-key': 'key-2' };
+  const place = { vaultId: treasury.id, chain: 'anvil' };
+  await call('POST /transaction/message', { token, body: { ...place, message: 'hello' }, headers });
+  const other = await call('POST /transaction/erc20-approve', {
+    token,
+    body: { ...place, ...BODIES['erc20-approve'] },
+    headers,
+  });
+  expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);
+});
+
+test.each(KINDS)('nobody but an initiator or signer creates a %s', async (kind) => {
+  const treasury = await foundTreasury();
+  const before = await stored(treasury);
+  const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
+  for (const { token } of [treasury.victor, treasury.mallory]) {
+    const answer = await call(`POST /transaction/${kind}`, { token, body });
+    expect([answer.status, answer.body['code']]).toEqual([403, 'forbidden']);
+    const nowhere = await call(`POST /transaction/${kind}`, { token, body: { ...body, vaultId: 999_999 } });
+    expect({ ...nowhere.body, requestId: '' }).toEqual({ ...answer.body, requestId: '' });
+  }
+  expect(await stored(treasury)).toEqual(before);
+});
+
+test('an estimate is refused to strangers, and says so when there is nobody to ask', async () => {
+  const treasury = await foundTreasury();
+  const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
+  const estimate = (token: string, differences = {}) =>
+    call('POST /transaction/estimate-fee', { token, body: { ...body, ...differences } });
+  expect((await estimate(treasury.mallory.token)).status).toBe(403);
+  const { token } = treasury.alice;
+  const answer = await estimate(token);
+  expect([answer.status, answer.body['code']]).toEqual([503, 'chain-unavailable']);
+  expect(answer.headers.get('ratelimit-policy')).toMatch(/^"read"/);
+  expect((await estimate(token, { amount: '0' })).body['errors'][0].pointer).toBe('/amount');
+  expect((await estimate(token, { note: 'x' })).body['errors'][0].pointer).toBe('/note');
+  expect((await estimate(token, { chain: 'ethereum' })).body['code']).toBe('chain-not-enabled');
+});

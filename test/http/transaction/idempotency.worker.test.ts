@@ -1,0 +1,112 @@
+import { expect, test } from 'vitest';
+import type { Answer, Treasury } from '../scene.worker.ts';
+import { anotherToken, call, foundTreasury, payment } from '../scene.worker.ts';
+
+async function post(
+  treasury: Treasury,
+  key: string | null,
+  differences: Readonly<Record<string, unknown>> = {},
+): Promise<Answer> {
+  const { token } = treasury.alice;
+  const headers = key === null ? {} : { 'idempotency-key': key };
+  return call('POST /transaction/transfer', { token, body: payment(treasury, differences), headers });
+}
+
+async function listedIds(treasury: Treasury): Promise<readonly string[]> {
+  const { body } = await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  return body['transactions'].map(({ id }: { id: string }) => id);
+}
+
+test('the same key with the same body gives the same transfer, and says that it is a replay', async () => {
+  const treasury = await foundTreasury();
+  const [first, second] = [await post(treasury, 'payout-1'), await post(treasury, 'payout-1')];
+  expect([first.status, second.status]).toEqual([201, 201]);
+  expect(second.body['id']).toBe(first.body['id']);
+  const marks = [first, second].map(({ headers }) => headers.get('idempotency-replayed'));
+  expect(marks).toEqual([null, 'true']);
+  expect(await listedIds(treasury)).toEqual([first.body['id']]);
+});
+
+test('the key in quotes, as the standard has it, is the same key', async () => {
+  const treasury = await foundTreasury();
+  const [bare, quoted] = [await post(treasury, 'payout-1'), await post(treasury, '"payout-1"')];
+  expect(quoted.body['id']).toBe(bare.body['id']);
+});
+
+test('many at once with one key make one transfer', async () => {
+  const treasury = await foundTreasury();
+  const answers = await Promise.all(Array.from({ length: 8 }, () => post(treasury, 'payout-1')));
+  expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
+  expect(new Set(answers.map(({ body }) => body['id'])).size).toBe(1);
+  expect((await listedIds(treasury)).length).toBe(1);
+});
+
+test('a replay answers as the first time, whatever became of the transfer since', async () => {
+  const treasury = await foundTreasury();
+  const first = await post(treasury, 'payout-1');
+  await call(`POST /transaction/${first.body['id']}/reject`, { token: treasury.bob.token });
+  expect((await post(treasury, 'payout-1')).body).toEqual(first.body);
+  const now = await call(`GET /transaction/${first.body['id']}`, { token: treasury.alice.token });
+  expect(now.body['state']).toBe('REJECTED');
+});
+
+test('the same key with another body is refused, and nothing is made', async () => {
+  const treasury = await foundTreasury();
+  await post(treasury, 'payout-1');
+  const other = await post(treasury, 'payout-1', { amount: '2000' });
+  expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);
+  expect((await listedIds(treasury)).length).toBe(1);
+});
+
+test('a key is its sender’s own: the same one of another person means something else', async () => {
+  const treasury = await foundTreasury();
+  const hers = await post(treasury, 'payout-1');
+  const his = await call('POST /transaction/transfer', {
+    token: treasury.bob.token,
+    body: payment(treasury),
+    headers: { 'idempotency-key': 'payout-1' },
+  });
+  expect([his.status, his.body['id'] === hers.body['id']]).toEqual([201, false]);
+});
+
+test('a key holds for the person, whichever token carries it: tokens are rotated between a try and its retry', async () => {
+  const treasury = await foundTreasury();
+  const first = await post(treasury, 'payout-1');
+  const { token } = await anotherToken(treasury.alice);
+  const headers = { 'idempotency-key': 'payout-1' };
+  const second = await call('POST /transaction/transfer', { token, body: payment(treasury), headers });
+  expect(second.body['id']).toBe(first.body['id']);
+});
+
+test('without a key two equal requests are two transfers', async () => {
+  const treasury = await foundTreasury();
+  const [first, second] = [await post(treasury, null), await post(treasury, null)];
+  expect(second.body['id']).not.toBe(first.body['id']);
+});
+
+test('a refused request does not use its key up', async () => {
+  const treasury = await foundTreasury();
+  const refused = await post(treasury, 'payout-1', { chain: 'ethereum' });
+  expect(refused.status).toBe(422);
+  expect((await post(treasury, 'payout-1')).status).toBe(201);
+});
+
+test.each(['', ' ', 'a b', 'x'.repeat(65), 'a;b', '"open', '""'])('the key %j cannot be used', async (key) => {
+  const treasury = await foundTreasury();
+  const answer = await post(treasury, key);
+  expect([answer.status, answer.body['errors']?.[0]?.pointer]).toEqual([400, 'Idempotency-Key']);
+  expect(await listedIds(treasury)).toEqual([]);
+});
+
+test('an external id is for good: another transfer with it is refused and the first one named', async () => {
+  const treasury = await foundTreasury();
+  const first = await post(treasury, null, { externalId: 'inv-7' });
+  const second = await post(treasury, null, { externalId: 'inv-7' });
+  expect([second.status, second.body['code'], second.body['transactionId']]).toEqual([
+    409,
+    'external-id-taken',
+    first.body['id'],
+  ]);
+  const elsewhere = await foundTreasury();
+  expect((await post(elsewhere, null, { externalId: 'inv-7' })).status).toBe(201);
+});

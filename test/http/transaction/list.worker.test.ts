@@ -1,0 +1,115 @@
+import { expect, test } from 'vitest';
+import type { Answer, Treasury } from '../scene.worker.ts';
+import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
+
+async function page(treasury: Treasury, query = ''): Promise<Answer> {
+  const { token } = await anotherToken(treasury.victor);
+  return call(`GET /vault/${treasury.id}/transactions${query}`, { token });
+}
+
+function idsOf({ body }: Answer): readonly string[] {
+  return body['transactions'].map(({ id }: { id: string }) => id);
+}
+
+async function createMany(treasury: Treasury, count: number): Promise<readonly string[]> {
+  const ids: string[] = [];
+  for (let i = 0; i < count; i++) ids.push((await created(treasury, { note: `number ${i}` })).body['id']);
+  return ids;
+}
+
+test('a caller sees at once what was just written, the newest first', async () => {
+  const treasury = await foundTreasury();
+  const ids = await createMany(treasury, 3);
+  expect(idsOf(await page(treasury))).toEqual(ids.toReversed());
+  await call(`POST /transaction/${ids[0]}/reject`, { token: treasury.bob.token });
+  const states = (await page(treasury)).body['transactions'].map(({ state }: { state: string }) => state);
+  expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'REJECTED']);
+});
+
+test('a record in the list is the record that is read alone', async () => {
+  const treasury = await foundTreasury();
+  const [id] = await createMany(treasury, 1);
+  const alone = await call(`GET /transaction/${id}`, { token: treasury.victor.token });
+  expect((await page(treasury)).body['transactions']).toEqual([alone.body]);
+});
+
+test('pages follow each other without a gap or a double, though new ones come in between', async () => {
+  const treasury = await foundTreasury();
+  const ids = await createMany(treasury, 5);
+  const first = await page(treasury, '?limit=2');
+  await createMany(treasury, 1);
+  const second = await page(treasury, `?limit=2&cursor=${encodeURIComponent(first.body['nextCursor'])}`);
+  const third = await page(treasury, `?limit=2&cursor=${encodeURIComponent(second.body['nextCursor'])}`);
+  expect([...idsOf(first), ...idsOf(second), ...idsOf(third)]).toEqual(ids.toReversed());
+  expect(third.body['nextCursor']).toBeNull();
+});
+
+test('the list can be narrowed', async () => {
+  const treasury = await foundTreasury();
+  const [first = '', second = ''] = await createMany(treasury, 2);
+  await call(`POST /transaction/${first}/reject`, { token: treasury.bob.token });
+  const between = new Date(Date.now() + 60_000).toISOString();
+  const cases: readonly (readonly [string, readonly string[]])[] = [
+    ['?state=REJECTED', [first]],
+    ['?state=SUBMITTED', [second]],
+    ['?state=FAILED', []],
+    ['?chain=anvil', [second, first]],
+    ['?chain=eip155:31337', [second, first]],
+    ['?chain=ethereum', []],
+    ['?direction=out', [second, first]],
+    ['?direction=in', []],
+    ['?displayType=SENT', [second, first]],
+    ['?displayType=RECEIVED', []],
+    ['?visible=false', []],
+    ['?visible=all', [second, first]],
+    [`?createdAfter=${between}`, []],
+    [`?createdBefore=${between}`, [second, first]],
+    ['?updatedAfter=2020-01-01T00:00:00Z', [second, first]],
+  ];
+  for (const [query, ids] of cases) expect([query, idsOf(await page(treasury, query))]).toEqual([query, ids]);
+});
+
+test.each([
+  ['?limit=0', 'limit'],
+  ['?limit=101', 'limit'],
+  ['?limit=-1', 'limit'],
+  ['?limit=1e2', 'limit'],
+  ['?state=PAID', 'state'],
+  ['?chain=atlantis', 'chain'],
+  ['?direction=up', 'direction'],
+  ['?visible=yes', 'visible'],
+  ['?createdAfter=yesterday', 'createdAfter'],
+  ['?updatedAfter=2020-01-01', 'updatedAfter'],
+  ['?cursor=abc', 'cursor'],
+  ['?cursor=AAAA', 'cursor'],
+  ['?page=2', 'page'],
+  ['?__proto__=1', '__proto__'],
+])('the query %s is refused by name', async (query, parameter) => {
+  const treasury = await foundTreasury();
+  const answer = await page(treasury, query);
+  expect([answer.status, answer.body['errors']?.[0]?.pointer.replace('/', '')]).toEqual([400, parameter]);
+});
+
+test('a cursor of another vault is none of this one', async () => {
+  const [ours, theirs] = [await foundTreasury(), await foundTreasury()];
+  await createMany(theirs, 2);
+  const { body } = await page(theirs, '?limit=1');
+  const answer = await page(ours, `?cursor=${encodeURIComponent(body['nextCursor'])}`);
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'cursor']);
+});
+
+test('only members see the list, and a vault that does not exist looks like another one’s', async () => {
+  const treasury = await foundTreasury();
+  const { token } = treasury.mallory;
+  const foreign = await call(`GET /vault/${treasury.id}/transactions`, { token });
+  const nowhere = await call('GET /vault/4242424242/transactions', { token });
+  const shape = ({ status, body: { requestId: _requestId, ...rest } }: Answer) => ({ status, ...rest });
+  expect(foreign.status).toBe(403);
+  expect(shape(nowhere)).toEqual(shape(foreign));
+});
+
+test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s cannot be', async (id) => {
+  const treasury = await foundTreasury();
+  const answer = await call(`GET /vault/${id}/transactions`, { token: treasury.victor.token });
+  expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'vaultId']);
+});

@@ -1,0 +1,125 @@
+import { expect, test } from 'vitest';
+import { parseTransactionId } from '#domain/id.ts';
+import { inclusion, PREPARED, HASH } from '../../domain/cast.ts';
+import type { Treasury } from '../scene.worker.ts';
+import {
+  anotherToken,
+  call,
+  coordinator,
+  created,
+  foundTreasury,
+  payment,
+  RECIPIENT,
+  stored,
+  WALLET,
+} from '../scene.worker.ts';
+
+/** The guard against address poisoning. */
+
+/** Begins and ends like RECIPIENT, 0x2222...2222. */
+const TWIN = '0x2229999999999999999999999999999999992222';
+const WALLETS_TWIN = '0x1118888888888888888888888888888888881111';
+
+/** A payment to RECIPIENT that has arrived: the vault knows it from then on. */
+async function paidOnce(treasury: Treasury): Promise<void> {
+  const { body } = await created(treasury);
+  const id = parseTransactionId(body['id']);
+  if (id === null) throw new Error('the id must parse');
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
+  const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
+  await vault.record(id, { type: 'prepare', attempt: PREPARED });
+  await vault.record(id, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
+  const done = await vault.record(id, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 1 });
+  expect(done?.state).toBe('SUCCEEDED');
+}
+
+async function pay(treasury: Treasury, differences: Readonly<Record<string, unknown>>) {
+  const { token } = await anotherToken(treasury.alice);
+  return call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
+}
+
+test('who only looks like somebody that was paid is refused by name, and nothing is stored', async () => {
+  const treasury = await foundTreasury();
+  await paidOnce(treasury);
+  const before = await stored(treasury);
+  const answer = await pay(treasury, { to: TWIN });
+  expect([answer.status, answer.body['code'], answer.body['address'], answer.body['known']]).toEqual([
+    409,
+    'recipient-looks-alike',
+    TWIN,
+    RECIPIENT,
+  ]);
+  expect(await stored(treasury)).toEqual(before);
+  expect((await pay(treasury, { to: RECIPIENT })).status).toBe(201);
+});
+
+test('a proposal alone makes nobody known', async () => {
+  const treasury = await foundTreasury();
+  await created(treasury);
+  expect((await pay(treasury, { to: TWIN })).status).toBe(201);
+});
+
+test('an address that looks like the vault’s own wallet is refused from the first day', async () => {
+  const treasury = await foundTreasury();
+  const answer = await pay(treasury, { to: WALLETS_TWIN });
+  expect([answer.status, answer.body['known']]).toEqual([409, WALLET]);
+});
+
+test('accepted by name it is created, shown to every signer, and takes one approval more', async () => {
+  const treasury = await foundTreasury();
+  await paidOnce(treasury);
+  expect((await pay(treasury, { to: TWIN, acceptLookalikeOf: WALLET })).status).toBe(409);
+  const answer = await pay(treasury, { to: TWIN, acceptLookalikeOf: RECIPIENT });
+  expect([answer.status, answer.body['lookalikeOf'], answer.body['requiredApprovals']]).toEqual([201, RECIPIENT, 3]);
+  const id: string = answer.body['id'];
+  const challenge = await call(`GET /transaction/${id}/challenge`, { token: treasury.bob.token });
+  expect([challenge.body['intent'].lookalikeOf, challenge.body['approvals'].required]).toEqual([RECIPIENT, 3]);
+  const states: string[] = [];
+  for (const signer of [treasury.alice, treasury.bob, treasury.carol]) {
+    states.push((await call(`POST /transaction/${id}/approve`, { token: signer.token })).body['state']);
+  }
+  expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'SIGNING']);
+});
+
+test('what it would cost is told to whoever accepts it by name, as it is created', async () => {
+  const treasury = await foundTreasury();
+  await paidOnce(treasury);
+  const estimate = (body: object) =>
+    call('POST /transaction/estimate-fee', {
+      token: treasury.alice.token,
+      body: { vaultId: treasury.id, chain: 'anvil', to: TWIN, amount: '1', ...body },
+    });
+  const refused = await estimate({});
+  expect([refused.status, refused.body['known']]).toEqual([409, RECIPIENT]);
+  expect((await estimate({ acceptLookalikeOf: WALLET })).status).toBe(409);
+  // There is no node in these tests: what the vault has to say about it was said before one is asked.
+  expect((await estimate({ acceptLookalikeOf: RECIPIENT })).body['code']).toBe('chain-unavailable');
+});
+
+test('what was accepted for nothing is not part of the intent', async () => {
+  const treasury = await foundTreasury();
+  const answer = await pay(treasury, { acceptLookalikeOf: WALLET });
+  expect([answer.status, answer.body['lookalikeOf'], answer.body['requiredApprovals']]).toEqual([201, null, 2]);
+  const bad = await pay(treasury, { acceptLookalikeOf: 'yes' });
+  expect([bad.status, bad.body['errors'][0].pointer]).toEqual([400, '/acceptLookalikeOf']);
+});
+
+test.each<[string, string, Record<string, unknown>]>([
+  ['a spender', 'erc20-approve', { tokenAddress: WALLET, spender: TWIN, amount: '1' }],
+  ['a token', 'erc20-approve', { tokenAddress: TWIN, spender: RECIPIENT, amount: '1' }],
+  ['a contract', 'contract-interaction', { to: TWIN, data: '0x', value: '1' }],
+  [
+    'a recipient in calldata',
+    'contract-interaction',
+    { to: WALLET, data: `0xa9059cbb${TWIN.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`, value: '0' },
+  ],
+])('%s is looked at as well', async (_name, kind, body) => {
+  const treasury = await foundTreasury();
+  await paidOnce(treasury);
+  const { token } = await anotherToken(treasury.alice);
+  const answer = await call(`POST /transaction/${kind}`, {
+    token,
+    body: { vaultId: treasury.id, chain: 'anvil', ...body },
+  });
+  expect([answer.status, answer.body['code'], answer.body['known']]).toEqual([409, 'recipient-looks-alike', RECIPIENT]);
+});

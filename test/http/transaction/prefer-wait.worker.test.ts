@@ -1,0 +1,143 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { expect, test, vi } from 'vitest';
+import type { VaultObject } from '#objects/vault/object.ts';
+import type { Answer, Treasury } from '../scene.worker.ts';
+import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
+
+/** Twenty reads a minute are enough for who polls: a tag says what is known, and `Prefer: wait` waits for news. */
+
+interface Read {
+  readonly tag?: string;
+  readonly wait?: string;
+  readonly as?: 'alice' | 'victor' | 'mallory';
+}
+
+function read(treasury: Treasury, id: string, { tag, wait, as = 'victor' }: Read = {}): Promise<Answer> {
+  const headers = {
+    ...(tag === undefined ? {} : { 'if-none-match': tag }),
+    ...(wait === undefined ? {} : { prefer: wait }),
+  };
+  return call(`GET /transaction/${id}`, { token: treasury[as].token, headers });
+}
+
+async function scene() {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  const id: string = body['id'];
+  const approve = () => call(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
+  return { treasury, id, approve };
+}
+
+test('who has the newest record gets 304 and no body, with the limits as ever', async () => {
+  const { treasury, id, approve } = await scene();
+  const first = await read(treasury, id);
+  const tag = first.headers.get('etag') ?? '';
+  expect(tag).toMatch(/^"[0-9a-f]{32}"$/);
+  for (const known of [tag, `W/${tag}`, `"other", ${tag}`]) {
+    const again = await read(treasury, id, { tag: known });
+    expect([known, again.status, again.body, again.headers.get('etag')]).toEqual([known, 304, {}, tag]);
+    expect(again.headers.get('ratelimit')).toMatch(/^"read";r=\d+;t=\d+$/);
+    expect(again.headers.get('x-request-id')).toBeTruthy();
+  }
+  expect((await read(treasury, id, { tag: '"other"' })).status).toBe(200);
+  expect((await read(treasury, id, { tag: '*' })).status).toBe(200);
+  await approve();
+  const changed = await read(treasury, id, { tag });
+  expect([changed.status, changed.body['approvalsCounted']]).toEqual([200, 1]);
+  expect(changed.headers.get('etag')).not.toBe(tag);
+});
+
+test('the list has a tag too', async () => {
+  const { treasury, approve } = await scene();
+  const list = (tag = '') =>
+    call(`GET /vault/${treasury.id}/transactions`, {
+      token: treasury.victor.token,
+      headers: { 'if-none-match': tag },
+    });
+  const tag = (await list()).headers.get('etag') ?? '';
+  expect((await list(tag)).status).toBe(304);
+  await approve();
+  expect((await list(tag)).status).toBe(200);
+});
+
+test('a tag of one reader is none of another, who may do other things with it', async () => {
+  const { treasury, id } = await scene();
+  const hers = (await read(treasury, id, { as: 'alice' })).headers.get('etag') ?? '';
+  expect((await read(treasury, id, { tag: hers })).status).toBe(200);
+});
+
+test('who waits gets the change when it happens', async () => {
+  const { treasury, id, approve } = await scene();
+  const tag = (await read(treasury, id)).headers.get('etag') ?? '';
+  const waiting = read(treasury, id, { tag, wait: 'wait=30' });
+  await untilPollWaits(treasury);
+  await approve();
+  const answer = await waiting;
+  expect([answer.status, answer.body['approvalsCounted']]).toEqual([200, 1]);
+  expect(answer.headers.get('preference-applied')).toBe('wait=30');
+});
+
+test('what changed before the question is answered at once', async () => {
+  const { treasury, id, approve } = await scene();
+  const tag = (await read(treasury, id)).headers.get('etag') ?? '';
+  await approve();
+  const answer = await read(treasury, id, { tag, wait: 'wait=30' });
+  expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
+});
+
+test('when nothing happens the answer comes after the wait: 304 with a tag, the record without', async () => {
+  const { treasury, id } = await scene();
+  const first = await read(treasury, id);
+  const tag = first.headers.get('etag') ?? '';
+  const [known, anew] = await Promise.all([
+    read(treasury, id, { tag, wait: 'wait=1' }),
+    read(treasury, id, { wait: 'respond-async, wait=1' }),
+  ]);
+  expect([known.status, known.headers.get('preference-applied')]).toEqual([304, 'wait=1']);
+  expect([anew.status, anew.body]).toEqual([200, first.body]);
+});
+
+test('a wait is one read, and never longer than half a minute', async () => {
+  const { treasury, id } = await scene();
+  const before = await read(treasury, id);
+  const after = await read(treasury, id, { wait: 'wait=1' });
+  const left = ({ headers }: Answer) => Number.parseInt(/r=(\d+)/.exec(headers.get('ratelimit') ?? '')?.[1] ?? '', 10);
+  expect(left(before) - left(after)).toBe(1);
+  const approve = () => call(`POST /transaction/${id}/approve`, { token: treasury.alice.token });
+  const long = read(treasury, id, { wait: 'wait=999999' });
+  await untilPollWaits(treasury);
+  await approve();
+  expect((await long).headers.get('preference-applied')).toBe('wait=30');
+});
+
+test.each(['wait', 'wait=', 'wait=-1', 'wait=x', 'wait=1.5', 'await=9', 'wait=0', 'handling=strict'])(
+  '%s is no wait',
+  async (wait) => {
+    const { treasury, id } = await scene();
+    const answer = await read(treasury, id, { wait });
+    expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
+  },
+);
+
+test('who is put out of the vault while waiting sees nothing more', async () => {
+  const { treasury, id, approve } = await scene();
+  const waiting = read(treasury, id, { wait: 'wait=30' });
+  await untilPollWaits(treasury);
+  await asService(`DELETE /internal/vault/${treasury.id}/member/${treasury.victor.id}`);
+  await approve();
+  expect((await waiting).status).toBe(403);
+});
+
+test('a stranger waits for nothing', async () => {
+  const { treasury, id } = await scene();
+  expect((await read(treasury, id, { as: 'mallory', wait: 'wait=30' })).status).toBe(403);
+});
+
+/** A wait holds its place in the object of the vault; that is where it can be seen from. */
+async function untilPollWaits({ id }: Treasury): Promise<void> {
+  const stub = coordinator.VAULT.getByName(`vault:${id}`);
+  await vi.waitFor(async () => {
+    const waiting = await runInDurableObject(stub, (vault: VaultObject) => vault.changes.waiting);
+    expect(waiting).toBe(1);
+  }, PATIENCE_MS);
+}

@@ -1,0 +1,124 @@
+import { expect, test } from 'vitest';
+import { parseTransactionId } from '#domain/id.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { amountOf } from '#domain/asset/amount.ts';
+import { UNPRICED } from '../../domain/cast.ts';
+import type { Treasury } from '../scene.worker.ts';
+import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
+
+/** What a vault has, as its members see it. There is no chain here: test/e2e has one. */
+
+const token = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
+
+/** Of bob's, in a block that may still go. */
+async function receives(treasury: Treasury, hash: string, tokens: readonly string[]): Promise<void> {
+  const vaultId = parseVaultId(treasury.id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  const parties = { from: RECIPIENT, to: WALLET, tokenId: null, amount: amountOf(7n) };
+  const movements = tokens.map((tokenAddress, i) => {
+    return { uid: `log:${i}`, kind: 'erc20' as const, tokenAddress, ...parties };
+  });
+  const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
+  const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
+  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+}
+
+test('a new wallet has nothing, and nobody has compared it yet', async () => {
+  const treasury = await foundTreasury();
+  const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
+  expect(body).toEqual({
+    balances: [
+      {
+        chain: 'anvil',
+        wallet: WALLET,
+        kind: 'native',
+        asset: { tokenAddress: null, symbol: 'ETH', decimals: 18 },
+        tokenId: null,
+        visible: true,
+        amount: '0',
+        current: '0',
+        incoming: '0',
+        outgoing: '0',
+        agreement: 'unchecked',
+        usdValue: null,
+        pricedAt: null,
+        checkedBlock: null,
+        checkedAt: null,
+        adjustment: null,
+      },
+    ],
+    nextCursor: null,
+  });
+});
+
+test('what was decided is going out before any block has it, and is not when it ends without one', async () => {
+  const treasury = await foundTreasury();
+  const outgoing = async () => {
+    const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
+    return body['balances'][0].outgoing;
+  };
+  const { body } = await created(treasury, { amount: '900' });
+  expect(await outgoing()).toBe('0');
+  for (const { token: approver } of [treasury.alice, treasury.bob]) {
+    await call(`POST /transaction/${body['id']}/approve`, { token: approver });
+  }
+  expect(await outgoing()).toBe('900');
+  const [id, vaultId] = [parseTransactionId(body['id']), parseVaultId(treasury.id)];
+  if (id === null || vaultId === null) throw new Error('the ids must parse');
+  await vaultStub(coordinator, vaultId).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  expect(await outgoing()).toBe('0');
+});
+
+test('what is called final before the deposit that it came from does not contradict the chain; without the deposit it does', async () => {
+  const treasury = await foundTreasury();
+  const vaultId = parseVaultId(treasury.id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  const vault = vaultStub(coordinator, vaultId);
+  const happens = (hash: string, of: { block: number; isFinal: boolean; from: string; to: string; amount: bigint }) => {
+    const { block: number, isFinal, from, to, amount } = of;
+    const block = { number: String(number), hash: `0xb${number}`, confirmations: 5, isFinal };
+    const movement = { uid: 'top', kind: 'native' as const, tokenAddress: null, tokenId: null };
+    const movements = [{ ...movement, from, to, amount: amountOf(amount) }];
+    const seen = { hash, signer: from, fee: amountOf(1n), block, movements };
+    return vault.recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  };
+  const shown = async () => {
+    const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
+    const { amount, current, incoming, agreement } = body['balances'][0];
+    return [amount, current, incoming, agreement];
+  };
+  await happens('0xa', { block: 3, isFinal: false, from: RECIPIENT, to: WALLET, amount: 7n });
+  await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
+  const coins = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
+  const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
+  await vault.recordHoldings({ chain: 'anvil', assets: [coins], held, hasOpenScan: false });
+  expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
+  await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, appraisal: null });
+  expect(await shown()).toEqual(['0', '0', '0', 'differs']);
+});
+
+test('a hundred at once, and the cursor goes on; a poller who has it all gets 304', async () => {
+  const treasury = await foundTreasury();
+  const all = Array.from({ length: 130 }, (_, i) => token(i + 1));
+  await receives(treasury, '0xa', all.slice(0, 90));
+  await receives(treasury, '0xb', all.slice(90));
+  const path = `GET /vault/${treasury.id}/balances`;
+  const first = await call(path, { token: treasury.alice.token });
+  expect([first.body['balances'].length, first.body['balances'][1].incoming]).toEqual([100, '7']);
+  const cursor = encodeURIComponent(first.body['nextCursor']);
+  const second = await call(`${path}?cursor=${cursor}`, { token: treasury.alice.token });
+  const listed = [...first.body['balances'], ...second.body['balances']].map(({ asset }) => asset.tokenAddress);
+  expect([listed, second.body['nextCursor']]).toEqual([[null, ...all], null]);
+  const headers = { 'if-none-match': first.headers.get('etag') ?? '' };
+  expect((await call(path, { token: treasury.alice.token, headers })).status).toBe(304);
+});
+
+test.each(['x', '%22', btoa('[]'), btoa('["anvil"]'), btoa('{"chain":"anvil"}'), btoa('[1,null,null]')])(
+  'the cursor %j is refused',
+  async (cursor) => {
+    const { id, alice } = await foundTreasury();
+    const { status, body } = await call(`GET /vault/${id}/balances?cursor=${cursor}`, { token: alice.token });
+    expect([status, body['errors']?.[0]?.pointer]).toEqual([400, 'cursor']);
+  },
+);

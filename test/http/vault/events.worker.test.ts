@@ -1,0 +1,210 @@
+import { createExecutionContext } from 'cloudflare:test';
+import { afterEach, expect, test } from 'vitest';
+import { amountOf } from '#domain/asset/amount.ts';
+import { parseVaultId } from '#domain/id.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import type { Promises } from '../../worker/main.ts';
+import { UNPRICED } from '../../domain/cast.ts';
+import type { Treasury } from '../scene.worker.ts';
+import {
+  call,
+  asService,
+  changePolicy,
+  coordinator,
+  created,
+  enter,
+  foundTreasury,
+  login,
+  RECIPIENT,
+  WALLET,
+} from '../scene.worker.ts';
+
+/** What a dashboard hears while it is open: everything, once it is so, and nothing that is not its reader's. */
+
+interface Received {
+  readonly event: string;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly id: string | null;
+}
+
+const open = new Set<() => Promise<void>>();
+afterEach(async () => {
+  for (const close of open) await close();
+  open.clear();
+});
+
+async function connect(treasury: Treasury, cookie: string, lastEventId?: string): Promise<Response> {
+  const { app } = (globalThis as unknown as { promises: Promises }).promises;
+  const headers = { cookie, ...(lastEventId === undefined ? {} : { 'last-event-id': lastEventId }) };
+  const request = new Request(`http://conclave.test/vault/${treasury.id}/events`, { headers });
+  return app.fetch(request, coordinator, createExecutionContext());
+}
+
+/** Reads events one after the other, as a browser would. */
+async function listen(treasury: Treasury, cookie: string, lastEventId?: string) {
+  const response = await connect(treasury, cookie, lastEventId);
+  expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  if (reader === undefined) throw new Error('a stream has a body');
+  const close = () => reader.cancel();
+  open.add(close);
+  const state = { text: '', lastId: '' };
+  const block = async (): Promise<string | null> => {
+    while (!state.text.includes('\n\n')) {
+      const { value, done } = await reader.read();
+      if (done) return null;
+      state.text += value;
+    }
+    const [first = '', ...rest] = state.text.split('\n\n');
+    state.text = rest.join('\n\n');
+    return first;
+  };
+  /** Null when the stream has ended. */
+  const next = async (): Promise<Received | null> => {
+    for (;;) {
+      const text = await block();
+      if (text === null) return null;
+      const fields = new Map(text.split('\n').map((line) => [line.split(': ')[0], line.slice(line.indexOf(': ') + 2)]));
+      const id = fields.get('id') ?? null;
+      if (id !== null) state.lastId = id;
+      const data = fields.get('data');
+      if (data !== undefined) return { event: fields.get('event') ?? '', data: JSON.parse(data), id };
+    }
+  };
+  // The first block has no event: it says where the reader begins.
+  await block();
+  return { next, close, lastId: () => state.lastId };
+}
+
+async function receives(treasury: Treasury, hash: string, { isGone = false } = {}): Promise<void> {
+  const vaultId = parseVaultId(treasury.id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  const seen = {
+    hash,
+    signer: RECIPIENT,
+    fee: amountOf(1n),
+    block: { number: '3', hash: '0xb3', confirmations: 1, isFinal: false },
+    movements: [
+      {
+        uid: 'top',
+        kind: 'native' as const,
+        from: RECIPIENT,
+        to: WALLET,
+        tokenAddress: null,
+        tokenId: null,
+        amount: amountOf(7n),
+      },
+    ],
+  };
+  const report = { chain: 'anvil', hash, seen: isGone ? null : seen, appraisal: UNPRICED };
+  await vaultStub(coordinator, vaultId).recordActivity(report);
+}
+
+test('a transaction is told as it is made, approved and rejected, each time as its reader may see it', async () => {
+  const treasury = await foundTreasury();
+  const { next } = await listen(treasury, await login(treasury.bob));
+  const { body } = await created(treasury);
+  const made = await next();
+  expect(made).toMatchObject({ event: 'transaction', data: { id: body['id'], state: 'SUBMITTED', approvals: [] } });
+  expect(made?.data['actionsForMe']).toEqual(['approve', 'reject']);
+  expect((await next())?.event).toBe('balance');
+  await call(`POST /transaction/${body['id']}/approve`, { token: treasury.alice.token });
+  expect(await next()).toMatchObject({ data: { approvalsCounted: 1, version: 2 } });
+  await next();
+  await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
+  expect(await next()).toMatchObject({ data: { state: 'REJECTED', actionsForMe: [] } });
+});
+
+test('money that comes in is told with the balance that it makes, and so is its going', async () => {
+  const treasury = await foundTreasury();
+  const { next } = await listen(treasury, await login(treasury.victor));
+  await receives(treasury, '0xaa');
+  expect(await next()).toMatchObject({ event: 'transaction', data: { kind: 'activity', txHash: '0xaa' } });
+  expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '7', asset: { tokenAddress: null } } });
+  await receives(treasury, '0xaa', { isGone: true });
+  expect(await next()).toMatchObject({ event: 'transaction', data: { state: 'FAILED', visible: false } });
+  expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '0' } });
+});
+
+test('whoever was away goes on after the last event, and hears each thing once as it is now', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  const first = await listen(treasury, cookie);
+  const one = await created(treasury);
+  await first.next();
+  await first.next();
+  await first.close();
+  const two = await created(treasury);
+  await call(`POST /transaction/${two.body['id']}/approve`, { token: treasury.alice.token });
+  await call(`POST /transaction/${one.body['id']}/reject`, { token: treasury.alice.token });
+  const again = await listen(treasury, cookie, first.lastId());
+  const received = [await again.next(), await again.next(), await again.next()];
+  expect(received.map((one_) => [one_?.event, one_?.data['id'] ?? null, one_?.data['version'] ?? null])).toEqual([
+    ['transaction', two.body['id'], 2],
+    ['transaction', one.body['id'], 2],
+    ['balance', null, null],
+  ]);
+  // Only the last event of an answer is a place to go on from.
+  expect(received.map((one_) => one_?.id === null)).toEqual([true, true, false]);
+});
+
+test('whoever was away for long hears everything, some at a time', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  const ids = Array.from({ length: 60 }, (_, i) => `0x${(i + 1).toString(16)}`);
+  for (const hash of ids) await receives(treasury, hash);
+  const { next } = await listen(treasury, cookie, '0');
+  const hashes: unknown[] = [];
+  while (hashes.length < ids.length) {
+    const received = await next();
+    if (received?.event === 'transaction') hashes.push(received.data['txHash']);
+  }
+  expect(hashes).toEqual(ids);
+});
+
+test('a new reader hears nothing of what was before', async () => {
+  const treasury = await foundTreasury();
+  await created(treasury);
+  const { next } = await listen(treasury, await login(treasury.bob));
+  const later = await created(treasury);
+  expect((await next())?.data['id']).toBe(later.body['id']);
+});
+
+test.each(['1.5', '-1', 'x', '9'.repeat(16)])('%j is no place to go on from', async (lastEventId) => {
+  const treasury = await foundTreasury();
+  const response = await connect(treasury, await login(treasury.bob), lastEventId);
+  expect(response.status).toBe(400);
+});
+
+test('a place that was never reached is the newest one', async () => {
+  const treasury = await foundTreasury();
+  const { next } = await listen(treasury, await login(treasury.bob), '999999');
+  const { body } = await created(treasury);
+  expect((await next())?.data['id']).toBe(body['id']);
+});
+
+test('nobody else hears anything, and nobody without a session', async () => {
+  const treasury = await foundTreasury();
+  const stranger = await connect(treasury, await login(await enter('eve')));
+  expect(stranger.status).toBe(403);
+  expect((await connect(treasury, '')).status).toBe(401);
+});
+
+test('whoever is no member any more hears nothing of what comes then', async () => {
+  const treasury = await foundTreasury();
+  const { next } = await listen(treasury, await login(treasury.carol));
+  await changePolicy(treasury, { signers: [treasury.alice.id, treasury.bob.id] });
+  await asService(`DELETE /internal/vault/${treasury.id}/member/${treasury.carol.id}`);
+  await created(treasury);
+  expect(await next()).toBeNull();
+});
+
+test('whoever logs out hears nothing of what comes then', async () => {
+  const treasury = await foundTreasury();
+  const cookie = await login(treasury.bob);
+  const { next } = await listen(treasury, cookie);
+  const headers = { cookie, origin: 'http://conclave.test' };
+  expect((await call('DELETE /session', { headers })).status).toBe(204);
+  await created(treasury);
+  expect(await next()).toBeNull();
+});

@@ -1,0 +1,72 @@
+import { expect, test } from 'vitest';
+import type { HistoryEntry } from '#objects/vault/history.ts';
+import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
+import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
+
+/** Who approved which bytes, and when: for an auditor, a year later. */
+
+type Line = HistoryEntry & { readonly hash: string; readonly at: string };
+
+const short = ({ action, actor, from, to }: Line) => [action, actor?.userId ?? null, from, to];
+
+test('the history of a transaction has every step with its person, token, digest and time', async () => {
+  const treasury = await foundTreasury();
+  const { alice, bob, victor } = treasury;
+  const { body } = await created(treasury);
+  await call(`POST /transaction/${body['id']}/approve`, { token: alice.token });
+  await call(`POST /transaction/${body['id']}/approve`, { token: alice.token });
+  await call(`POST /transaction/${body['id']}/reject`, { token: bob.token });
+  const { status, body: page } = await call(`GET /transaction/${body['id']}/history`, { token: victor.token });
+  const lines: readonly Line[] = page['history'];
+  expect([status, page['nextAfter']]).toEqual([200, null]);
+  expect(lines.map(short)).toEqual([
+    ['create', alice.id, null, 'SUBMITTED'],
+    ['approve', alice.id, 'SUBMITTED', 'SUBMITTED'],
+    ['reject', bob.id, 'SUBMITTED', 'REJECTED'],
+  ]);
+  expect(lines.every(({ digest }) => digest === body['digest'])).toBe(true);
+  expect(lines.map(({ actor }) => actor?.tokenId)).toEqual([alice, alice, bob].map(({ token }) => token.slice(12, 28)));
+  expect(lines.every(({ at }) => /^\d{4}-\d\d-\d\dT/.test(at))).toBe(true);
+});
+
+test('the history of a vault is one unbroken chain, page by page', async () => {
+  const treasury = await foundTreasury();
+  for (let i = 0; i < 3; i++) {
+    const { body } = await created(treasury);
+    await call(`POST /transaction/${body['id']}/approve`, { token: treasury.bob.token });
+  }
+  const lines: Line[] = [];
+  let after: number | null = 0;
+  while (after !== null) {
+    const { token } = await anotherToken(treasury.victor);
+    const { body } = await call(`GET /vault/${treasury.id}/history?limit=3&after=${after}`, { token });
+    lines.push(...(body['history'] as readonly Line[]));
+    after = body['nextAfter'];
+  }
+  // The foundation, the key, and two lines for each transaction.
+  expect(lines.length).toBe(8);
+  let previousHash = NO_PREVIOUS_ENTRY;
+  for (const [i, { hash, at: _at, ...entry }] of lines.entries()) {
+    expect([entry.seq, entry.previousHash, historyHash(entry)]).toEqual([i + 1, previousHash, hash]);
+    previousHash = hash;
+  }
+});
+
+test('strangers see no history, and learn not whether there is one', async () => {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  const { token } = treasury.mallory;
+  for (const path of [`/transaction/${body['id']}/history`, `/vault/${treasury.id}/history`, '/vault/999999/history']) {
+    const answer = await call(`GET ${path}`, { token });
+    expect([path, answer.status, answer.body['code']]).toEqual([path, 403, 'forbidden']);
+  }
+});
+
+test.each(['limit=0', 'limit=501', 'limit=x', 'after=-1', 'after=1.5', 'before=3', `after=${'9'.repeat(20)}`])(
+  'history?%s is refused',
+  async (query) => {
+    const treasury = await foundTreasury();
+    const answer = await call(`GET /vault/${treasury.id}/history?${query}`, { token: treasury.victor.token });
+    expect([answer.status, answer.body['code']]).toEqual([400, 'invalid-request']);
+  },
+);

@@ -1,0 +1,129 @@
+import { createExecutionContext } from 'cloudflare:test';
+import { createHmac } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Promises } from '../../worker/main.ts';
+import type { Answer } from '../scene.worker.ts';
+import { call, coordinator } from '../scene.worker.ts';
+
+/** The door for monitors: what comes in is stored as it came, and what is from nobody known leaves nothing behind. */
+
+const SECRET = 'the-signing-key-of-the-tests';
+const LINE = 'POST /webhook/alchemy/of-the-tests';
+/** Refused deliveries of one address in a minute, as the configuration of the tests has it. */
+const LIMIT = 600;
+
+const signature = (body: string | Uint8Array, secret = SECRET) =>
+  createHmac('sha256', secret).update(body).digest('hex');
+
+/** From another address each time: who tries too often is held off. */
+let places = 0;
+
+async function deliver(
+  line: string,
+  body: BodyInit | null,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<Answer> {
+  await call('GET /health');
+  const { app } = (globalThis as unknown as { promises: Promises }).promises;
+  const [method = '', path = ''] = line.split(' ');
+  places += 1;
+  const from = { 'cf-connecting-ip': `203.0.113.${places % 250}` };
+  const request = new Request(`http://conclave.test${path}`, { method, headers: { ...from, ...headers }, body });
+  const response = await app.fetch(request, coordinator, createExecutionContext());
+  return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };
+}
+
+const rows = async () =>
+  (await coordinator.DB.prepare('SELECT id, body, state, outcome FROM deliveries ORDER BY received_at_ms').all())
+    .results;
+const code = ({ status, body }: Answer) => [status, body['code']];
+
+test('what a monitor has signed is stored as it came, once, and is worked on', async () => {
+  const before = await rows();
+  const body = JSON.stringify({ id: 'whevt_1', event: { network: 'ETH_MAINNET', activity: [] } });
+  const headers = { 'x-alchemy-signature': signature(body) };
+  const [first, second] = [await deliver(LINE, body, headers), await deliver(LINE, body, headers)];
+  expect([first.status, first.body, second.status]).toEqual([200, { received: true }, 200]);
+  const kept = (await rows()).slice(before.length);
+  expect(kept.map((row) => row['body'])).toEqual([body]);
+});
+
+test('what is not from a known monitor is refused in one way, and nothing is stored', async () => {
+  const before = await rows();
+  const body = '{"event":{}}';
+  const headers = { 'x-alchemy-signature': signature(body) };
+  const tries = [
+    await deliver(LINE, `${body} `, headers),
+    await deliver(LINE, body, {}),
+    await deliver(LINE, body, { 'x-alchemy-signature': signature(body, 'another-signing-key') }),
+    await deliver(LINE, body, { 'x-alchemy-signature': signature(body).toUpperCase() }),
+    await deliver('POST /webhook/alchemy/nobody', body, headers),
+    await deliver('POST /webhook/infura/of-the-tests', body, headers),
+    await deliver('POST /webhook/helius/of-the-tests', body, { authorization: SECRET }),
+    await deliver('POST /webhook/__proto__/of-the-tests', body, headers),
+  ];
+  expect(tries.map(code)).toEqual(tries.map(() => [401, 'webhook-refused']));
+  expect(new Set(tries.map((answer) => answer.body['detail'])).size).toBe(1);
+  expect(await rows()).toEqual(before);
+});
+
+test('signed and senseless is 200: any other answer would stop the monitor', async () => {
+  const senseless = ['', 'null', '{', '[[[[', '{"event":{"network":7}}', '['.repeat(100_000), '"\\ud800"'];
+  for (const body of senseless) {
+    const answer = await deliver(LINE, body, { 'x-alchemy-signature': signature(body) });
+    expect([body.slice(0, 20), answer.status]).toEqual([body.slice(0, 20), 200]);
+  }
+  const bytes = new Uint8Array([0xff, 0xfe, 0x00, 0x80]);
+  expect((await deliver(LINE, bytes, { 'x-alchemy-signature': signature(bytes) })).status).toBe(200);
+});
+
+test('packed deliveries are unpacked before they are verified', async () => {
+  const body = '{"event":{"network":"ETH_MAINNET","activity":[]},"packed":true}';
+  const stream = new Blob([body]).stream().pipeThrough(new CompressionStream('gzip'));
+  const packed = await new Response(stream).arrayBuffer();
+  const headers = { 'x-alchemy-signature': signature(body), 'content-encoding': 'gzip' };
+  expect((await deliver(LINE, packed, headers)).status).toBe(200);
+  expect((await rows()).some((row) => row['body'] === body)).toBe(true);
+  expect(code(await deliver(LINE, 'not gzip at all', headers))).toEqual([413, 'body-too-large']);
+  expect(code(await deliver(LINE, packed, { ...headers, 'content-encoding': 'br' }))).toEqual([413, 'body-too-large']);
+});
+
+test('ten megabytes, and a small packet that unpacks to them, are refused before they are read', async () => {
+  const before = await rows();
+  const large = 'x'.repeat(10 * 1024 * 1024);
+  const headers = { 'x-alchemy-signature': signature(large) };
+  expect(code(await deliver(LINE, large, headers))).toEqual([413, 'body-too-large']);
+  const stream = new Blob([large]).stream().pipeThrough(new CompressionStream('gzip'));
+  const packed = await new Response(stream).arrayBuffer();
+  expect(packed.byteLength).toBeLessThan(20_000);
+  expect(code(await deliver(LINE, packed, { ...headers, 'content-encoding': 'gzip' }))).toEqual([
+    413,
+    'body-too-large',
+  ]);
+  expect(await rows()).toEqual(before);
+});
+
+test('who delivers rubbish again and again is held off, and a right delivery from there still is not', async () => {
+  const { app } = (globalThis as unknown as { promises: Promises }).promises;
+  const body = '{"event":{}}';
+  const send = (headers: Record<string, string>) =>
+    app.fetch(
+      new Request('http://conclave.test/webhook/alchemy/of-the-tests', {
+        method: 'POST',
+        body,
+        headers: { ...headers, 'cf-connecting-ip': '203.0.113.251' },
+      }),
+      coordinator,
+      createExecutionContext(),
+    );
+  // The platform counts by the minute of the clock: tries on both sides of its turn are in one of two counts, so one more
+  // than twice the limit reaches it.
+  const seen = new Set<number>();
+  for (let tries = 0; tries <= 2 * LIMIT && !seen.has(429); tries++) seen.add((await send({})).status);
+  expect(seen).toEqual(new Set([401, 429]));
+  expect((await send({ 'x-alchemy-signature': signature(body) })).status).toBe(200);
+});
+
+test('there is only POST', async () => {
+  expect((await call('GET /webhook/alchemy/of-the-tests')).status).toBe(405);
+});

@@ -1,0 +1,179 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { listDeadLetters } from '#store/dead-letters.ts';
+import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
+import { consumed } from '../worker/queue-batch.ts';
+import { call, coordinator, created, foundTreasury } from '../http/scene.worker.ts';
+
+/** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
+
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+async function approvedTransfer() {
+  const treasury = await foundTreasury();
+  const { body } = await created(treasury);
+  for (const { token } of [treasury.alice, treasury.bob])
+    await call(`POST /transaction/${body['id']}/approve`, { token });
+  const read = async () => (await call(`GET /transaction/${body['id']}`, { token: treasury.victor.token })).body;
+  return { treasury, id: String(body['id']), read };
+}
+
+test('a message that no version of the service has sent is put away, and said so', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const nonsense = [
+    null,
+    'sign',
+    {},
+    { vaultId: 1 },
+    { vaultId: '1', transactionId: null, job: 'sign' },
+    { vaultId: 1, transactionId: null, job: 'steal' },
+  ];
+  expect(await consumed('conclave-signing', nonsense)).toEqual({ acked: nonsense.length, retried: 0 });
+  expect(said.mock.calls.length).toBe(nonsense.length);
+  said.mockRestore();
+});
+
+test('a job about what does not exist has nothing to do', async () => {
+  const jobs = ['sign', 'broadcast', 'confirm', 'settle'].map((job) => ({
+    vaultId: 424_242,
+    transactionId: '424242.01J00000000000000000000000',
+    job,
+  }));
+  expect(await consumed('conclave-signing', jobs)).toEqual({ acked: 4, retried: 0 });
+});
+
+test('without a node of the chain signing waits, says why, and the same message again changes nothing more', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  expect(await consumed('conclave-signing', [message])).toEqual({ acked: 1, retried: 0 });
+  const first = await read();
+  expect([first['state'], first['stateReason'], first['txHash']]).toEqual(['SIGNING', 'CHAIN_NOT_CONFIGURED', null]);
+  await consumed('conclave-signing', [message, message]);
+  expect(await read()).toEqual(first);
+});
+
+test('what could not be signed for a day beyond its time is given up, and not a moment before', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const { expiresAt } = await read();
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
+  vi.useFakeTimers({ toFake: ['Date'], now: endMs - 1 });
+  await consumed('conclave-signing', [message]);
+  expect((await read())['state']).toBe('SIGNING');
+  vi.setSystemTime(endMs);
+  await consumed('conclave-signing', [message]);
+  const failed = await read();
+  expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
+});
+
+test('what could not be signed in its time, and has others above its nonce, is filled for as long as it takes', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const { expiresAt, from } = await read();
+  const allocator = coordinator.WALLET_NONCE.getByName(`nonce:eip155:31337:${String(from)}`);
+  for (const transactionId of [id, 'above']) await allocator.allocate({ transactionId, latest: '0', pending: '0' });
+  const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
+  const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  // Co-signers sign a cancellation for 30 days: it is they who end it then, and no clock of the coordinator.
+  for (const [days, reason] of [
+    [0, 'SIGNING_TIMEOUT'],
+    [1, 'CHAIN_NOT_CONFIGURED'],
+    [31, 'CHAIN_NOT_CONFIGURED'],
+  ] as const) {
+    vi.useFakeTimers({ toFake: ['Date'], now: endMs + days * 24 * 60 * 60 * 1000 });
+    await consumed('conclave-signing', [message]);
+    const { state, stateReason } = await read();
+    expect([state, stateReason]).toEqual(['SIGNING', reason]);
+  }
+  // The nonce stays its own meanwhile.
+  expect(await allocator.blocker({ transactionId: 'above', latest: '0' })).toEqual({ transactionId: id });
+});
+
+test('a job that is early or late for its transaction finds nothing to do', async () => {
+  const { treasury, id, read } = await approvedTransfer();
+  const before = await read();
+  const jobs = ['broadcast', 'confirm', 'settle'].map((job) => ({ vaultId: treasury.id, transactionId: id, job }));
+  await consumed('conclave-confirmation', jobs);
+  expect(await read()).toEqual(before);
+});
+
+test('a failure of one message is its own: it is tried again, its neighbours are done', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const { treasury, id } = await approvedTransfer();
+  const broken = { ...coordinator, RPC_URLS: 'not json' };
+  const good = { vaultId: 424_242, transactionId: '424242.01J00000000000000000000000', job: 'sign' };
+  const bad = { vaultId: treasury.id, transactionId: id, job: 'sign' };
+  expect(await consumed('conclave-signing', [bad, good], { env: broken })).toEqual({ acked: 1, retried: 1 });
+  expect(JSON.stringify(said.mock.calls)).toContain('job-failed');
+  said.mockRestore();
+});
+
+test('what a queue has given up on is kept once, however often it comes', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const letter = { vaultId: 7, transactionId: null, job: 'generate-key' };
+  expect(await consumed('conclave-signing-dead', [letter])).toEqual({ acked: 1, retried: 0 });
+  await consumed('conclave-signing-dead', [letter]);
+  const kept = await listDeadLetters(coordinator.DB, 100);
+  expect(kept.filter(({ id }) => id === 'conclave-signing-dead-0').length).toBe(1);
+  said.mockRestore();
+});
+
+test('cron wakes every vault in its turn, hundreds of them in one run', async () => {
+  for (let i = 0; i < 250; i++) {
+    await allocateVault(coordinator.DB, { name: 'quiet', reference: `quiet-${i}`, createdAtMs: 0 });
+  }
+  const query = { nudgedBeforeMs: 1_000, nowMs: 2_000, limit: 200 };
+  const first = await claimVaultsToWake(coordinator.DB, query);
+  const second = await claimVaultsToWake(coordinator.DB, query);
+  expect(first.length).toBe(200);
+  expect(second.length).toBeGreaterThanOrEqual(50);
+  expect(first.some((id) => second.includes(id))).toBe(false);
+  expect(await claimVaultsToWake(coordinator.DB, query)).toEqual([]);
+});
+
+test('one run wakes eight hundred vaults, some at once, and asks no more than an invocation may', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
+    INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) SELECT 500000 + i, 'many', 'many-' || i, 0, -1 FROM n`;
+  await coordinator.DB.prepare(many).run();
+  const woken: string[] = [];
+  let [request, atOnce, mostAtOnce] = [0, 0, 0];
+  const wake = async (name: string) => {
+    woken.push(name);
+    request += 1;
+    mostAtOnce = Math.max(mostAtOnce, ++atOnce);
+    await scheduler.wait(1);
+    atOnce -= 1;
+    // One that can not be woken keeps no other one asleep.
+    if (woken.length % 100 === 7) throw new Error('away');
+  };
+  const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => wake(name) }) };
+  const prepare = (query: string) => {
+    request += 1;
+    return coordinator.DB.prepare(query);
+  };
+  const batch: D1Database['batch'] = (statements) => coordinator.DB.batch(statements);
+  const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
+  // On the quarter, when the alarms are raised too.
+  const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
+  await sweep(env, nowMs);
+  expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
+  expect(woken.length).toBeGreaterThanOrEqual(800);
+  expect(request).toBeLessThan(950);
+  const first = woken.splice(0);
+  await sweep(env, nowMs);
+  const isNew = (name: string) => /:500\d{3}$|:501000$/.test(name) && !first.includes(name);
+  expect(woken.filter(isNew).length + first.filter((name) => /:50[01]\d{3}$/.test(name)).length).toBe(1_000);
+  await coordinator.DB.prepare("DELETE FROM vaults WHERE name = 'many'").run();
+  said.mockRestore();
+});
+
+test('cron on vaults that are well, or that were never founded, changes nothing', async () => {
+  const { treasury, read } = await approvedTransfer();
+  await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
+  const before = await read();
+  await sweep(coordinator, Date.now() + 24 * 60 * 60 * 1000);
+  expect(await read()).toEqual(before);
+}, 20_000);

@@ -1,0 +1,157 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { isScanOpen, insertDelivery, requestScan, updateDelivery } from '#store/deliveries.ts';
+import { consumed as consumedOf } from '../worker/queue-batch.ts';
+import { asService, coordinator } from '../http/scene.worker.ts';
+
+/** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const HOUR_MS = 60 * 60 * 1000;
+const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
+let last = 0;
+
+/** An Alchemy delivery about so many transactions, kept but not yet in any queue. */
+async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
+  // The first request makes the tables of this file.
+  await asService('GET /internal/vault/1');
+  last += 1;
+  const activity = Array.from({ length: count }, (_, i) => ({ hash: hash(last * 10_000 + i) }));
+  const body = JSON.stringify({ event: { network: 'ETH_MAINNET', activity } });
+  const id = `delivery-${last}`;
+  await insertDelivery(coordinator.DB, { id, provider: 'alchemy', endpointId: 'of-the-tests', body, receivedAtMs });
+  return id;
+}
+
+const consumed = (bodies: readonly unknown[], env: CoordinatorEnv = coordinator) =>
+  consumedOf('conclave-activity', bodies, { env });
+
+/** Keeps the messages that are sent, and sends none. */
+function withQueue() {
+  const sent: string[] = [];
+  const send = async ({ deliveryId }: { readonly deliveryId: string }) => void sent.push(deliveryId);
+  const sendBatch = async (all: readonly { readonly body: { readonly deliveryId: string } }[]) => {
+    for (const { body } of all) await send(body);
+  };
+  return { sent, env: { ...coordinator, ACTIVITY_QUEUE: { send, sendBatch } } as unknown as CoordinatorEnv };
+}
+
+const row = (id: string) =>
+  coordinator.DB.prepare('SELECT state, tries, due_at_ms AS dueAtMs, outcome FROM deliveries WHERE id = ?')
+    .bind(id)
+    .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
+
+test('a look through a chain is open for its vault until it, and every part of it, is worked on', async () => {
+  await kept(1);
+  const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
+  const id = await requestScan(coordinator.DB, order, Date.now());
+  if (id === null) throw new Error('it was ordered just now');
+  const open = (differences: Partial<typeof order> = {}) => isScanOpen(coordinator.DB, { ...order, ...differences });
+  expect([await open(), await open({ vaultId: 70 }), await open({ chain: 'eip155:10' })]).toEqual([true, false, false]);
+  const settled = { state: 'done', tries: 1, dueAtMs: 0, outcome: null } as const;
+  const part = { id: `${id}.0`, provider: 'part', endpointId: 'vault-7@eip155:1', body: '[]', receivedAtMs: 0 };
+  await insertDelivery(coordinator.DB, part);
+  await updateDelivery(coordinator.DB, id, settled);
+  expect(await open()).toBe(true);
+  await updateDelivery(coordinator.DB, part.id, settled);
+  expect(await open()).toBe(false);
+});
+
+test('a delivery is worked on once, however often its message comes', async () => {
+  const id = await kept(2);
+  expect(await consumed([{ deliveryId: id }, { deliveryId: id }])).toEqual({ acked: 2, retried: 0 });
+  const done = await row(id);
+  expect([done?.state, done?.outcome]).toEqual(['done', '{"unknown-chain":2}']);
+  await consumed([{ deliveryId: id }]);
+  expect(await row(id)).toEqual(done);
+});
+
+test('a message about nothing, and one that is none, have nothing to do', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  expect(await consumed([{ deliveryId: 'nowhere' }, {}, null, { deliveryId: 7 }])).toEqual({ acked: 4, retried: 0 });
+  expect(said).toHaveBeenCalledTimes(3);
+  said.mockRestore();
+});
+
+test('a long delivery becomes several, none of which is lost when it is split twice', async () => {
+  const id = await kept(60);
+  const { sent, env } = withQueue();
+  await consumed([{ deliveryId: id }], env);
+  expect([(await row(id))?.state, (await row(id))?.outcome]).toEqual(['done', '{"parts":3}']);
+  const parts = [...sent];
+  expect(parts).toEqual([`${id}.0`, `${id}.25`, `${id}.50`]);
+  // As if it had been cut off before the last word: its parts may be sent again, or be done by then.
+  await coordinator.DB.prepare("UPDATE deliveries SET state = 'open' WHERE id = ?").bind(id).run();
+  await consumed([{ deliveryId: id }, ...parts.map((deliveryId) => ({ deliveryId }))], env);
+  const outcomes = await Promise.all(parts.map(async (part) => (await row(part))?.outcome));
+  expect(outcomes).toEqual(['{"unknown-chain":25}', '{"unknown-chain":25}', '{"unknown-chain":10}']);
+});
+
+/** A node that is configured and does not answer. */
+const AWAY = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
+
+test('while its chain can not be asked a delivery waits, longer each time, and is given up after a day', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  vi.stubGlobal('fetch', async () => {
+    throw new Error('the node is away');
+  });
+  const id = await kept(1);
+  const { sent, env } = withQueue();
+  const away = { ...env, ...AWAY };
+  await consumed([{ deliveryId: id }], away);
+  const first = await row(id);
+  await consumed([{ deliveryId: id }], away);
+  const second = await row(id);
+  expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"away":1}']);
+  expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
+  expect(sent).toEqual([id, id]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
+  await consumed([{ deliveryId: id }], away);
+  expect((await row(id))?.state).toBe('failed');
+  said.mockRestore();
+});
+
+/** A node that is well, and has nothing of what it is asked for. */
+async function emptyNode(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
+  const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
+  const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
+  const reported: Readonly<Record<string, unknown>> = { eth_chainId: '0x1', eth_getBlockByNumber: head };
+  return Response.json({ jsonrpc: '2.0', id, result: reported[method] ?? null });
+}
+
+test('what a node does not have is asked for once more where it was away before: it has to catch up', async () => {
+  const id = await kept(1, Date.now() - HOUR_MS);
+  const { env } = withQueue();
+  const once = async (node: typeof emptyNode) => {
+    vi.stubGlobal('fetch', node);
+    await consumed([{ deliveryId: id }], { ...env, ...AWAY });
+    const { state, outcome } = (await row(id)) ?? {};
+    return [state, outcome];
+  };
+  const away = () => Promise.reject(new Error('the node is away'));
+  expect(await once(away)).toEqual(['open', '{"away":1}']);
+  expect(await once(emptyNode)).toEqual(['open', '{"later":1}']);
+  expect(((await row(id))?.dueAtMs ?? 0) - Date.now()).toBeGreaterThan(9 * 60_000);
+  expect(await once(emptyNode)).toEqual(['done', '{"none":1}']);
+});
+
+test('the sweep sends what is open and whose message was lost, and forgets what was dealt with a month ago', async () => {
+  const [lost, fresh, old] = [
+    await kept(1, Date.now() - HOUR_MS),
+    await kept(1),
+    await kept(1, Date.now() - 31 * 24 * HOUR_MS),
+  ];
+  await consumed([{ deliveryId: old }]);
+  expect((await row(old))?.state).toBe('done');
+  const { sent, env } = withQueue();
+  await sweep(env, Date.now());
+  expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
+  // Its message is on its way: the next run, a moment later, takes others.
+  await sweep(env, Date.now());
+  expect(sent.filter((id) => id === lost)).toHaveLength(1);
+});

@@ -1,0 +1,363 @@
+import { runInDurableObject } from 'cloudflare:test';
+import { afterEach, expect, test, vi } from 'vitest';
+import { amountOf } from '#domain/asset/amount.ts';
+import type { TransactionId } from '#domain/id.ts';
+import { parseTransactionId, parseVaultId } from '#domain/id.ts';
+import { notify } from '#jobs/notify.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { vaultStub } from '#objects/vault-stub.ts';
+import { UNPRICED } from '../domain/cast.ts';
+import type { Person, Treasury } from '../http/scene.worker.ts';
+import { call, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../http/scene.worker.ts';
+import { consumed } from '../worker/queue-batch.ts';
+import type { Browser } from '../worker/push-service.ts';
+import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from '../worker/push-service.ts';
+
+/** Who is told what, in which browser, and what becomes of it when a push service does not play along. */
+
+const keys: { readonly publicKey: string } = JSON.parse((coordinator as CoordinatorEnv).WEB_PUSH ?? '{}');
+let browsers = 0;
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+async function subscribed(person: Person): Promise<Browser> {
+  browsers += 1;
+  const browser = newBrowser(`https://push.test/browser-${browsers}`);
+  const answer = await call('POST /push-subscription', { token: person.token, body: browser.subscription });
+  expect(answer.status).toBe(201);
+  return browser;
+}
+
+/** Takes what a real one would take, and answers as it is told to. */
+function pushService(answer: (url: string) => number | 'away' = () => 201) {
+  const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
+  const requests: string[] = [];
+  vi.stubGlobal('fetch', async (input: string, init: RequestInit) => {
+    const request = new Request(input, init);
+    requests.push(request.url);
+    expect(await refusalOf(request, keys.publicKey)).toBeNull();
+    const status = answer(request.url);
+    if (status === 'away') throw new TypeError('connection refused');
+    if (status < 300) {
+      const body = new Uint8Array(await request.arrayBuffer());
+      taken.push({ url: request.url, body, topic: request.headers.get('topic') });
+    }
+    return new Response(null, { status });
+  });
+  const read = async (browser: Browser) => {
+    const own = taken.filter(({ url }) => url === browser.subscription.endpoint);
+    return Promise.all(
+      own.map(async ({ body }) => JSON.parse(await decrypt(browser, body)) as Record<string, unknown>),
+    );
+  };
+  return { taken, requested: requests, read };
+}
+
+function vaultOf({ id }: Treasury) {
+  const vaultId = parseVaultId(id);
+  if (vaultId === null) throw new Error('the vault has a number');
+  return vaultStub(coordinator, vaultId);
+}
+
+function idOf(text: unknown): TransactionId {
+  const id = parseTransactionId(String(text));
+  if (id === null) throw new Error('a record has an id');
+  return id;
+}
+
+async function receives(treasury: Treasury, hash: string, units: bigint): Promise<TransactionId> {
+  const parties = { from: RECIPIENT, to: WALLET, tokenAddress: null, tokenId: null };
+  const movements = [{ uid: 'top', kind: 'native' as const, ...parties, amount: amountOf(units) }];
+  const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
+  const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
+  await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
+  return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
+}
+
+test('the push service of these tests reads the example of RFC 8291, and nothing that was changed', async () => {
+  const [privateKey, auth] = [
+    bytesOf('q1dXpw3UpT5VOmu_cf_v6ih07Aems3njxI-JWgLcM94'),
+    bytesOf('BTBZMqHH6r4Tts7J_aSIgg'),
+  ];
+  const body = bytesOf(
+    'DGv6ra1nlYgDCS1FRnbzlwAAEABBBP4z9KsN6nGRTbVYI_c7VJSPQTBtkgcy27mlmlMoZIIgDll6e3vCYLocInmYWAmS6TlzAC8wEqKK6PBru3jl7A_yl95bQpu6cVPTpK4Mqgkf1CXztLVBSt2Ks3oZwbuwXPXLWyouBWLVWGNWQexSgSxsj_Qulcy4a-fN',
+  );
+  expect(await decrypt({ privateKey, auth }, body)).toBe('When I grow up, I want to be a watermelon');
+  const changed = body.map((byte, i) => (i === body.length - 1 ? byte ^ 1 : byte));
+  expect(await decrypt({ privateKey, auth }, changed).catch(() => 'refused')).toBe('refused');
+  expect(base64url(auth)).toBe('BTBZMqHH6r4Tts7J_aSIgg');
+});
+
+test('money that comes in is told to every member, in every browser, and readable there alone', async () => {
+  const treasury = await foundTreasury();
+  const [alice, alicesPhone, victor] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.victor),
+  ];
+  await subscribed(treasury.mallory);
+  const { taken, read } = pushService();
+  const id = await receives(treasury, '0xaa', 10n ** 18n);
+  await notify(coordinator, vaultOf(treasury), [id]);
+  const message = {
+    kind: 'activity',
+    title: 'Treasury: received',
+    body: '1 ETH on anvil',
+    transactionId: id,
+    vaultId: treasury.id,
+  };
+  for (const browser of [alice, alicesPhone, victor]) expect(await read(browser)).toEqual([message]);
+  expect([taken.length, new Set(taken.map(({ topic }) => topic)).size]).toEqual([3, 1]);
+  await expect(
+    decrypt(victor, taken.find(({ url }) => url === alice.subscription.endpoint)?.body ?? new Uint8Array()),
+  ).rejects.toThrow();
+  // Told once: the message again has nothing to say.
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect(taken).toHaveLength(3);
+});
+
+test('who has to approve is asked, and whoever made it is not; everybody hears how it ended', async () => {
+  const treasury = await foundTreasury();
+  const [alice, bob, victor] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.bob),
+    await subscribed(treasury.victor),
+  ];
+  const { read } = pushService();
+  const { body } = await created(treasury);
+  const id = idOf(body['id']);
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect((await read(bob)).map(({ kind }) => kind)).toEqual(['approval']);
+  expect([await read(alice), await read(victor)]).toEqual([[], []]);
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
+  await vaultOf(treasury).record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect((await read(victor)).map(({ title }) => title)).toEqual(['Treasury: failed']);
+});
+
+test('a browser that is gone is forgotten, one whose service fails stays, and neither keeps the others waiting', async () => {
+  const treasury = await foundTreasury();
+  const [gone, busy, away, fine] = [
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.alice),
+    await subscribed(treasury.bob),
+  ];
+  const { requested: requests, read } = pushService((url) => {
+    if (url === gone.subscription.endpoint) return 410;
+    if (url === busy.subscription.endpoint) return 503;
+    return url === away.subscription.endpoint ? 'away' : 201;
+  });
+  const id = await receives(treasury, '0xab', 1n);
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect(await read(fine)).toHaveLength(1);
+  const times = (browser: Browser) => requests.filter((url) => url === browser.subscription.endpoint).length;
+  expect([times(gone), times(busy), times(away), times(fine)]).toEqual([1, 2, 2, 1]);
+  const left = await call('GET /push-subscription', { token: treasury.alice.token });
+  expect(left.body['subscriptions']).toHaveLength(2);
+  // Nothing waits for them: it is done.
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect(times(busy)).toBe(2);
+});
+
+test('what is over, hidden or an hour old wakes nobody', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { requested: requests } = pushService();
+  const nothing = await receives(treasury, '0xac', 0n);
+  const { body } = await created(treasury);
+  await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
+  const old = await receives(treasury, '0xad', 1n);
+  for (const id of [nothing, idOf(body['id'])]) await notify(coordinator, vaultOf(treasury), [id]);
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 61 * 60 * 1000 });
+  await notify(coordinator, vaultOf(treasury), [old]);
+  expect(requests).toEqual([]);
+});
+
+const newsOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
+  ids.map((transactionId) => ({ vaultId: treasury.id, transactionId, job: 'notify' }));
+
+/** With a vault namespace and a database that count what they are asked. */
+function counting() {
+  const requests: string[] = [];
+  const DB = {
+    prepare: (query: string) => {
+      requests.push('directory');
+      return coordinator.DB.prepare(query);
+    },
+  };
+  const VAULT = {
+    getByName: (name: string) => {
+      const stub = coordinator.VAULT.getByName(name);
+      const record = (what: string) => requests.push(`${name} ${what}`);
+      return {
+        notificationWork: (ids: Parameters<typeof stub.notificationWork>[0]) => {
+          record('work');
+          return stub.notificationWork(ids);
+        },
+        recordNotificationsDelivered: (reported: Parameters<typeof stub.recordNotificationsDelivered>[0]) => {
+          record('done');
+          return stub.recordNotificationsDelivered(reported);
+        },
+      };
+    },
+  };
+  return { requested: requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
+}
+
+test('the news of one vault are told together, each once, and whoever knows something is asked once for all of them', async () => {
+  const treasury = await foundTreasury();
+  const bob = await subscribed(treasury.bob);
+  const { read } = pushService();
+  const ids: TransactionId[] = [];
+  for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, 1n));
+  const dust = await receives(treasury, '0xb4', 0n);
+  const { requested: requests, env } = counting();
+  const [first] = ids;
+  const messages = newsOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
+  expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 5, retried: 0 });
+  const reported = (await read(bob)).map(({ transactionId }) => String(transactionId));
+  expect(reported.toSorted()).toEqual(ids.toSorted());
+  const name = `vault:${treasury.id}`;
+  expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
+  // Nothing is owed any more, of those either that nobody was to be told.
+  expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
+});
+
+test('news that change while they are told are told again, and those beside them are not', async () => {
+  const treasury = await foundTreasury();
+  const vault = vaultOf(treasury);
+  const received = await receives(treasury, '0xb5', 1n);
+  const { body } = await created(treasury);
+  const id = idOf(body['id']);
+  const reported = await vault.notificationWork([id, received]);
+  for (const { token } of [treasury.alice, treasury.bob]) await call(`POST /transaction/${id}/approve`, { token });
+  await vault.record(id, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
+  await vault.recordNotificationsDelivered(reported.map(({ id: one, version }) => ({ id: one, version })));
+  const left = await vault.notificationWork([id, received]);
+  expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
+});
+
+test('more browsers than one invocation can ask are told by the next message, and none of them twice', async () => {
+  const treasury = await foundTreasury();
+  const { id: user } = treasury.bob;
+  const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
+    INSERT INTO push_subscriptions (id, user_id, endpoint, p256dh, auth, created_at_ms)
+    SELECT ?1 || i, ?1, 'https://push.test/' || ?1 || i, ?2, ?3, 0 FROM n`;
+  const { keys: own } = newBrowser('https://push.test/many').subscription;
+  await coordinator.DB.prepare(many).bind(user, own.p256dh, own.auth).run();
+  const { requested: requests } = pushService();
+  const ids: TransactionId[] = [];
+  for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, 1n));
+  await notify(coordinator, vaultOf(treasury), ids);
+  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([300, 1]);
+  await notify(coordinator, vaultOf(treasury), ids);
+  expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([450, 0]);
+});
+
+test('nobody is told twice because a browser that is gone could not be forgotten', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { requested: requests } = pushService(() => 410);
+  const id = await receives(treasury, '0xbc', 1n);
+  const DB = {
+    prepare: (query: string) => {
+      if (query.startsWith('delete')) throw new Error('the database is away');
+      return coordinator.DB.prepare(query);
+    },
+  };
+  const env = { ...coordinator, DB } as unknown as CoordinatorEnv;
+  await expect(notify(env, vaultOf(treasury), [id])).rejects.toThrow();
+  await notify(coordinator, vaultOf(treasury), [id]);
+  expect(requests).toHaveLength(1);
+});
+
+test('a vault that can not be asked keeps no news of another vault back', async () => {
+  const said = vi.spyOn(console, 'error').mockImplementation(() => {});
+  const [away, here] = [await foundTreasury(), await foundTreasury()];
+  const [bob, other] = [await subscribed(here.bob), await subscribed(away.bob)];
+  const { read } = pushService();
+  const messages = [
+    ...newsOf(away, [await receives(away, '0xb6', 1n), await receives(away, '0xb7', 1n)]),
+    ...newsOf(here, [await receives(here, '0xb8', 1n)]),
+  ];
+  const getByName = (name: string) => {
+    if (name === `vault:${away.id}`) throw new Error('it is away');
+    return coordinator.VAULT.getByName(name);
+  };
+  const env = { ...coordinator, VAULT: { getByName } } as unknown as CoordinatorEnv;
+  expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 1, retried: 2 });
+  expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 0]);
+  // What has failed together is tried alone.
+  const counted = counting();
+  const again = { env: counted.env, attempts: 2 };
+  expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
+  expect(counted.requested.filter((one) => one === `vault:${away.id} work`)).toHaveLength(2);
+  expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 2]);
+  said.mockRestore();
+});
+
+test('a service that is no push service any more is not called', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { requested: requests } = pushService();
+  const id = await receives(treasury, '0xae', 1n);
+  const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
+  const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
+  await notify(env, vaultOf(treasury), [id]);
+  const left = await call('GET /push-subscription', { token: treasury.bob.token });
+  expect([requests, left.body['subscriptions']]).toEqual([[], []]);
+});
+
+test('where nothing is configured nobody is called, and nothing fails', async () => {
+  const treasury = await foundTreasury();
+  await subscribed(treasury.bob);
+  const { requested: requests } = pushService();
+  const id = await receives(treasury, '0xaf', 1n);
+  await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
+  expect(requests).toEqual([]);
+});
+
+test('an export of recovery packages is a line of the history, and every member is notified, also of one that ended in a crash', async () => {
+  const treasury = await foundTreasury();
+  const [alice, victor] = [await subscribed(treasury.alice), await subscribed(treasury.victor)];
+  await subscribed(treasury.mallory);
+  const { taken, read } = pushService();
+  const path = `/internal/vault/${treasury.id}/recovery`;
+  // A GET changes nothing, and a member is no operator.
+  expect((await asService(`GET ${path}`)).status).toBe(405);
+  expect((await call(`POST ${path}`, { token: treasury.alice.token })).status).toBe(401);
+  expect((await asService('POST /internal/vault/999999/recovery')).status).toBe(404);
+  expect(await asService(`POST ${path}`)).toMatchObject({ status: 200, body: { packages: [], missing: [] } });
+  const vault = vaultOf(treasury);
+  const keyId = 'a'.repeat(26);
+  // The process ends after the request was written: nothing says what the co-signers gave.
+  await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
+  const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
+  const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));
+  expect(lines).toMatchObject([
+    {
+      action: 'recovery-export',
+      detail: keyId,
+      actor: null,
+      reason: expect.stringMatching(/^service-key [0-9a-f]{8}/),
+    },
+    { action: 'recovery-exported', detail: `${keyId} `, actor: null },
+    { action: 'recovery-export', detail: keyId, reason: 'service-key 00000000' },
+  ]);
+  const due = await runInDurableObject(vault, (_object, state) =>
+    state.storage.sql.exec<{ tx_id: string }>("SELECT tx_id FROM outbox WHERE job = 'notify'").toArray(),
+  );
+  expect(due).toHaveLength(2);
+  for (const { tx_id: id } of due) {
+    await consumed('conclave-notifications', [{ vaultId: treasury.id, transactionId: id, job: 'notify' }]);
+  }
+  const notice = { kind: 'vault', title: 'Treasury: recovery packages requested', vaultId: treasury.id };
+  for (const browser of [alice, victor]) expect(await read(browser)).toMatchObject([notice, notice]);
+  expect(taken).toHaveLength(4);
+  expect(await vault.notificationWork(due.map(({ tx_id: id }) => idOf(id)))).toEqual([]);
+});

@@ -1,0 +1,151 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { chainsFrom, findChain } from '#chains/registry.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import type { ChainMovement } from '#domain/activity/movement.ts';
+import { valueAssets, valueTokens } from '#jobs/value-assets.ts';
+import { sweep } from '#jobs/sweep.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { amount } from '../domain/cast.ts';
+import { asService, coordinator, WALLET } from '../http/scene.worker.ts';
+
+/** What is found out about assets, how often anybody is asked, and what becomes of it when nobody answers. */
+
+const NOON_MS = Date.UTC(2026, 10, 21, 12);
+const MINUTE_MS = 60_000;
+const env: CoordinatorEnv = {
+  ...coordinator,
+  RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }),
+  PRICE_SOURCES: JSON.stringify([{ type: 'defillama', url: 'http://prices.test' }]),
+};
+const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
+let numbers = 0x1000;
+const newToken = () => `0x${(numbers += 1).toString(16).padStart(40, '0')}`;
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.useRealTimers();
+});
+
+const text = (value: string) => {
+  const hex = [...new TextEncoder().encode(value)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+  return `0x${'20'.padStart(64, '0')}${(hex.length / 2).toString(16).padStart(64, '0')}${hex.padEnd(64, '0')}`;
+};
+
+/** A node on which every token is called MEME, and a source that knows every price, or is away. */
+async function world({ isAway = false } = {}) {
+  // The first request makes the tables of this file.
+  await asService('GET /internal/vault/1');
+  vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
+  const requested = { node: 0, prices: 0 };
+  const story = { isAway };
+  vi.stubGlobal('fetch', async (input: string | Request, init?: RequestInit) => {
+    const request = new Request(input, init);
+    const { url } = request;
+    if (url.startsWith('http://prices.test')) {
+      requested.prices += 1;
+      if (story.isAway) return new Response('', { status: 503 });
+      const ids = url.split('/').at(-1)?.split(',') ?? [];
+      const coin = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
+      return Response.json({ coins: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), coin])) });
+    }
+    requested.node += 1;
+    const { method, params, id } = JSON.parse(await request.text());
+    const said: Readonly<Record<string, string>> = {
+      '0x95d89b41': text('MEME'),
+      '0x06fdde03': text('Visit meme.com'),
+      '0x313ce567': `0x${'6'.padStart(64, '0')}`,
+    };
+    const result = method === 'eth_chainId' ? '0x1' : said[params[0].data];
+    return Response.json({ jsonrpc: '2.0', id, result });
+  });
+  return { asked: requested, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
+}
+
+const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => [
+  native.price.state,
+  ...tokens.map(({ price }) => price.state),
+];
+
+test('what a token says and what it is worth are asked once, and again when they are old', async () => {
+  const { asked: requested, later } = await world();
+  const token = newToken();
+  const first = await valueTokens(env, ethereum, [token]);
+  expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
+  expect(first.tokens).toMatchObject([
+    { address: token, symbol: 'MEME', decimals: 6, isListed: false, hasPhishingText: true },
+  ]);
+  const once = { ...requested };
+  later(MINUTE_MS);
+  expect(await valueTokens(env, ethereum, [token])).toEqual(first);
+  expect(requested).toEqual(once);
+  later(5 * MINUTE_MS);
+  await valueTokens(env, ethereum, [token]);
+  expect(requested).toEqual({ node: once.node, prices: once.prices + 1 });
+});
+
+test('a source that is away is left in peace for half a minute, and then asked again', async () => {
+  const { asked: requested, story, later } = await world({ isAway: true });
+  const token = newToken();
+  later(60 * MINUTE_MS);
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  story.isAway = false;
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
+  expect(requested.prices).toBe(1);
+  later(MINUTE_MS);
+  expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['known', 'known']);
+});
+
+test('a listed token is known without asking its chain', async () => {
+  const { asked: requested } = await world();
+  const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
+  const { tokens } = await valueTokens(env, ethereum, [dollar]);
+  expect(tokens).toMatchObject([
+    { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
+  ]);
+  expect(requested.node).toBe(0);
+});
+
+test('while its chain can not be asked no price fits a token', async () => {
+  await world();
+  const blind = { ...env, RPC_URLS: '{}' };
+  const { tokens } = await valueTokens(blind, ethereum, [newToken()]);
+  expect(tokens).toMatchObject([{ symbol: null, decimals: null, price: { state: 'unavailable' } }]);
+});
+
+test('without a source nothing has a price, and nobody is asked for one', async () => {
+  const { asked: requested } = await world();
+  const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
+  expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
+});
+
+test('of a transaction only what concerns the wallets is looked into, and not more than twenty tokens', async () => {
+  await world();
+  const moves = (tokenAddress: string, to: string): ChainMovement => ({
+    uid: `log:${tokenAddress}`,
+    kind: 'erc20',
+    from: null,
+    to,
+    tokenAddress,
+    tokenId: null,
+    amount: amount('1'),
+  });
+  const others = Array.from({ length: 30 }, () => moves(newToken(), newToken()));
+  const ours = Array.from({ length: 30 }, () => moves(newToken(), WALLET));
+  const { tokens } = await valueAssets(env, ethereum, { movements: [...others, ...ours], wallets: [WALLET] });
+  expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
+});
+
+test('what was found out is forgotten two months later, unless it was asked for again', async () => {
+  const { later } = await world();
+  later(24 * 60 * MINUTE_MS);
+  const [old, fresh] = [newToken(), newToken()];
+  await valueTokens(env, ethereum, [old]);
+  later(61 * 24 * 60 * MINUTE_MS);
+  await valueTokens(env, ethereum, [fresh]);
+  await sweep(env, Date.now());
+  const rows = async (query: string) => (await env.DB.prepare(query).bind(old).all()).results.length;
+  expect(await rows('SELECT 1 FROM tokens WHERE address = ?')).toBe(0);
+  expect(await rows("SELECT 1 FROM prices WHERE asset = 'eip155:1/erc20:' || ?")).toBe(0);
+  const { tokens } = await valueTokens({ ...env, RPC_URLS: '{}' }, ethereum, [fresh]);
+  expect(tokens[0]?.symbol).toBe('MEME');
+});

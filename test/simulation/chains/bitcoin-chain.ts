@@ -1,0 +1,158 @@
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
+import { Transaction } from '@scure/btc-signer';
+import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
+import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
+import { LocalBitcoinChain, type AcceptedTransaction, type TxOut } from '#local/bitcoin/chain.ts';
+import type { Payment, SimulatedChain } from './chain.ts';
+import type { Schedule } from '../schedule.ts';
+import { CALM } from '../schedule.ts';
+
+const CAIP2 = `bip122:${GENESIS.regtest}`;
+const NETWORK = networkOf(CAIP2);
+/** Satoshi. */
+const BTC = 100_000_000n;
+/** Of a deposit. */
+const STRANGERS_FEE = 100_000n;
+/** Thousandths of a satoshi per virtual byte. */
+const [CHEAPEST, DEAREST] = [1_000n, 60_000n];
+const MAX_PER_BLOCK = 3;
+/** Coins of the stranger, one for each deposit. */
+const STRANGERS_COINS = 16;
+
+/** Everybody knows the key of who has this number, but for the wallet nobody here has anything to lose. */
+function person(number: number) {
+  if (NETWORK === null) throw new Error('regtest is a network');
+  const key = hexToBytes(number.toString(16).padStart(64, '0'));
+  const address = segwitAddressOf(NETWORK, secp256k1.getPublicKey(key));
+  return { key, address, script: scriptFor(address) };
+}
+
+function scriptFor(address: string): Uint8Array {
+  const script = NETWORK === null ? null : scriptOf(NETWORK, address);
+  if (script === null) throw new Error('no address of regtest');
+  return script;
+}
+
+/**
+ * A regtest with weather: the ledger takes what Bitcoin Core takes, and its miners take three of what pays enough, and not each block
+ * wants the same.
+ */
+export class BitcoinChain implements SimulatedChain {
+  readonly row = {
+    name: 'bitcoin-regtest',
+    caip2: CAIP2,
+    family: 'bitcoin' as const,
+    confirmations: 2,
+    pollIntervalMs: 2_000,
+  };
+  readonly recipients = [person(2).address, person(3).address];
+  readonly unit = 1_000_000n;
+  readonly deepestFork = 5;
+  readonly ledger = new LocalBitcoinChain();
+  readonly #schedule: Schedule;
+  readonly #stranger = person(1);
+  readonly #coins: string[] = [];
+  /** What the next block asks for. */
+  #price = CHEAPEST;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
+  }
+
+  get height(): number {
+    return this.ledger.height;
+  }
+
+  /** There is no such thing: what is under as many blocks as are ever undone. */
+  get finalNumber(): bigint {
+    return BigInt(Math.max(0, this.height - this.deepestFork));
+  }
+
+  /** Satoshi per virtual byte, by number of blocks: what the newest blocks say of those to come. */
+  get rates(): Readonly<Record<string, number>> {
+    const rate = (percent: bigint) => Number.parseInt(((this.#price * percent) / 100n).toString(), 10) / 1_000;
+    return { '1': rate(150n), '3': rate(120n), '12': rate(100n) };
+  }
+
+  /** A few coins, so that payments wait for each other's change. */
+  endow(wallet: string): void {
+    for (let i = 0; i < STRANGERS_COINS; i++) this.#coins.push(this.ledger.fund(this.#stranger.address, BTC));
+    // Deeper than anything is undone.
+    this.ledger.mine(this.deepestFork + 1);
+    for (let i = 0; i <= this.#schedule.upTo(3); i++) this.deposit(wallet, BTC / 2n);
+    this.mine();
+  }
+
+  deposit(to: string, amount: bigint): string {
+    const txid = this.#coins.shift();
+    if (txid === undefined) throw new Error('the stranger has no coins left');
+    const { key, script } = this.#stranger;
+    const transaction = new Transaction({ version: 2 });
+    transaction.addInput({ txid: hexToBytes(txid), index: 0, witnessUtxo: { script, amount: BTC } });
+    transaction.addOutput({ script: scriptFor(to), amount });
+    transaction.addOutput({ script, amount: BTC - amount - STRANGERS_FEE });
+    transaction.sign(key);
+    transaction.finalize();
+    return this.ledger.send(bytesToHex(Uint8Array.from(transaction.extract())));
+  }
+
+  mine(): void {
+    // In fair weather it falls: what was offered for too little waits for that.
+    const step = this.#schedule.weather === CALM ? 88n : 75n + BigInt(this.#schedule.upTo(60));
+    const wanted = (this.#price * step) / 100n;
+    this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
+    let places = MAX_PER_BLOCK;
+    const paysEnough = ({ fee, virtualSize }: AcceptedTransaction) => fee * 1_000n >= this.#price * virtualSize;
+    this.ledger.mine(1, (one) => paysEnough(one) && places-- > 0);
+  }
+
+  reorganise(depth: number, forgotten: number): void {
+    const before = this.height;
+    // What others paid is not lost for good: they pay it again.
+    this.ledger.undo(depth, (one) => this.#isStrangers(one) || !this.#schedule.isLuck(forgotten));
+    this.#schedule.note(`${before - this.height} blocks of Bitcoin undone`);
+    while (this.height < before) this.mine();
+  }
+
+  forget(share: number): void {
+    for (const one of this.ledger.waiting()) {
+      if (!this.#isStrangers(one) && this.#schedule.isLuck(share)) this.ledger.forget(one.hash);
+    }
+  }
+
+  balance(address: string): bigint {
+    return this.ledger.balance(address);
+  }
+
+  nonce(): null {
+    return null;
+  }
+
+  /** What comes back to the address is no payment. */
+  paymentsFrom(address: string, height: number): readonly Payment[] {
+    const own = Buffer.from(scriptFor(address));
+    const isOwn = ({ script }: TxOut) => own.equals(script);
+    return this.ledger
+      .since(height - 1)
+      .flatMap((hash) => this.ledger.find(hash) ?? [])
+      .filter(({ inputs }) => inputs.some(({ spent }) => spent !== null && isOwn(spent)))
+      .flatMap(({ hash, outputs }) =>
+        outputs.filter((one) => !isOwn(one)).map((one) => ({ hash, to: this.#nameOf(one), amount: one.amount })),
+      );
+  }
+
+  forged(number: number): string {
+    return `${'f'.repeat(63)}${number}`;
+  }
+
+  #isStrangers({ inputs }: AcceptedTransaction): boolean {
+    const own = Buffer.from(this.#stranger.script);
+    return inputs.some(({ spent }) => spent !== null && own.equals(spent.script));
+  }
+
+  #nameOf({ script }: TxOut): string {
+    const known = this.recipients.find((address) => Buffer.from(scriptFor(address)).equals(script));
+    return known ?? bytesToHex(script);
+  }
+}

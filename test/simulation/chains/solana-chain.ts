@@ -1,0 +1,251 @@
+import { verify } from 'node:crypto';
+import type { Address } from '@solana/kit';
+import {
+  getAddressDecoder,
+  getBase58Decoder,
+  getCompiledTransactionMessageDecoder,
+  getTransactionDecoder,
+} from '@solana/kit';
+import { bytesOf, isPublicKey } from '#chains/solana/rules/address.ts';
+import { LOCAL_CLUSTER } from '#chains/solana/rules/cluster.ts';
+import { durableNonce } from '#local/solana/durable-nonce.ts';
+import type { Entry } from '#local/solana/rpc.ts';
+import { hashOf } from '#local/solana/rpc.ts';
+import { ED25519 } from '#mpc/ed25519.ts';
+import type { Payment, SimulatedChain } from './chain.ts';
+import { ed25519Key } from '../../mpc/ed25519-key.ts';
+import type { Schedule } from '../schedule.ts';
+import { CALM } from '../schedule.ts';
+import type { Message, Sent, State } from './solana-machine.ts';
+import { carryOut, give, heldBy, nonceAccountIn, nonceOf, priceOf } from './solana-machine.ts';
+
+const SOL = 1_000_000_000n;
+/** Of 400 ms each. */
+const SLOTS_PER_BLOCK = 10n;
+/** A blockhash lives for as many slots. */
+export const BLOCKHASH_SLOTS = 150n;
+/** What is under so many blocks is beyond every fork. */
+export const FINAL_BLOCKS = 4;
+const MAX_PER_BLOCK = 3;
+/** Millionths of a lamport for each compute unit. */
+const [CHEAPEST, DEAREST] = [10_000n, 3_000_000n];
+
+/** What waits for a leader to take it: bytes that somebody signed, or a gift, which needs no key here. */
+type Waiting =
+  | { readonly hash: string; readonly signer: Address; readonly message: Message }
+  | { readonly hash: string; readonly signer: Address; readonly gift: Sent };
+
+/** An entry of a block, with what waited for it and what it paid. */
+export interface Landed extends Entry {
+  readonly waited: Waiting;
+  readonly paid: readonly Payment[];
+}
+
+export interface Block {
+  readonly slot: bigint;
+  readonly hash: Address;
+  readonly state: State;
+  readonly landed: readonly Landed[];
+}
+
+/**
+ * A cluster of Solana that knows payments and nothing else, by the network's rules for what is carried out at most once: blockhashes that
+ * live for 150 slots, durable nonces, and openings of the accounts that hold them. Its forks can take back what two thirds have voted on,
+ * which is more than the network has ever done. @see solana-machine.ts
+ */
+export class SolanaChain implements SimulatedChain {
+  readonly row = {
+    name: 'solana-local',
+    caip2: `solana:${LOCAL_CLUSTER}`,
+    family: 'solana' as const,
+    confirmations: 32,
+    pollIntervalMs: 2_000,
+  };
+  readonly recipients = [2n, 3n].map((key) => addressOf(ED25519.encodePoint(ED25519.generator.multiply(key))));
+  readonly unit = 10_000_000n;
+  readonly deepestFork = FINAL_BLOCKS - 1;
+  readonly blocks: Block[];
+  readonly #schedule: Schedule;
+  readonly #faucet = addressOf(ED25519.encodePoint(ED25519.generator));
+  readonly #waiting = new Map<string, Waiting>();
+  /** What the next block asks for. */
+  #price = CHEAPEST;
+
+  constructor(schedule: Schedule) {
+    this.#schedule = schedule;
+    const state = new Map([[this.#faucet, { lamports: 1_000_000n * SOL, data: new Uint8Array() }]]);
+    this.blocks = [{ slot: 1n, hash: this.#newBlockhash(), state, landed: [] }];
+  }
+
+  get #head(): Block {
+    const head = this.blocks.at(-1);
+    if (head === undefined) throw new Error('a chain has a first block');
+    return head;
+  }
+
+  get height(): number {
+    return this.blocks.length - 1;
+  }
+
+  get finalNumber(): bigint {
+    return this.blocks[Math.max(0, this.height - FINAL_BLOCKS)]?.slot ?? 0n;
+  }
+
+  get price(): bigint {
+    return this.#price;
+  }
+
+  endow(wallet: string): void {
+    this.deposit(wallet, 10n * SOL);
+    // Deeper than anything is undone.
+    for (let i = 0; i <= FINAL_BLOCKS; i++) this.mine();
+  }
+
+  deposit(to: string, amount: bigint): string {
+    const hash = getBase58Decoder().decode(this.#randomBytes(64));
+    const gift = { from: this.#faucet, to: walletOf(to), amount };
+    this.#waiting.set(hash, { hash, signer: this.#faucet, gift });
+    return hash;
+  }
+
+  /** Takes signed bytes from a node, which passes on whatever is signed. Gives the hash; null for a wrong signature. */
+  send(wire: Uint8Array): string | null {
+    const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
+    const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+    const [[signer, signature] = []] = Object.entries(signatures);
+    if (signer === undefined || signature == null || message.version !== 0) return null;
+    const [payer] = message.staticAccounts;
+    if (payer === undefined || payer !== signer) return null;
+    if (!verify(null, Uint8Array.from(messageBytes), ed25519Key(bytesOf(payer)), Uint8Array.from(signature)))
+      return null;
+    const hash = hashOf({ signatures });
+    this.#waiting.set(hash, { hash, signer: payer, message });
+    return hash;
+  }
+
+  mine(): void {
+    const step = this.#schedule.weather === CALM ? 80n : 60n + BigInt(this.#schedule.upTo(90));
+    const wanted = (this.#price * step) / 100n;
+    this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
+    const { slot } = this.#head;
+    let { state } = this.#head;
+    const landed: Landed[] = [];
+    for (const one of this.#waiting.values()) {
+      if (this.#isOver(one, state)) this.#waiting.delete(one.hash);
+      else if (landed.length < MAX_PER_BLOCK && this.#isTaken(one, state)) {
+        const next = this.#enter(one, state);
+        landed.push(next.landed);
+        state = next.state;
+        this.#waiting.delete(one.hash);
+      }
+    }
+    this.blocks.push({ slot: slot + SLOTS_PER_BLOCK, hash: this.#newBlockhash(), state, landed });
+  }
+
+  /** Whether it can not be carried out any more: then a leader drops it without a trace. */
+  #isOver(one: Waiting, state: State): boolean {
+    if (!('message' in one)) return false;
+    const { hash, signer, message } = one;
+    if (this.blocks.some(({ landed }) => landed.some((before) => before.hash === hash))) return true;
+    if (heldBy(state, signer).lamports < priceOf(message).fee) return true;
+    const anchor = nonceAccountIn(message);
+    if (anchor !== null) {
+      const nonce = nonceOf(state, anchor);
+      return nonce?.authority !== signer || nonce.value !== message.lifetimeToken;
+    }
+    const newest = this.#head.slot + SLOTS_PER_BLOCK;
+    return !this.blocks.some((block) => block.hash === message.lifetimeToken && block.slot + BLOCKHASH_SLOTS >= newest);
+  }
+
+  #isTaken(one: Waiting, state: State): boolean {
+    if (!('message' in one)) return true;
+    if (priceOf(one.message).price < this.#price) return false;
+    const anchor = nonceAccountIn(one.message);
+    // A nonce moves on once in a block.
+    return anchor === null || nonceOf(state, anchor)?.value !== durableNonce(this.#head.hash);
+  }
+
+  #enter(waited: Waiting, before: State): { readonly state: State; readonly landed: Landed } {
+    const { slot, hash: blockhash } = this.#head;
+    const { hash, signer } = waited;
+    const isMessage = 'message' in waited;
+    const { state, error, sent } = isMessage ? carryOut(before, waited.message, blockhash) : given(before, waited.gift);
+    const accounts = isMessage ? waited.message.staticAccounts : [signer, waited.gift.to];
+    const snapshots = (of: State) => accounts.map((at) => ({ lamports: heldBy(of, at).lamports, token: null }));
+    // What a wallet lays up for its nonces is its own, and so is what it sends to itself.
+    const paid = sent.filter(({ from, to }) => from !== to && nonceOf(state, to) === null);
+    const landed = {
+      hash,
+      slot: slot + SLOTS_PER_BLOCK,
+      error,
+      fee: isMessage ? priceOf(waited.message).fee : 0n,
+      accounts,
+      before: snapshots(before),
+      after: snapshots(state),
+      logs: [],
+      lifetime: isMessage ? waited.message.lifetimeToken : blockhash,
+      waited,
+      paid: paid.map(({ to, amount }) => ({ hash, to, amount })),
+    };
+    return { state, landed };
+  }
+
+  reorganise(depth: number, forgotten: number): void {
+    const undone = this.blocks.splice(Math.max(1, this.blocks.length - depth));
+    this.#schedule.note(`${undone.length} blocks of Solana undone`);
+    const before = this.height + undone.length;
+    for (const { waited } of undone.flatMap(({ landed }) => landed)) {
+      // What others paid is not lost for good: they pay it again.
+      if (!('message' in waited) || !this.#schedule.isLuck(forgotten)) this.#waiting.set(waited.hash, waited);
+    }
+    while (this.height < before) this.mine();
+  }
+
+  forget(share: number): void {
+    for (const one of this.#waiting.values()) {
+      if ('message' in one && this.#schedule.isLuck(share)) this.#waiting.delete(one.hash);
+    }
+  }
+
+  balance(address: string): bigint {
+    return heldBy(this.#head.state, walletOf(address)).lamports;
+  }
+
+  nonce(): null {
+    return null;
+  }
+
+  paymentsFrom(address: string, height: number): readonly Payment[] {
+    return this.blocks
+      .slice(height)
+      .flatMap(({ landed }) => landed)
+      .filter(({ waited }) => waited.signer === address)
+      .flatMap(({ paid }) => paid);
+  }
+
+  forged(number: number): string {
+    return getBase58Decoder().decode(new Uint8Array(64).fill(200 + number));
+  }
+
+  #newBlockhash(): Address {
+    return addressOf(this.#randomBytes(32));
+  }
+
+  #randomBytes(length: number): Uint8Array {
+    return Uint8Array.from({ length }, () => this.#schedule.upTo(256));
+  }
+}
+
+function given(before: State, gift: Sent) {
+  const state = new Map(before);
+  return { state, error: null, sent: [give(state, gift)] };
+}
+
+function walletOf(text: string): Address {
+  if (!isPublicKey(text)) throw new Error('no address of Solana');
+  return text;
+}
+
+function addressOf(publicKey: Uint8Array): Address {
+  return getAddressDecoder().decode(publicKey);
+}

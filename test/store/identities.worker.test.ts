@@ -1,0 +1,63 @@
+import { expect, test } from 'vitest';
+import { newUserId, parseTokenId } from '#domain/id.ts';
+import { deleteIdentities, userOfIdentity } from '#store/identities.ts';
+import { insertSession, pruneSessions, sessionsOf } from '#store/sessions.ts';
+import { insertUser } from '#store/users.ts';
+import { coordinator } from '../http/scene.worker.ts';
+
+/** Who somebody is, by the word of an issuer. */
+
+const ISSUER = 'https://issuer.example';
+const NOW_MS = 1_790_000_000_000;
+const { DB } = coordinator;
+
+async function enter(email: string) {
+  const id = newUserId(NOW_MS, crypto.getRandomValues(new Uint8Array(10)));
+  const { user } = await insertUser(DB, { id, name: 'somebody', email, createdAtMs: NOW_MS });
+  return user;
+}
+
+const identity = (subject: string, verifiedEmail: string | null, issuer = ISSUER) => ({
+  issuer,
+  subject,
+  verifiedEmail,
+});
+
+test('a person is known by the verified address once, and by the subject from then on', async () => {
+  const email = 'alice@login.example';
+  const alice = await enter(email);
+  expect(await userOfIdentity(DB, identity('a-1', null), NOW_MS)).toBeNull();
+  expect(await userOfIdentity(DB, identity('a-1', 'nobody@example.com'), NOW_MS)).toBeNull();
+  expect((await userOfIdentity(DB, identity('a-1', email), NOW_MS))?.id).toBe(alice.id);
+  // The issuer gave the address away, or calls it no longer verified: it is the same person all the same.
+  for (const changed of [null, 'alice@elsewhere.example']) {
+    expect((await userOfIdentity(DB, identity('a-1', changed), NOW_MS))?.id).toBe(alice.id);
+  }
+  expect(await userOfIdentity(DB, identity('a-2', email), NOW_MS)).toBeNull();
+  // Another issuer is another matter.
+  const elsewhere = identity('a-1', email, 'https://other.example');
+  expect((await userOfIdentity(DB, elsewhere, NOW_MS))?.id).toBe(alice.id);
+  await deleteIdentities(DB, alice.id);
+  expect((await userOfIdentity(DB, identity('a-2', email), NOW_MS))?.id).toBe(alice.id);
+  expect(await userOfIdentity(DB, identity('a-1', email), NOW_MS)).toBeNull();
+});
+
+test('of two who come at once with one address, one is that person', async () => {
+  const bob = await enter('bob@login.example');
+  const subjects = Array.from({ length: 8 }, (_, i) => `b-${i}`);
+  const found = await Promise.all(
+    subjects.map((subject) => userOfIdentity(DB, identity(subject, 'bob@login.example'), NOW_MS)),
+  );
+  expect(found.filter((user) => user?.id === bob.id)).toHaveLength(1);
+});
+
+test('the list of sessions is of those that may still be open', async () => {
+  const carol = await enter('carol@login.example');
+  const ids = ['0', '1', '2'].map((digit) => parseTokenId(digit.repeat(16)));
+  for (const [i, id] of ids.entries()) {
+    if (id !== null) await insertSession(DB, { id, userId: carol.id, createdAtMs: NOW_MS + i });
+  }
+  expect(await sessionsOf(DB, carol.id, NOW_MS + 1)).toEqual(ids.slice(1));
+  await pruneSessions(DB, NOW_MS + 2);
+  expect(await sessionsOf(DB, carol.id, 0)).toEqual(ids.slice(2));
+});
