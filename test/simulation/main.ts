@@ -7,13 +7,13 @@ import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './totals.ts';
 
 /**
- * `npm run sim` lives random histories of the whole service and judges each of them (README, "How it is proven"):
+ * `npm run test:simulation` lives random histories of the whole service and judges each of them (README, "How it is proven"):
  *
- *     npm run sim                         500 new ones
- *     npm run sim -- --count 20000 --log test/simulation/runs.jsonl
- *     npm run sim -- --seed 4711          one, and tells it
- *     npm run sim -- --points             one payment, once for every point at which somebody can die
- *     npm run sim -- --pairs 2000         the same with two deaths, so many pairs of them
+ *     npm run test:simulation                         500 new ones
+ *     npm run test:simulation -- --count 20000 --log test/simulation/runs.jsonl
+ *     npm run test:simulation -- --seed 4711          one, and tells it
+ *     npm run test:simulation -- --points             one payment, once for every point at which somebody can die
+ *     npm run test:simulation -- --pairs 2000         the same with two deaths, so many pairs of them
  *
  * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did not: the seeds are named.
  */

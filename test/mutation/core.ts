@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { domain } from './bug.ts';
+import { domain } from '../planted-bugs/bug.ts';
 
 /** A part of what money hangs on, and the tests that should notice any change of it: first the near ones, then whoever else depends on it. */
 export interface CorePart {

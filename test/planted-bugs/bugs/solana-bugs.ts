@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 const SOURCE = ['test/chains/solana/client/source.test.ts'];
 const FOREIGN = ['test/attacks/coordinator/payload/foreign-token-account.test.ts'];

@@ -1,4 +1,4 @@
-import { domain, type Bug } from './bug.ts';
+import { domain, type Bug } from '../bug.ts';
 
 const VERDICTS = ['test/chains/verify-message.test.ts'];
 

@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 const FURTHER_KEY = 'test/attacks/coordinator/policy/further-key.test.ts';
 const JOINING = 'test/attacks/coordinator/policy/joining-older-policy.test.ts';

@@ -1,4 +1,4 @@
-import { type Bug, evm } from './bug.ts';
+import { type Bug, evm } from '../bug.ts';
 
 /** What a co-signer must not let pass. */
 export const COSIGNER_BUGS: readonly Bug[] = [

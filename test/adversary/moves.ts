@@ -21,7 +21,7 @@ import {
 } from './networks.ts';
 import { FORGED, PEOPLE } from './people.ts';
 import { changePolicy, showAnything } from './policies.ts';
-import { requestDevices, shownChain } from './questions.ts';
+import { requestDevices, shownChain } from './requests.ts';
 import { abandon, begin, finish, receiptsFor, recordFor, restart } from './sessions.ts';
 import type { World } from './world.ts';
 

@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 const VERIFIED = ['test/devices/statement.test.ts'];
 const CHAINED = ['test/devices/policy-chain.test.ts'];

@@ -10,8 +10,8 @@ import type { CorePart } from './core.ts';
 import { CORE } from './core.ts';
 import type { Mutation } from './operators.ts';
 import { mutationsOf } from './operators.ts';
-import { copyOf } from './planting.ts';
-import type { Order, Verdict } from './test-process.ts';
+import { copyOf } from '../planted-bugs/planting.ts';
+import type { Order, Verdict } from '../planted-bugs/test-process.ts';
 
 /**
  * `npm run test:mutation [-- --file PATH]`: every small change of the money core, one at a time, in a copy of the project. A test has to notice it
@@ -107,7 +107,7 @@ class Bench {
   }
 
   async #started(): Promise<ChildProcess> {
-    const child = fork('test/mutants/test-process.ts', [], { cwd: this.#folder });
+    const child = fork('test/planted-bugs/test-process.ts', [], { cwd: this.#folder });
     await once(child, 'message');
     return child;
   }

@@ -1,11 +1,11 @@
-import { type Bug } from './bug.ts';
+import { type Bug } from '../bug.ts';
 
 const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
 const FATE = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
 const ENDED = ['test/domain/transaction/utxo-unknown.test.ts'];
 
 /** Coins of Bitcoin that do not exist, or do not exist any more. */
-export const COIN_BUGS: readonly Bug[] = [
+export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: what a server lists is believed',
     file: 'src/chains/bitcoin/client/utxo-proof.ts',

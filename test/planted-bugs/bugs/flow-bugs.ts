@@ -1,4 +1,4 @@
-import { domain, evm, type Bug, SIM } from './bug.ts';
+import { domain, evm, type Bug, SIM } from '../bug.ts';
 
 /** Nonces, messages and memory: two payments for one, one that is lost, one that nobody looks at any more. */
 export const FLOW_BUGS: readonly Bug[] = [

@@ -2,28 +2,28 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
-import { BITCOIN_BUGS } from './bitcoin-bugs.ts';
-import { COSIGNER_BUGS } from './cosigner-bugs.ts';
-import { FEE_BUGS } from './fee-bugs.ts';
-import { FLOW_BUGS } from './flow-bugs.ts';
-import { GAME_BUGS } from './game-bugs.ts';
-import { NETWORK_BUGS } from './network-bugs.ts';
-import { MESSAGE_BUGS } from './message-bugs.ts';
-import { OUTSIDE_BUGS } from './outside-bugs.ts';
-import { PAGE_BUGS } from './page-bugs.ts';
+import { BITUTXO_BUGS } from './bugs/bitcoin-bugs.ts';
+import { COSIGNER_BUGS } from './bugs/cosigner-bugs.ts';
+import { FEE_BUGS } from './bugs/fee-bugs.ts';
+import { FLOW_BUGS } from './bugs/flow-bugs.ts';
+import { ADVERSARY_BUGS } from './bugs/adversary-bugs.ts';
+import { NETWORK_BUGS } from './bugs/network-bugs.ts';
+import { MESSAGE_BUGS } from './bugs/message-bugs.ts';
+import { OUTSIDE_BUGS } from './bugs/outside-bugs.ts';
+import { PAGE_BUGS } from './bugs/page-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
-import { PROTOCOL_BUGS } from './protocol-bugs.ts';
-import { COIN_BUGS } from './coin-bugs.ts';
-import { RESERVATION_BUGS } from './reservation-bugs.ts';
-import { SIGHTING_BUGS } from './sighting-bugs.ts';
-import { SOLANA_BUGS } from './solana-bugs.ts';
-import { STATEMENT_BUGS } from './statement-bugs.ts';
-import { TIME_BUGS } from './time-bugs.ts';
-import { VAULT_BUGS } from './vault-bugs.ts';
-import { APPROVAL_BUGS } from './vote-bugs.ts';
+import { PROTOCOL_BUGS } from './bugs/protocol-bugs.ts';
+import { UTXO_BUGS } from './bugs/utxo-bugs.ts';
+import { RESERVATION_BUGS } from './bugs/reservation-bugs.ts';
+import { INCLUSION_BUGS } from './bugs/inclusion-bugs.ts';
+import { SOLANA_BUGS } from './bugs/solana-bugs.ts';
+import { STATEMENT_BUGS } from './bugs/statement-bugs.ts';
+import { TIME_BUGS } from './bugs/time-bugs.ts';
+import { VAULT_BUGS } from './bugs/vault-bugs.ts';
+import { APPROVAL_BUGS } from './bugs/approval-bugs.ts';
 
 /**
- * `npm run test:mutants [-- --only WORDS]`: plants each seeded bug in a copy of the project and wants what is named with it to fail, within three minutes
+ * `npm run test:planted-bugs [-- --only WORDS]`: plants each planted bug in a copy of the project and wants what is named with it to fail, within three minutes
  * each. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
@@ -33,9 +33,9 @@ const BUGS = [
   ...APPROVAL_BUGS,
   ...COSIGNER_BUGS,
   ...PROTOCOL_BUGS,
-  ...COIN_BUGS,
+  ...UTXO_BUGS,
   ...RESERVATION_BUGS,
-  ...SIGHTING_BUGS,
+  ...INCLUSION_BUGS,
   ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,
@@ -44,8 +44,8 @@ const BUGS = [
   ...MESSAGE_BUGS,
   ...OUTSIDE_BUGS,
   ...PAGE_BUGS,
-  ...GAME_BUGS,
-  ...BITCOIN_BUGS,
+  ...ADVERSARY_BUGS,
+  ...BITUTXO_BUGS,
 ];
 const COPIES = 2;
 const MAX_MS = 3 * 60_000;
@@ -62,8 +62,8 @@ function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly 
   const folder = `test/${caughtBy}`;
   const script = ['--no-warnings', '--import', `./${folder}/register.ts`, `${folder}/main.ts`];
   // What passes is played in two processes; what fails ends at the first failure.
-  const until = caughtBy === 'games' && upTo === 'last' ? [] : ['--part', '--stop'];
-  return [...script, ...until, '--from', '1', '--count', caughtBy === 'games' ? GAMES : HISTORIES];
+  const until = caughtBy === 'adversary' && upTo === 'last' ? [] : ['--part', '--stop'];
+  return [...script, ...until, '--from', '1', '--count', caughtBy === 'adversary' ? GAMES : HISTORIES];
 }
 
 interface Verdict {
@@ -130,7 +130,7 @@ async function main(): Promise<readonly string[]> {
   }
   // Again, below a long log.
   for (const name of missed) console.log(`MISSED: ${name}`);
-  console.log(`${bugs.length - missed.length} of ${bugs.length} seeded bugs are caught`);
+  console.log(`${bugs.length - missed.length} of ${bugs.length} planted bugs are caught`);
   return missed;
 }
 

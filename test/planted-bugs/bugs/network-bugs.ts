@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 /** An approval for one network that becomes a signature on another, and vaults of before their networks had keys. */
 export const NETWORK_BUGS: readonly Bug[] = [

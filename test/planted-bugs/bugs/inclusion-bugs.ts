@@ -1,11 +1,11 @@
-import { type Bug, domain, SIM } from './bug.ts';
+import { type Bug, domain, SIM } from '../bug.ts';
 
 const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
 const EVM = ['test/chains/evm/watch/nonce-consumer.test.ts'];
 const SOLANA = ['test/chains/solana/watch/nonce-consumer.test.ts'];
 
 /** A payment that was carried out and is called FAILED, because of what RPC nodes do not know. */
-export const SIGHTING_BUGS: readonly Bug[] = [
+export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'sightings: the first node that knows nothing decides',
     file: 'src/chains/rpc/observation-quorum.ts',

@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 const question = ['test/approval-page/verified-request.test.ts'];
 const describe = ['test/approval-page/read/describe.test.ts'];

@@ -1,4 +1,4 @@
-import { domain, type Bug, evm, SIM } from './bug.ts';
+import { domain, type Bug, evm, SIM } from '../bug.ts';
 
 /** What nodes of a chain, monitors and callers say, and what of it is believed. */
 export const OUTSIDE_BUGS: readonly Bug[] = [

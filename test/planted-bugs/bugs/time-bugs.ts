@@ -1,4 +1,4 @@
-import { type Bug, domain } from './bug.ts';
+import { type Bug, domain } from '../bug.ts';
 
 /** Bugs in what a transaction does when the time of its intent is over. */
 export const TIME_BUGS: readonly Bug[] = [

@@ -1,4 +1,4 @@
-import type { Bug } from './bug.ts';
+import type { Bug } from '../bug.ts';
 
 const inAttacks = (name: string) => `test/attacks/coordinator-and-cosigner/${name}.test.ts`;
 

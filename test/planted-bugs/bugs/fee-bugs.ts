@@ -1,5 +1,5 @@
-import type { Bug } from './bug.ts';
-import { domain, evm } from './bug.ts';
+import type { Bug } from '../bug.ts';
+import { domain, evm } from '../bug.ts';
 
 /** Planted bugs in what is made of the words of RPC nodes, and in what is paid for inclusion on EVM chains. */
 export const FEE_BUGS: readonly Bug[] = [

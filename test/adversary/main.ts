@@ -4,13 +4,13 @@ import { takeOverClock } from './clock.ts';
 import type { Verdict } from './game.ts';
 
 /**
- * `npm run games` plays random attackers against co-signers: a coordinator and as many co-signers as
- * the documents allow choose from a grammar of lies (lies.ts, policies.ts), and an oracle judges every
+ * `npm run test:adversary` plays random attackers against co-signers: a coordinator and as many co-signers as
+ * the documents allow choose from a grammar of lies (moves.ts, policies.ts), and an oracle judges every
  * signature (oracle.ts).
  *
- *     npm run games                              1,000 games from seed 1
- *     npm run games -- --count 100000 --from 1   the long mode
- *     npm run games -- --seed 4711               one game, with its trace
+ *     npm run test:adversary                              1,000 games from seed 1
+ *     npm run test:adversary -- --count 100000 --from 1   the long mode
+ *     npm run test:adversary -- --seed 4711               one game, with its trace
  *
  * Exit 1 when anything was signed that the people did not approve, or paid twice.
  */

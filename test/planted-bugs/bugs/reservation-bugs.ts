@@ -1,4 +1,4 @@
-import { type Bug, domain } from './bug.ts';
+import { type Bug, domain } from '../bug.ts';
 
 const file = 'src/domain/wallet/reservation.ts';
 const caughtBy = domain('wallet/reservation');

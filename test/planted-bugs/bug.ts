@@ -6,10 +6,10 @@ export interface Bug {
   readonly was: string;
   readonly is: string;
   /** What has to fail: test files, the simulation, or the games of random attackers. */
-  readonly caughtBy: readonly string[] | 'simulation' | 'games';
+  readonly caughtBy: readonly string[] | 'simulation' | 'adversary';
 }
 
 export const SIM = 'simulation';
-export const GAMES = 'games';
+export const ADVERSARY = 'adversary';
 export const domain = (name: string) => [`test/domain/${name}.test.ts`];
 export const evm = (name: string) => [`test/chains/evm/${name}.test.ts`];

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
  */
 registerHooks({
   resolve: (specifier, context, next) =>
-    specifier === '#cosigner/session/signing.ts' && context.parentURL?.endsWith('/test/games/rounds.ts') !== true
+    specifier === '#cosigner/session/signing.ts' && context.parentURL?.endsWith('/test/adversary/rounds.ts') !== true
       ? { url: new URL('./rounds.ts', import.meta.url).href, shortCircuit: true }
       : next(specifier, context),
   load: (url, context, next) =>

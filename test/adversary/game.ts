@@ -9,7 +9,7 @@ import { present } from '../chains/evm/cast.ts';
 import { clock, START_MS } from './clock.ts';
 import { Coordinator } from './coordinator.ts';
 import { groupOf, HonestCosigner } from './cosigner.ts';
-import { LIES } from './lies.ts';
+import { LIES } from './moves.ts';
 import { Oracle } from './oracle.ts';
 import { People } from './people.ts';
 import { keyGeneration } from './policies.ts';

@@ -1,5 +1,5 @@
-import type { Bug } from './bug.ts';
-import { domain } from './bug.ts';
+import type { Bug } from '../bug.ts';
+import { domain } from '../bug.ts';
 
 const RATES = ['test/chains/bitcoin/client/fee-rates.test.ts'];
 const REPLACEMENT = ['test/chains/bitcoin/client/replacement.test.ts'];
@@ -7,7 +7,7 @@ const COINS = ['test/chains/bitcoin/client/utxos.test.ts'];
 const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 
 /** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
-export const BITCOIN_BUGS: readonly Bug[] = [
+export const BITUTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: a small payment locks the largest coin',
     file: 'src/chains/bitcoin/client/coin-selection.ts',

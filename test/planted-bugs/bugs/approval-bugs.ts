@@ -1,4 +1,4 @@
-import { domain, type Bug } from './bug.ts';
+import { domain, type Bug } from '../bug.ts';
 
 /** Voices: twice by one person, after the end, for something else, by somebody who has left. */
 export const APPROVAL_BUGS: readonly Bug[] = [
