@@ -20,7 +20,7 @@ import type { Actor, Attempt, Approval } from '#domain/transaction/transaction.t
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient, cosignersOf, transportOf } from '#cosigner-client/client.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../test/cosigner/key/generate-key.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';

@@ -1,24 +1,25 @@
 import { parseArgs } from 'node:util';
-import { clientOf, UsageError, runCommand } from './command-line.ts';
+import type { Command } from './command-line.ts';
+import { clientOf, EXIT_CODES, UsageError, usageOf } from './command-line.ts';
 
 /**
- * `npm run admin -- COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The
- * service is at CONCLAVE_URL, the service key in CONCLAVE_SERVICE_KEY and never among the arguments, where others could read it.
- * Prints the answer as JSON; exit 1 with what the service says against it.
+ * `admin COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The service
+ * key is in the environment and never among the arguments, where other users of the machine read it. Prints the answer as
+ * JSON; a refusal of the service is a failure.
  */
 
 interface Arguments {
   readonly values: Readonly<Record<string, string | readonly string[] | undefined>>;
 }
 
-interface Command {
+interface Endpoint {
   readonly usage: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   readonly path: (args: Arguments) => string;
   readonly body?: (args: Arguments) => unknown;
 }
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, Endpoint>> = {
   'user create': {
     usage: '--name NAME --email EMAIL',
     method: 'POST',
@@ -199,7 +200,7 @@ function approvalMode(args: Arguments): string {
   return mode;
 }
 
-/** Each as `npm run device -- show` prints it; nothing when the option is absent. */
+/** Each as `device show` prints it; nothing when the option is absent. */
 function devices(args: Arguments, field: string): Record<string, readonly unknown[]> {
   return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(parsedJson) };
 }
@@ -237,22 +238,18 @@ function memberOf(text: string): { readonly userId: string; readonly roles: read
   return { userId, roles: roles.split(',') };
 }
 
-function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, command]) => `  npm run admin -- ${name} ${command.usage}`);
-  return ['CONCLAVE_URL and CONCLAVE_SERVICE_KEY name the service and open it.', ...lines].join('\n');
-}
-
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  const command = COMMANDS[positionals.join(' ')];
-  if (command === undefined) throw new UsageError(`there is no command '${positionals.join(' ')}'`);
-  const client = clientOf('CONCLAVE_SERVICE_KEY');
-  const args = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
-  const body = command.body?.(args);
-  const options = body === undefined ? {} : { body };
-  const answer = await client.request(command.method, command.path(args), options);
-  console.log(JSON.stringify(answer.body, null, 2));
-  if (answer.status >= 400) process.exitCode = 1;
-}
-
-await runCommand(main, usage);
+export const adminCommand: Command = {
+  usage: `CONCLAVE_URL and CONCLAVE_SERVICE_KEY name the service and open it.\n${usageOf('admin', COMMANDS)}`,
+  run: async (args) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const name = positionals.join(' ');
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command === undefined) throw new UsageError(`there is no command '${name}'`);
+    const client = clientOf('CONCLAVE_SERVICE_KEY');
+    const given = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
+    const body = command.body?.(given);
+    const answer = await client.request(command.method, command.path(given), body === undefined ? {} : { body });
+    console.log(JSON.stringify(answer.body, null, 2));
+    if (answer.status >= 400) process.exitCode = EXIT_CODES.failure;
+  },
+};

@@ -1,25 +1,44 @@
 import { Client } from './api-client.ts';
 
-/** What was typed is no command: its usage is shown. */
+/** One command of `conclave`. */
+export interface Command {
+  /** The forms of the command, one a line, and what it reads from the environment. */
+  readonly usage: string;
+  /** Runs the command. Throws `UsageError` for arguments that it cannot read, and any other error for a failure. */
+  readonly run: (args: readonly string[]) => Promise<void>;
+}
+
+/** The exit codes of every command: the work is done, the work failed, the arguments cannot be read. */
+export const EXIT_CODES = { success: 0, failure: 1, usage: 2 } as const;
+
+/** The arguments cannot be read. The usage is shown. */
 export class UsageError extends Error {}
 
-/** To its end. What went wrong is said in a line beside the answer, which is on the other stream, and the process ends with 1. */
-export async function runCommand(main: () => Promise<void>, usage?: () => string): Promise<void> {
+/** Runs a command to its end. Errors go to standard error, so that standard output holds the answer alone. */
+export async function runCommand({ usage, run }: Command, args: readonly string[]): Promise<void> {
   try {
-    await main();
+    await run(args);
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
-    if (usage !== undefined && isMisuse(error)) console.error(usage());
-    process.exitCode = 1;
+    process.exitCode = isUsageError(error) ? EXIT_CODES.usage : EXIT_CODES.failure;
+    if (isUsageError(error)) console.error(usage);
   }
 }
 
-/** `parseArgs` says what it does not know by a TypeError with a code. */
-function isMisuse(error: unknown): boolean {
+/** `parseArgs` reports an unknown option by a TypeError with a code. */
+function isUsageError(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error);
 }
 
-/** Of the service at CONCLAVE_URL, with the secret of that name. */
+/** Returns the lines of usage of a command that has commands of its own. */
+export function usageOf(command: string, commands: Readonly<Record<string, { readonly usage: string }>>): string {
+  const lines = Object.entries(commands).map(
+    ([name, { usage }]) => `  npm run conclave -- ${command} ${name} ${usage}`,
+  );
+  return lines.map((line) => line.trimEnd()).join('\n');
+}
+
+/** Returns a client of the service at CONCLAVE_URL, with the secret in the environment variable `secretName`. */
 export function clientOf(secretName: 'CONCLAVE_TOKEN' | 'CONCLAVE_SERVICE_KEY'): Client {
   const { CONCLAVE_URL: url, [secretName]: secret } = process.env;
   if (url === undefined || secret === undefined) throw new UsageError(`CONCLAVE_URL or ${secretName} is not set`);

@@ -1,4 +1,6 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { Command } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 
 /** The keys by which push services know a service again (VAPID, RFC 8292), in base64url. */
 export interface PushKeys {
@@ -15,3 +17,15 @@ export function newPushKeys(subject: string): PushKeys {
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
   return { subject, publicKey: point.toString('base64url'), privateKey: d };
 }
+
+/** Prints the WEB_PUSH setting with new keys. Create them once: a browser that subscribed under other keys gets no notification any more. */
+export const pushKeysCommand: Command = {
+  usage:
+    '  npm run --silent conclave -- push-keys mailto:you@example.com     the address of the operator, mailto: or https://',
+  run: async ([subject = '', ...rest]) => {
+    if (rest.length > 0 || !/^(mailto:|https:\/\/)./.test(subject)) {
+      throw new UsageError('the address of the operator is missing: mailto:you@example.com');
+    }
+    console.log(JSON.stringify(newPushKeys(subject)));
+  },
+};

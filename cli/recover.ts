@@ -11,16 +11,9 @@ import { walletShare } from '#mpc/derivation.ts';
 import { inGroupOf } from '#mpc/group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import type { KeyShare } from '#mpc/share.ts';
-import { runCommand } from './command-line.ts';
+import type { Command } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 import { isSecretOf, openRecovery, rebuiltSecret } from './rebuild-key.ts';
-
-/**
- * `npm run recover -- new --key FILE...` makes an offline key for each file and prints their public halves in that order: one for each
- * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share.
- * `npm run recover -- open --key FILE... --chain CAIP2... PACKAGES...` rebuilds keys from saved answers of `admin recovery export`, with the
- * secrets of as many co-signers as sign together. It is for a machine without a network, and for the day on which the service is gone: what
- * it prints needs no approval. Move the funds, and use the keys no more.
- */
 
 export interface RecoveredWallet {
   readonly keyId: string;
@@ -139,17 +132,31 @@ function hexOf(text: string | undefined): string {
   return Buffer.from(text ?? '', 'base64url').toString('hex');
 }
 
-async function main(): Promise<void> {
+/**
+ * `new` creates an offline key for each file and prints the public halves in that order: one for each co-signer
+ * (RECOVERY_KEY), so that no secret alone opens more than one share. `open` rebuilds keys from saved answers of
+ * `admin recovery export`, with the secrets of as many co-signers as sign together. Run it on a machine without a network,
+ * when the service is gone: what it prints needs no approval. Move the funds, and use the keys no more.
+ */
+export const recoverCommand: Command = {
+  usage: [
+    '  npm run conclave -- recover new --key FILE...',
+    '  npm run conclave -- recover open --key FILE... --chain CAIP2... PACKAGES_FILE...',
+  ].join('\n'),
+  run: runRecover,
+};
+
+async function runRecover(args: readonly string[]): Promise<void> {
   const options = { key: { type: 'string', multiple: true }, chain: { type: 'string', multiple: true } } as const;
-  const { values, positionals } = parseArgs({ options, allowPositionals: true });
+  const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, ...files] = positionals;
-  if (values.key === undefined) throw new Error('--key FILE is missing');
+  if (values.key === undefined) throw new UsageError('--key FILE is missing');
   if (command === 'new' && files.length === 0) {
     for (const file of values.key) console.log(newRecoveryKey(file));
     return;
   }
   if (command !== 'open' || files.length === 0 || values.chain === undefined) {
-    throw new Error('new --key FILE..., or open --key FILE... --chain CAIP2... PACKAGES...');
+    throw new UsageError('the form is neither that of new nor that of open');
   }
   const packages = files.flatMap(
     (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,
@@ -159,5 +166,3 @@ async function main(): Promise<void> {
   console.log(JSON.stringify(wallets, null, 2));
   if (wallets.length === 0) process.exitCode = 1;
 }
-
-if (import.meta.main) await runCommand(main);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,17 +8,16 @@ import { startAnvil } from '../local/evm/anvil.ts';
 import { WRANGLER } from '../local/stack/bundle.ts';
 import { localChain } from '../local/evm/chain.ts';
 import { Client } from './api-client.ts';
+import type { Command } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 import type { Person, ReadyVault } from '../local/stack/provision.ts';
 import { createPerson, createReadyVault } from '../local/stack/provision.ts';
 import { startStack } from '../local/stack/stack.ts';
 import { pollUntil } from '../local/stack/poll.ts';
 import { chainFault } from './verify-history.ts';
 
-/**
- * `npm run rehearse-restore`: a backup of D1 is taken while the service runs, payments and a founding follow, D1 is lost, and the backup is put
- * in its place, by the commands that an operator gives (README, "When something is lost"), with `--local` in place of `--remote`. Then every
- * vault is asked to tell again what it knows. Exit 0, or 1 with what was not as it had been.
- */
+/** The stack serves the dashboard from here. */
+const DASHBOARD = join(import.meta.dirname, '..', 'dist', 'dashboard');
 
 const ETHER = 10n ** 18n;
 const SUCCESS_MS = 60_000;
@@ -88,7 +88,7 @@ export async function runDrill(say: Say): Promise<void> {
   }
 }
 
-/** As `npm run admin -- vault project --vault N`, for each number from 1 on until there is none. */
+/** As `npm run conclave -- admin vault project --vault N`, for each number from 1 on until there is none. */
 async function projectAll(service: Client): Promise<number> {
   for (let id = 1; ; id++) {
     const { status } = await service.request('POST', `/internal/vault/${id}/projection`);
@@ -126,12 +126,17 @@ function ifNotThere(error: unknown): void {
   if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
 }
 
-if (import.meta.main) {
-  try {
+/**
+ * Takes a backup of D1 while the service runs, makes payments and a vault after it, loses D1, and restores the backup by the
+ * commands that an operator runs, with `--local` in place of `--remote`. Then every vault projects its state again. Fails with
+ * what is not as it was.
+ */
+export const restoreDrillCommand: Command = {
+  usage: '  npm run conclave -- restore-drill     takes no arguments; needs `npm run build` first',
+  run: async (args) => {
+    if (args.length > 0) throw new UsageError('restore-drill takes no arguments');
+    if (!existsSync(DASHBOARD)) throw new Error(`${DASHBOARD} is missing: run \`npm run build\` first`);
     await runDrill((line) => console.log(line));
-    console.log('Everything was as it had been.');
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  }
-}
+    console.log('Everything is as it was.');
+  },
+};

@@ -7,14 +7,9 @@ import { exportListBytes } from '#domain/policy/export-list.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
-import { runCommand } from './command-line.ts';
+import type { Command } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 import { chainFault } from './verify-history.ts';
-
-/**
- * `npm run verify-exports -- --peers FILE --nonce HEX --lists FILE HISTORY...`: compares what the co-signers say that they exported
- * (`GET /vault/{vaultId}/recovery-exports?nonce=HEX`, the nonce drawn for this one question) with the saved pages of the vault's history.
- * `--peers` names the PEERS setting of the co-signers. Exit 0 when each export is in the history; 1 with those that are not.
- */
 
 /** Clocks of two accounts may differ, and the last co-signer is asked some seconds after the line was written. */
 const TOLERANCE_MS = 5 * 60_000;
@@ -69,15 +64,26 @@ function isSigned(list: SignedExportList, signingKey: string): boolean {
   }
 }
 
-function main(): void {
+/**
+ * Compares the exports that the co-signers report (`GET /vault/{vaultId}/recovery-exports?nonce=HEX`, with a nonce of this
+ * reader) with the saved pages of the vault's history. Fails with each export that is not in the history.
+ */
+export const verifyExportsCommand: Command = {
+  usage:
+    '  npm run conclave -- verify-exports --peers FILE --nonce HEX --lists FILE PAGE_FILE...     --peers: the PEERS setting of the co-signers',
+  run: async (args) => compareExports(args),
+};
+
+function compareExports(args: readonly string[]): void {
   const text = { type: 'string' } as const;
   const { values, positionals } = parseArgs({
+    args: [...args],
     options: { peers: text, nonce: text, lists: text },
     allowPositionals: true,
   });
   const { peers, nonce, lists: listsFile } = values;
   if (peers === undefined || nonce === undefined || listsFile === undefined || positionals.length === 0) {
-    throw new Error('--peers FILE --nonce HEX --lists FILE, and the saved pages of the history, the oldest first');
+    throw new UsageError('--peers FILE --nonce HEX --lists FILE, and the saved pages of the history, the oldest first');
   }
   const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
   const pinned = Object.entries(read(peers) as Record<string, { readonly signing: string }>);
@@ -98,5 +104,3 @@ function main(): void {
   if (faults.length > 0) throw new Error(faults.join('\n'));
   console.log(`${lists.length} lists, and each export is in the history`);
 }
-
-if (import.meta.main) await runCommand(async () => main());

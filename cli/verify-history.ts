@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-
-/**
- * `npm run verify-history -- FILE...`: reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of
- * hashes again, offline. Exit 0 when it is unbroken from the first line on; 1 with the first line that is not.
- */
+import type { Command } from './command-line.ts';
+import { UsageError } from './command-line.ts';
 
 interface Page {
   readonly history: readonly (HistoryEntry & { readonly hash: string })[];
@@ -24,19 +21,17 @@ export function chainFault(lines: Page['history']): string | null {
   return null;
 }
 
-function main(files: readonly string[]): void {
-  if (files.length === 0) throw new Error('name the saved pages, the oldest first');
-  const lines = files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as Page).history);
-  const fault = chainFault(lines);
-  if (fault !== null) throw new Error(fault);
-  console.log(`${lines.length} lines, unbroken. Last hash: ${lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY}`);
-}
-
-if (import.meta.main) {
-  try {
-    main(process.argv.slice(2));
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : String(error));
-    process.exitCode = 1;
-  }
-}
+/**
+ * Reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of hashes again, offline. Fails with
+ * the first line that is not as it was hashed.
+ */
+export const verifyHistoryCommand: Command = {
+  usage: '  npm run conclave -- verify-history PAGE_FILE...     saved pages of the history, the oldest first',
+  run: async (files) => {
+    if (files.length === 0) throw new UsageError('name the saved pages, the oldest first');
+    const lines = files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as Page).history);
+    const fault = chainFault(lines);
+    if (fault !== null) throw new Error(fault);
+    console.log(`${lines.length} lines, unbroken. Last hash: ${lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY}`);
+  },
+};

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { unwrap } from '../api-client.ts';
-import { clientOf, UsageError, runCommand } from '../command-line.ts';
+import type { Command } from '../command-line.ts';
+import { clientOf, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
@@ -21,12 +22,12 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
- * `npm run device -- COMMAND ...`: a device that gives its owner's voice from a terminal or a script. What the service shows is not
- * believed: the bytes that were hashed are read and hashed again here, shown field by field, and only the digest that was computed here
- * is signed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
+ * `device COMMAND ...`: a device that signs its owner's approvals from a terminal or a script. It does not trust what the
+ * service shows: it reads and hashes the canonical bytes again, shows them field by field, and signs only the digest that it
+ * computed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
  *
- * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
- * force. Without pins it does not sign.
+ * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in force. Without pins it does
+ * not sign.
  */
 
 interface Options {
@@ -57,14 +58,14 @@ const OPTIONS = {
   yes: { type: 'boolean' },
 } as const;
 
-interface Command {
+interface DeviceCommand {
   readonly usage: string;
   readonly run: (options: Options) => Promise<unknown>;
 }
 
 const DESPITE = '[--despite-cosigner N:STANDING...]';
 
-const COMMANDS: Readonly<Record<string, Command>> = {
+const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
   new: { usage: '--key FILE', run: create },
   show: { usage: '--key FILE --user USER', run: show },
   enrol: { usage: '--key FILE --vault ID', run: enrol },
@@ -282,16 +283,13 @@ function keyOf(options: Options): ScriptDevice {
   return ScriptDevice.read(readFileSync(need(options, 'key'), 'utf8'));
 }
 
-function usage(): string {
-  const lines = Object.entries(COMMANDS).map(([name, command]) => `  npm run device -- ${name} ${command.usage}`);
-  return ['CONCLAVE_URL and CONCLAVE_TOKEN name the service and open it.', ...lines].join('\n');
-}
-
-async function main(): Promise<void> {
-  const { values, positionals } = parseArgs({ options: OPTIONS, allowPositionals: true });
-  const command = COMMANDS[positionals.join(' ')];
-  if (command === undefined) throw new UsageError(`there is no command '${positionals.join(' ')}'`);
-  console.log(JSON.stringify(await command.run(values), null, 2));
-}
-
-await runCommand(main, usage);
+export const deviceCommand: Command = {
+  usage: `CONCLAVE_URL and CONCLAVE_TOKEN name the service and open it.\n${usageOf('device', COMMANDS)}`,
+  run: async (args) => {
+    const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
+    const name = positionals.join(' ');
+    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    if (command === undefined) throw new UsageError(`there is no command '${name}'`);
+    console.log(JSON.stringify(await command.run(values), null, 2));
+  },
+};

@@ -3,7 +3,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { anvilAdapter, present, startNodes } from '../cosigner/cosigners.ts';

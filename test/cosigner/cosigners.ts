@@ -17,7 +17,7 @@ import type { Actor, Attempt, Transaction, Approval } from '#domain/transaction/
 import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from './key/generate-key.ts';
 import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import type { Settings } from '#local/stack/configuration.ts';
 import { configure } from '#local/stack/configuration.ts';

@@ -51,7 +51,7 @@ function cosigners(): CosignerPin[] {
 async function device(...words: readonly string[]): Promise<{ answer: Record<string, unknown>; shown: string }> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
-  const { stdout, stderr } = await run(process.execPath, ['cli/device/device.ts', ...words, '--key', keyFile()], {
+  const { stdout, stderr } = await run(process.execPath, ['cli/conclave.ts', 'device', ...words, '--key', keyFile()], {
     env,
   });
   return { answer: JSON.parse(stdout) as Record<string, unknown>, shown: stderr };
@@ -134,7 +134,7 @@ test('a service that shows one payment and asks for the signature of another get
     CONCLAVE_URL: `http://127.0.0.1:${(liar.address() as AddressInfo).port}`,
     CONCLAVE_TOKEN: alice.token,
   };
-  const words = ['cli/device/device.ts', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
+  const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
   await expect(run(process.execPath, words, { env })).rejects.toThrow('the bytes of another transaction');
   await new Promise((resolve) => liar.close(resolve));
   expect(requests).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
@@ -190,7 +190,7 @@ test('a service that leaves out, replays or forges the statements of co-signers 
   for (const lie of lies) {
     await withStatements(lie, async (url) => {
       const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
-      const words = ['cli/device/device.ts', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
+      const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
       await expect(run(process.execPath, words, { env })).rejects.toThrow('fewer than 2 co-signers state');
     });
   }
@@ -205,7 +205,7 @@ test('without the statement of one co-signer the device signs once its owner has
     given.map((one) => (one.cosigner === 3 ? { ...one, statement: null } : one));
   await withStatements(withoutThird, async (url) => {
     const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
-    const words = ['cli/device/device.ts', 'approve', '--transaction', id, '--key', keyFile()];
+    const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--key', keyFile()];
     const approve = (...more: readonly string[]) => run(process.execPath, [...words, ...more], { env });
     await expect(approve('--yes')).rejects.toThrow('name them with --despite-cosigner 3:unknown');
     const other = approve('--yes', '--despite-cosigner', '3:later-version', '--despite-cosigner', '2:unknown');
@@ -278,7 +278,7 @@ test('a vault that is created in device mode names the identity keys of its co-s
 async function unanswered(words: readonly string[]): Promise<unknown> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };
-  const running = run(process.execPath, ['cli/device/device.ts', ...words, '--key', keyFile()], { env });
+  const running = run(process.execPath, ['cli/conclave.ts', 'device', ...words, '--key', keyFile()], { env });
   running.child.stdin?.end('\n');
   return running;
 }

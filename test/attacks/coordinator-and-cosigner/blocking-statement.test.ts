@@ -8,7 +8,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Nodes } from '../../cosigner/cosigners.ts';
 import { startNodes } from '../../cosigner/cosigners.ts';

@@ -13,7 +13,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';

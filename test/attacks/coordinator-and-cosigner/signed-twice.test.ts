@@ -7,7 +7,7 @@
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Policy } from '#domain/policy/policy.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { relay } from '#jobs/signing/relay.ts';

@@ -11,7 +11,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from './generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policy } from '../../domain/cast.ts';
 import type { Nodes } from '../cosigners.ts';

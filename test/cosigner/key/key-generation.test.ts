@@ -6,7 +6,7 @@ import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 import { Cut, cutAt } from '../session/interrupted-client.ts';
 import type { Nodes } from '../cosigners.ts';

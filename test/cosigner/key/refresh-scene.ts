@@ -4,7 +4,7 @@ import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 
 /** Every two of three nodes. */

@@ -3,7 +3,7 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../key/generate-key.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../../attacks/policy-scene.ts';
 import { NEW_PHONE, PHONE, revoked, shownTo } from '../../attacks/policy-scene.ts';

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
 import type { Nodes } from '../cosigners.ts';

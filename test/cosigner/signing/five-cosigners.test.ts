@@ -7,7 +7,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../key/generate-key.ts';
 import { refused } from '#domain/result.ts';
 import { policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';

@@ -9,7 +9,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { approvalsOf, changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene.ts';

@@ -9,7 +9,7 @@ import { unsignedAttempt } from '#domain/transaction/event.ts';
 import type { AttemptPurpose, TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../../chains/evm/cast.ts';

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { encodeAbiParameters, getAddress, keccak256, numberToHex } from 'viem';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -247,12 +246,12 @@ test('an operator does everything of the internal interface from a command line'
     ['policy', 'propose', '--vault', '1', '--rules', '[1]'],
   ]) {
     const misuse = await admin(...wrong);
-    expect([wrong, misuse.status, misuse.said.includes('npm run admin --')]).toEqual([wrong, 1, true]);
+    expect([wrong, misuse.status, misuse.said.includes('npm run conclave -- admin')]).toEqual([wrong, 2, true]);
   }
 });
 
 async function admin(...args: readonly string[]) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, '../../../cli/admin.ts'), ...args], {
+  const child = spawn(process.execPath, ['cli/conclave.ts', 'admin', ...args], {
     env: { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey },
   });
   const [output, said, status] = await Promise.all([

@@ -97,7 +97,15 @@ test('members see the export in the history, before any co-signer gave a package
   await writeFile(listsFile ?? '', JSON.stringify(listed.body));
   await writeFile(pageFile ?? '', JSON.stringify(page));
   await writeFile(peersFile ?? '', JSON.stringify(Object.fromEntries(signing)));
-  const verify = ['cli/verify-exports.ts', '--peers', peersFile ?? '', '--lists', listsFile ?? '', pageFile ?? ''];
+  const verify = [
+    'cli/conclave.ts',
+    'verify-exports',
+    '--peers',
+    peersFile ?? '',
+    '--lists',
+    listsFile ?? '',
+    pageFile ?? '',
+  ];
   const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
   expect(stdout).toContain('9 lists, and each export is in the history');
   await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
@@ -143,21 +151,25 @@ test('nothing in a package can be changed: what is public is bound to the seal, 
 
 test('in a terminal: export, and open without the service', async () => {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
-  const exported = await run(process.execPath, ['cli/admin.ts', 'recovery', 'export', '--vault', String(vault.id)], {
-    env,
-  });
+  const exported = await run(
+    process.execPath,
+    ['cli/conclave.ts', 'admin', 'recovery', 'export', '--vault', String(vault.id)],
+    {
+      env,
+    },
+  );
   const file = join(safe, 'vault.json');
   await writeFile(file, exported.stdout);
   const keys = keyFiles.slice(1).flatMap((one) => ['--key', one]);
-  const words = ['cli/recover.ts', 'open', ...keys, '--chain', 'eip155:31337', file];
+  const words = ['cli/conclave.ts', 'recover', 'open', ...keys, '--chain', 'eip155:31337', file];
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
     expect.stringContaining('node 1: another-recovery-key') as string,
   ]);
-  await expect(run(process.execPath, ['cli/recover.ts', 'new', ...keys])).rejects.toThrow('EEXIST');
+  await expect(run(process.execPath, ['cli/conclave.ts', 'recover', 'new', ...keys])).rejects.toThrow('EEXIST');
   const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);
-  const made = await run(process.execPath, ['cli/recover.ts', 'new', ...fresh]);
+  const made = await run(process.execPath, ['cli/conclave.ts', 'recover', 'new', ...fresh]);
   expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 

@@ -21,7 +21,7 @@ afterAll(() => world.end());
 
 async function admin(...args: readonly string[]): Promise<Key> {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
-  const { stdout } = await run(process.execPath, ['cli/admin.ts', ...args], { env });
+  const { stdout } = await run(process.execPath, ['cli/conclave.ts', 'admin', ...args], { env });
   return JSON.parse(stdout) as Key;
 }
 

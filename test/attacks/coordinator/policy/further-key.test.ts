@@ -11,7 +11,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';

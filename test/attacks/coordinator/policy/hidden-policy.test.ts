@@ -12,7 +12,7 @@ import { sortedByKeyId } from '#domain/access/device.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';

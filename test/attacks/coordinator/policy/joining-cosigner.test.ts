@@ -15,7 +15,7 @@ import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Nodes } from '../../../cosigner/cosigners.ts';
 import { startNodes } from '../../../cosigner/cosigners.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { alice, bob } from '../../../domain/cast.ts';
 import { first } from '../../policy-scene.ts';
 

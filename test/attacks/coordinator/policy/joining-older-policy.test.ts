@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { KeyRefresh } from '#domain/vault.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
-import { generateKey } from '#local/generate-key.ts';
+import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
 import type { Nodes } from '../../../cosigner/cosigners.ts';

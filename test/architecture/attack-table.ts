@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { defaultRules, type SIGN_ONCE_MODES } from '#domain/policy/optional-rules.ts';
-import { runCommand } from '../cli/command-line.ts';
 
 /**
  * `npm run attack-table` writes docs/attacks.md: the attacks that `test/attacks/` tries, from the
@@ -9,7 +8,7 @@ import { runCommand } from '../cli/command-line.ts';
  * which co-signers sign.
  */
 
-const PROJECT = join(import.meta.dirname, '..');
+const PROJECT = join(import.meta.dirname, '..', '..');
 const ATTACKS = join('test', 'attacks');
 export const ATTACKS_DOCUMENT = join(PROJECT, 'docs', 'attacks.md');
 
@@ -222,9 +221,7 @@ function tableOf(rows: readonly (readonly string[])[]): string {
   return [line(head), line(head.map(() => '---')), ...body.map(line)].join('\n');
 }
 
-async function main(): Promise<void> {
+if (import.meta.main) {
   mkdirSync(dirname(ATTACKS_DOCUMENT), { recursive: true });
   writeFileSync(ATTACKS_DOCUMENT, attacksDocument(readAttacks()));
 }
-
-if (import.meta.main) await runCommand(main);

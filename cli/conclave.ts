@@ -1,0 +1,77 @@
+import type { Command } from './command-line.ts';
+import { EXIT_CODES, runCommand } from './command-line.ts';
+
+/**
+ * `npm run conclave -- COMMAND ...`: the tools of operators and signers. Exit code 0: done. 1: failed. 2: the arguments
+ * cannot be read. The answer is on standard output, errors are on standard error.
+ */
+
+interface Entry {
+  readonly summary: string;
+  /** Loads the command alone: `verify-history` starts without the code of the local stack. */
+  readonly load: () => Promise<Command>;
+}
+
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  admin: {
+    summary: 'Create and change users, credentials, vaults, members and policies (operators)',
+    load: async () => (await import('./admin.ts')).adminCommand,
+  },
+  device: {
+    summary: 'Approve with a device key of your own, from a terminal or a script (signers)',
+    load: async () => (await import('./device/device.ts')).deviceCommand,
+  },
+  'cosigner-identity': {
+    summary: 'Print the public keys of a co-signer from its identity secret',
+    load: async () => (await import('./cosigner-identity.ts')).cosignerIdentityCommand,
+  },
+  'push-keys': {
+    summary: 'Create the keys of Web Push (VAPID)',
+    load: async () => (await import('./push-keys.ts')).pushKeysCommand,
+  },
+  recover: {
+    summary: 'Create offline recovery keys; rebuild wallet keys from recovery packages',
+    load: async () => (await import('./recover.ts')).recoverCommand,
+  },
+  'restore-drill': {
+    summary: 'Practise the restore of D1 on a local stack',
+    load: async () => (await import('./restore-drill.ts')).restoreDrillCommand,
+  },
+  'verify-exports': {
+    summary: 'Compare the exports that co-signers report with the history of a vault',
+    load: async () => (await import('./verify-exports.ts')).verifyExportsCommand,
+  },
+  'verify-history': {
+    summary: 'Verify the hash chain of the history of a vault, offline',
+    load: async () => (await import('./verify-history.ts')).verifyHistoryCommand,
+  },
+};
+
+function help(): string {
+  const width = Math.max(...Object.keys(COMMANDS).map((name) => name.length));
+  return [
+    'Usage: npm run conclave -- COMMAND [ARGUMENTS]',
+    '',
+    ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
+    '',
+    'npm run conclave -- COMMAND --help shows the arguments of a command.',
+    'Exit code 0: done. 1: failed. 2: the arguments cannot be read.',
+  ].join('\n');
+}
+
+/** Runs the command that the arguments name. Sets the exit code of the process where it is not 0. */
+export async function conclave([name, ...args]: readonly string[]): Promise<void> {
+  const entry = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
+  if (name === '--help' || name === 'help') console.log(help());
+  else if (entry === undefined) {
+    console.error(name === undefined ? 'A command is missing.' : `There is no command '${name}'.`);
+    console.error(help());
+    process.exitCode = EXIT_CODES.usage;
+  } else {
+    const command = await entry.load();
+    if (args.includes('--help')) console.log(command.usage);
+    else await runCommand(command, args);
+  }
+}
+
+if (import.meta.main) await conclave(process.argv.slice(2));
