@@ -37,8 +37,8 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
 
 test('the nonce of the page is taken first, and then its answer, once each', () => {
   const { back, shown } = tabThatAwaits('nonce');
-  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, errand: task });
-  expect(back(answer)).toEqual({ kind: 'answer', answer, errand: task });
+  expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, task });
+  expect(back(answer)).toEqual({ kind: 'answer', answer, task });
   expect(back(answer)).toMatchObject({ kind: 'fault' });
   expect(shown).toEqual([path, path, '#/']);
 });
