@@ -122,8 +122,8 @@ export function casesOf(scene: Scene): readonly Case[] {
       baseline: 'bareVote',
       once: true,
       requests: async () => {
-        const place = { vaultId: slowVault.id, chain: UNWATCHED_CHAIN, to: recipient };
-        const ids = await createTransfers(alice, [place], APPROVALS_PER_BLOCK);
+        const position = { vaultId: slowVault.id, chain: UNWATCHED_CHAIN, to: recipient };
+        const ids = await createTransfers(alice, [position], APPROVALS_PER_BLOCK);
         return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
       },
     },

@@ -24,12 +24,12 @@ export function growthCases(scene: Scene): readonly Case[] {
   const people: Person[] = [scene.alice];
   const approvals = (over: () => Promise<readonly ReadyVault[]>) => async () => {
     // Each pays to itself: nothing is ever sent.
-    const places = (await over()).map(({ id, addresses }) => ({
+    const positions = (await over()).map(({ id, addresses }) => ({
       vaultId: id,
       chain: CHAIN,
       to: addresses[CHAIN] ?? '',
     }));
-    const ids = await createTransfers(scene.alice, places, APPROVALS_PER_BLOCK);
+    const ids = await createTransfers(scene.alice, positions, APPROVALS_PER_BLOCK);
     return ids.map((id) => request(`POST /transaction/${id}/approve`, { token: scene.alice.token }));
   };
   const signers = async (count: number) => {

@@ -86,7 +86,7 @@ function pinned(): boolean {
 async function main(): Promise<void> {
   // A queue of the simulator has room for ten thousand messages, and growth makes news faster than a thousand vaults can tell it on one core.
   const { growth, profile: isReadable } = options;
-  const scene = await startScene({ isTelling: !growth, isReadable, isInspected: growth || isReadable });
+  const scene = await startScene({ notificationsEnabled: !growth, isReadable, isInspected: growth || isReadable });
   const load = new Load();
   try {
     const all = growth ? growthCases(scene) : casesOf(scene);
@@ -100,8 +100,8 @@ async function main(): Promise<void> {
     const memory = watch?.stop() ?? null;
     // What it takes the co-signers to sign counts in their memory; how long it takes is told without `--growth`.
     if (journeys !== null && !growth) addJourneys(journeys, figures);
-    const wanted = options.only === undefined ? [...figures.keys()] : [options.only];
-    const shown = Object.fromEntries([...figures].filter(([name]) => wanted.includes(name)));
+    const requested = options.only === undefined ? [...figures.keys()] : [options.only];
+    const shown = Object.fromEntries([...figures].filter(([name]) => requested.includes(name)));
     print(shown, all);
     for (const [name, { most, inUse }] of memory ?? [])
       console.log(

@@ -18,9 +18,9 @@ export interface Memory {
   readonly inUse: number;
 }
 
-const LOOK_MS = 50;
+const POLL_MS = 50;
 /** Ten seconds: under load V8 collects several times in them. */
-const LAST_LOOKS = 200;
+const LAST_POLLS = 200;
 
 /** The memory of each isolate while somebody looks. */
 export class MemoryWatch {
@@ -28,15 +28,15 @@ export class MemoryWatch {
   /** Bytes in use at the last looks. */
   readonly #used = new Map<string, number[]>();
   readonly #inspectors: ReadonlyMap<string, Inspector>;
-  readonly #looks: NodeJS.Timeout;
+  readonly #observations: NodeJS.Timeout;
   /** What an isolate said that can not be looked at. */
   #fault: Error | null = null;
 
   private constructor(inspectors: ReadonlyMap<string, Inspector>) {
     this.#inspectors = inspectors;
-    this.#looks = setInterval(() => {
-      this.#look().catch((error: Error) => (this.#fault ??= error));
-    }, LOOK_MS);
+    this.#observations = setInterval(() => {
+      this.#observation().catch((error: Error) => (this.#fault ??= error));
+    }, POLL_MS);
   }
 
   static async at(inspectorUrl: string): Promise<MemoryWatch> {
@@ -45,20 +45,20 @@ export class MemoryWatch {
 
   /** By the name of the Worker. Throws where an isolate could not be looked at. */
   stop(): ReadonlyMap<string, Memory> {
-    clearInterval(this.#looks);
+    clearInterval(this.#observations);
     for (const inspector of this.#inspectors.values()) inspector.close();
     if (this.#fault !== null) throw this.#fault;
     return new Map([...this.#peaks].map(([name, most]) => [name, { most, inUse: Math.min(...this.#usedBy(name)) }]));
   }
 
-  async #look(): Promise<void> {
-    const looks = [...this.#inspectors].map(async ([name, inspector]) => {
+  async #observation(): Promise<void> {
+    const observations = [...this.#inspectors].map(async ([name, inspector]) => {
       const usage = (await inspector.call('Runtime.getHeapUsage')) as HeapUsage;
       const beside = usage.embedderHeapUsedSize + usage.backingStorageSize;
       this.#peaks.set(name, Math.max(usage.totalSize + beside, this.#peaks.get(name) ?? 0));
-      this.#used.set(name, [...this.#usedBy(name), usage.usedSize + beside].slice(-LAST_LOOKS));
+      this.#used.set(name, [...this.#usedBy(name), usage.usedSize + beside].slice(-LAST_POLLS));
     });
-    await Promise.all(looks);
+    await Promise.all(observations);
   }
 
   #usedBy(name: string): readonly number[] {

@@ -20,7 +20,7 @@ const COMMANDS = {
   memory: 'npm run bench -- --growth --readme FILE, its memory,',
 } as const;
 const END = '<!-- to here -->';
-const PLACE = 'One core for the service, and one for its clients.';
+const POSITION = 'One core for the service, and one for its clients.';
 
 /** The README with these figures in the place of the old ones. Throws for a text without that place. */
 export function withTable(readme: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
@@ -34,7 +34,7 @@ export function withTable(readme: string, rows: readonly Row[], table: 'figures'
       ratio === null ? '' : `${ratio.value.toFixed(2)} of ${ratio.of}`,
     ]),
   ];
-  return put(readme, table, `${PLACE}\n\n${tableOf(lines)}`);
+  return put(readme, table, `${POSITION}\n\n${tableOf(lines)}`);
 }
 
 /** What each isolate took, in MiB of the 128 that the platform gives. Throws for a text without a place for it. */

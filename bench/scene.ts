@@ -58,20 +58,20 @@ export interface AuditRow {
 
 export interface SceneOptions {
   /** Whether the service has keys to tell browsers of news. */
-  readonly isTelling: boolean;
+  readonly notificationsEnabled: boolean;
   /** Whether functions keep their names. */
   readonly isReadable: boolean;
   readonly isInspected: boolean;
 }
 
 /** The service with its co-signers, the yardsticks beside it in a runtime of their own, a chain, people and vaults. */
-export async function startScene({ isTelling, isReadable, isInspected }: SceneOptions): Promise<Scene> {
+export async function startScene({ notificationsEnabled, isReadable, isInspected }: SceneOptions): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bench-'));
   const anvil = await startAnvil();
   const { files, serviceKey, monitorSecret } = configure(folder, {
     rpcUrls: { anvil: [anvil.url] },
     rateLimits: UNLIMITED,
-    isTelling,
+    notificationsEnabled,
     // Files are the platform's to give; what stands for that here costs as much of each request as the shortest answer does.
     hasDashboard: false,
   });
@@ -154,7 +154,7 @@ export async function startScene({ isTelling, isReadable, isInspected }: SceneOp
   };
 }
 
-interface CrowdPlace {
+interface CrowdPosition {
   readonly operator: Client;
   readonly signers: readonly Person[];
   readonly alice: Person;
@@ -165,7 +165,7 @@ interface CrowdPlace {
 const CROWD_BATCH = 10_000;
 
 /** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
-async function foundCrowd({ operator, signers, alice, database }: CrowdPlace, count: number): Promise<ReadyVault> {
+async function foundCrowd({ operator, signers, alice, database }: CrowdPosition, count: number): Promise<ReadyVault> {
   const options = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
   const vault = await createReadyVault(operator, options);
   const to = vault.address;

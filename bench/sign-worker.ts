@@ -115,8 +115,8 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
     speed: 'normal' as const,
     idempotency: null,
   };
-  const place = { vault, chain: adapter.chain, from: address, lookalikeOf: null, actor, nowMs };
-  const transaction = newTransaction(request, place);
+  const position = { vault, chain: adapter.chain, from: address, lookalikeOf: null, actor, nowMs };
+  const transaction = newTransaction(request, position);
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('a transfer is no message');
   const attempt = attemptOf(adapter, intent, nowMs);
@@ -158,7 +158,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   // The types of their chains: the adapter of a chain that is found by its name takes anything.
   if (adapter.chain.family === 'evm') {
     const quote: EvmQuote = {
-      coins: [],
+      utxos: [],
       gasLimit: '21000',
       maxFeePerGas: '2000000000',
       maxPriorityFeePerGas: '1000000000',
@@ -169,7 +169,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
   const quote: SolanaQuote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
   // Another one each time: the same bytes are never signed for two transactions.
   const anchor: CurrentNonce = {
-    anchor: { kind: 'nonce', place: 0, value: getAddressDecoder().decode(randomBytes(32)) },
+    anchor: { kind: 'nonce', nonceSlot: 0, value: getAddressDecoder().decode(randomBytes(32)) },
     slot: 0n,
     validUntil: null,
   };
@@ -188,7 +188,7 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   const adapter = name === null ? null : adapterFor(present(findChain(chainsFrom({}), name)), []);
   const id = present(parseVaultId(900_000 + Object.keys(KINDS).indexOf(path)));
   const signers = [await newSigner(), await newSigner()];
-  const foundation = {
+  const spec = {
     configuration: { ...CONFIGURATION, chains: name === null ? [] : [name], signingThreshold: threshold },
     members: signers.map(({ actor }) => ({ userId: actor.userId, roles: ['signer'] as const })),
     threshold: 2,
@@ -196,9 +196,9 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
     devices: signers.map(({ device }) => device),
     rules: { ...NO_RULES, signOnce },
   } as const;
-  const founded = vaultFromSpec({ id, reference: 'bench', foundedAtMs: Date.now(), ...foundation });
-  if (!founded.ok) throw new Error(founded.refusal);
-  const { policy } = founded.value;
+  const created = vaultFromSpec({ id, reference: 'bench', foundedAtMs: Date.now(), ...spec });
+  if (!created.ok) throw new Error(created.refusal);
+  const { policy } = created.value;
   const generated = await generateKey(cosigners, {
     scheme,
     threshold,
@@ -209,7 +209,7 @@ async function setUp(cosigners: readonly CosignerClient[], path: string): Promis
   const caip2 = adapter?.chain.caip2 ?? '';
   const address = addressOn(caip2, scheme, walletKey({ scheme, publicKey }, caip2)) ?? '';
   const key: VaultKey = { ...generated.value, addresses: name === null ? {} : { [name]: address } };
-  return { threshold, vault: { ...founded.value, keys: [key] }, key, adapter, address, signers };
+  return { threshold, vault: { ...created.value, keys: [key] }, key, adapter, address, signers };
 }
 
 const CONFIGURATION = {

@@ -7,17 +7,17 @@ export const CONNECTIONS = 16;
 /** Creates transfers of one unit, in turn from each of the places. */
 export async function createTransfers(
   person: Person,
-  places: readonly Pick<TransferBody, 'vaultId' | 'chain' | 'to'>[],
+  positions: readonly Pick<TransferBody, 'vaultId' | 'chain' | 'to'>[],
   count: number,
 ): Promise<readonly string[]> {
   const ids: string[] = [];
   let next = 0;
   const creators = Array.from({ length: CONNECTIONS }, async () => {
     while (next < count) {
-      const place = places[next % places.length];
+      const position = positions[next % positions.length];
       next += 1;
-      if (place === undefined) throw new Error('transfers need a place');
-      const { id } = await person.client.transfer({ ...place, amount: '1' });
+      if (position === undefined) throw new Error('transfers need a place');
+      const { id } = await person.client.transfer({ ...position, amount: '1' });
       ids.push(id);
     }
   });

@@ -48,8 +48,8 @@ class Refused extends Error {
 }
 
 /** The body of a good answer. Throws `Refused` for any other, `NoAnswer` when there is none. */
-export async function unwrap<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
-  const response = await asked;
+export async function unwrap<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
+  const response = await pending;
   const body = await bodyOf(response);
   if (!response.ok) throw new Refused(new URL(response.url).pathname, response.status, body);
   return body as T;
@@ -116,7 +116,7 @@ export class Client {
   }
 
   /** Has the chains of a vault looked through for what nobody has told of. */
-  lookAgain(vaultId: number) {
+  requestRescan(vaultId: number) {
     const param = { vaultId: String(vaultId) };
     return unwrap(this.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
   }

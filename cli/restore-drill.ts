@@ -48,7 +48,7 @@ export async function runDrill(say: Say): Promise<void> {
       await chain.fund(vault.address, ETHER);
       return vault;
     };
-    const shown = async (vault: ReadyVault) => lookAt(people, stack.url, vault);
+    const shown = async (vault: ReadyVault) => read(people, stack.url, vault);
 
     const treasury = await found('Treasury');
     await pay(treasury);
@@ -98,7 +98,7 @@ async function projectAll(service: Client): Promise<number> {
 }
 
 /** Its list and its history, as people see them. */
-async function lookAt(people: readonly Person[], url: string, { id }: ReadyVault) {
+async function read(people: readonly Person[], url: string, { id }: ReadyVault) {
   const [alice] = people;
   if (alice === undefined) throw new Error('somebody must look');
   const { transactions } = await alice.client.at(url).transactions(id);
@@ -113,9 +113,12 @@ async function lookAt(people: readonly Person[], url: string, { id }: ReadyVault
 /** One of wrangler's commands for D1, on the local one of this folder. */
 async function d1(folder: string, command: readonly string[]): Promise<void> {
   // Where it looks, beside its configuration.
-  const [place, config] = [join(folder, 'coordinator', '.wrangler'), join(folder, 'coordinator', 'wrangler.json')];
-  await mkdir(place, { recursive: true });
-  await symlink(join(folder, 'state'), join(place, 'state')).catch(ifNotThere);
+  const [folderOfState, config] = [
+    join(folder, 'coordinator', '.wrangler'),
+    join(folder, 'coordinator', 'wrangler.json'),
+  ];
+  await mkdir(folderOfState, { recursive: true });
+  await symlink(join(folder, 'state'), join(folderOfState, 'state')).catch(ifNotThere);
   const words = [WRANGLER, 'd1', ...command, '--local', '--config', config];
   const env = { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' };
   const run = spawnSync(process.execPath, words, { cwd: folder, env, encoding: 'utf8' });

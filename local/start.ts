@@ -14,7 +14,7 @@ import { localChain } from './evm/chain.ts';
 import { Client } from '../cli/api-client.ts';
 import { startLocalIssuer } from './stack/openid-issuer.ts';
 import { FaultyMonitor } from './stack/faulty-monitor.ts';
-import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from './stack/monitor.ts';
+import { watchableBitcoin, watchableSolana, watchChain, watchLocalChain } from './stack/monitor.ts';
 import type { Person, ReadyVault } from './stack/provision.ts';
 import { createPerson, createReadyVault } from './stack/provision.ts';
 import { seededRandom } from './stack/seeded-random.ts';
@@ -76,8 +76,8 @@ async function main(): Promise<void> {
   issuer.serve(stack.url);
   const monitors = [
     await watchLocalChain(anvil.url, stack.monitor, faultyMonitorOf(seed)),
-    watchLedger(watchableSolana(solana.ledger), stack.monitor, faultyMonitorOf(seed)),
-    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor, faultyMonitorOf(seed)),
+    watchChain(watchableSolana(solana.chain), stack.monitor, faultyMonitorOf(seed)),
+    watchChain(watchableBitcoin(bitcoin.chain), stack.monitor, faultyMonitorOf(seed)),
   ];
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
@@ -92,9 +92,9 @@ async function main(): Promise<void> {
     cosigners,
   });
   const taproot = vault.addresses[BITCOIN] ?? '';
-  if (bitcoin.ledger.balance(taproot) === 0n) bitcoin.ledger.fund(taproot, BTC);
+  if (bitcoin.chain.balance(taproot) === 0n) bitcoin.chain.fund(taproot, BTC);
   const wallet = vault.addresses[SOLANA] ?? '';
-  if (solana.ledger.account(address(wallet)) === null) solana.ledger.airdrop(address(wallet), 10n * SOL);
+  if (solana.chain.account(address(wallet)) === null) solana.chain.airdrop(address(wallet), 10n * SOL);
   const chain = localChain(anvil.url);
   if ((await chain.balance(vault.address)) === 0n) await chain.fund(vault.address, 10n * ETHER);
   show({

@@ -37,6 +37,6 @@ export function consentTo(exceptions: readonly CosignerAgreement[]): string {
   return numbers.length === 0 ? 'yes' : `yes despite ${numbers.join(' ')}`;
 }
 
-function nameOf({ cosigner, standing }: CosignerAgreement): string {
-  return `${cosigner}:${standing}`;
+function nameOf({ cosigner, agreement }: CosignerAgreement): string {
+  return `${cosigner}:${agreement}`;
 }

@@ -141,8 +141,8 @@ async function approve(options: Options) {
   const vaultId = wholeNumberOf(read, 'vaultId');
   const policyVersion = wholeNumberOf(read, 'policyVersion');
   const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
-  const question = { vaultId, nonce, delivered, policyVersion, wallet };
-  const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), question);
+  const query = { vaultId, nonce, delivered, policyVersion, wallet };
+  const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), query);
   const named = links.find(({ policy }) => policy.version === policyVersion);
   hold(named?.hash === valueOf(read, 'policyHash'), 'the intent names a policy that the vault never had');
   if (policyVersion !== pinned.policy.version) {
@@ -169,8 +169,8 @@ async function approvePolicy(options: Options) {
   hold(valueOf(mandate, 'policyHash') === hash, 'the change is to another policy than the one that is shown');
   hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
   const proposed = { version: wholeNumberOf(next, 'version'), hash };
-  const question = { vaultId, nonce, delivered, proposed };
-  const proven = await provePolicies(client, pinnedVault(file, vaultId), question);
+  const query = { vaultId, nonce, delivered, proposed };
+  const proven = await provePolicies(client, pinnedVault(file, vaultId), query);
   hold(proven.isRenewal || isNext(next, proven), 'the change does not follow the policy in force');
   const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);

@@ -30,8 +30,8 @@ export async function fetchPolicyChain(
     const isFurther: boolean = page.data.length > 0 && page.nextCursor !== cursor;
     cursor = isFurther ? page.nextCursor : null;
   } while (cursor !== null && (newestFirst.at(-1)?.policy.version ?? 0) > fromVersion);
-  const wanted = newestFirst.filter(({ policy }) => policy.version >= fromVersion).toReversed();
-  const chain = readPolicyChain(vaultId, wanted.map(documentOf));
+  const requested = newestFirst.filter(({ policy }) => policy.version >= fromVersion).toReversed();
+  const chain = readPolicyChain(vaultId, requested.map(documentOf));
   if (!chain.ok) throw new Error(`the policies of the service are no chain: ${chain.refusal}`);
   return chain.value;
 }

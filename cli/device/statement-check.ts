@@ -21,7 +21,7 @@ interface DeliveredStatements {
 }
 
 /** What a device asks about. */
-export interface Question {
+export interface StatementQuery {
   readonly vaultId: number;
   readonly nonce: string;
   readonly delivered: DeliveredStatements;
@@ -60,8 +60,12 @@ export function newNonce(): string {
  * agree. With t of them version k - 1 is proven as for any change of it. The device remembers the
  * newest policy only where t co-signers state that one.
  */
-export async function provePolicies(client: Client, pinned: PinnedVault, question: Question): Promise<ProvenPolicies> {
-  const { vaultId, policyVersion = pinned.policy.version, proposed } = question;
+export async function provePolicies(
+  client: Client,
+  pinned: PinnedVault,
+  query: StatementQuery,
+): Promise<ProvenPolicies> {
+  const { vaultId, policyVersion = pinned.policy.version, proposed } = query;
   const decidedUnder = proposed === undefined ? policyVersion : Math.max(1, proposed.version - 1);
   const oldest = Math.min(pinned.policy.version, policyVersion, decidedUnder);
   const links = await fetchPolicyChain(client, vaultId, oldest);
@@ -71,18 +75,18 @@ export async function provePolicies(client: Client, pinned: PinnedVault, questio
   const threshold = pins.value.length === pinned.cosigners.length ? pinned.threshold : null;
   const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
   const policy = { version: head.policy.version, hash: head.hash };
-  const answered = keysOf(question);
+  const answered = keysOf(query);
   // A key that the service leaves out could be one that still has an older policy.
-  const keyIds = question.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
+  const keyIds = query.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
   if (keyIds.length === 0) throw new Unproven('the vault has no key yet, so no co-signer can state anything');
   const since = isRenewal ? decidedUnder : policy.version;
-  const judged = { client, links, pins: pins.value, threshold, question, since };
+  const judged = { client, links, pins: pins.value, threshold, query, since };
   const exceptions: CosignerAgreement[] = [];
   let isHeadProven = true;
   for (const keyId of keyIds) {
-    const standings = await standingsFor(keyId, judged);
-    exceptions.push(...standings.exceptions);
-    isHeadProven &&= standings.isHeadProven;
+    const agreements = await agreementsFor(keyId, judged);
+    exceptions.push(...agreements.exceptions);
+    isHeadProven &&= agreements.isHeadProven;
   }
   const known = [...new Set([...pinned.keyIds, ...keyIds])];
   const newest = { cosigners: [...pins.value], threshold, policy, keyIds: known };
@@ -94,36 +98,36 @@ interface Judged {
   readonly links: readonly PolicyLink[];
   readonly pins: readonly CosignerPin[];
   readonly threshold: number | null;
-  readonly question: Question;
+  readonly query: StatementQuery;
   /** The lowest version that agrees. */
   readonly since: number;
 }
 
 /** Where the co-signers stand for one key. Throws `Unproven` when too few agree. */
-async function standingsFor(keyId: string, judged: Judged) {
-  const { pins, question, since } = judged;
-  const { vaultId, nonce, delivered } = question;
+async function agreementsFor(keyId: string, judged: Judged) {
+  const { pins, query, since } = judged;
+  const { vaultId, nonce, delivered } = query;
   const head = versionOf(judged.links.at(-1));
   const request = { vaultId, keyId, nonce, policy: head };
   const entries = delivered.statements ?? [];
   const verdicts = verifyStatements({ pins, request, nowMs: Date.now(), entries });
-  const standings = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
-  print(keyId, standings);
+  const agreements = agreementsOf(verdicts, { chain: await chainFor(verdicts, judged), since });
+  print(keyId, agreements);
   const threshold = judged.threshold ?? pins.length;
-  const exceptions = dissentersIn(standings, threshold);
-  if (!exceptions.ok) throw new Unproven(tooFew(standings, { threshold: judged.threshold, version: head.version }));
+  const exceptions = dissentersIn(agreements, threshold);
+  if (!exceptions.ok) throw new Unproven(tooFew(agreements, { threshold: judged.threshold, version: head.version }));
   const isHeadProven = verdicts.filter(({ verdict }) => verdict === 'agrees').length >= threshold;
   return { exceptions: exceptions.value, isHeadProven };
 }
 
 /** The chain from the oldest policy on that a co-signer states. It ends with the same policy, which fixes all of it. */
-async function chainFor(verdicts: readonly StatementVerdict[], { client, links, question: { vaultId } }: Judged) {
+async function chainFor(verdicts: readonly StatementVerdict[], { client, links, query: { vaultId } }: Judged) {
   const head = versionOf(links.at(-1));
   const oldest = links[0]?.policy.version ?? 1;
   const stated = verdicts.map((one) => (one.verdict === 'disagrees' ? Math.max(1, one.policyVersion) : oldest));
-  const wanted = Math.min(...stated);
-  if (wanted >= oldest) return links.map(versionOf);
-  const longer = (await fetchPolicyChain(client, vaultId, wanted)).map(versionOf);
+  const requested = Math.min(...stated);
+  if (requested >= oldest) return links.map(versionOf);
+  const longer = (await fetchPolicyChain(client, vaultId, requested)).map(versionOf);
   const end = longer.findIndex(({ version, hash }) => version === head.version && hash === head.hash);
   return end < 0 ? links.map(versionOf) : longer.slice(0, end + 1);
 }
@@ -134,11 +138,11 @@ function versionOf(link: PolicyLink | undefined): { readonly version: number; re
 }
 
 function tooFew(
-  standings: readonly CosignerAgreement[],
+  agreements: readonly CosignerAgreement[],
   { threshold, version }: { readonly threshold: number | null; readonly version: number },
 ): string {
-  const count = threshold ?? standings.length;
-  const isLater = standings.some(({ standing }) => standing === 'later-version');
+  const count = threshold ?? agreements.length;
+  const isLater = agreements.some(({ agreement }) => agreement === 'later-version');
   return [
     `fewer than ${count} co-signers state that they have version ${version}`,
     ...(isLater ? ['the service may show an old policy: ask the other signers whether there was a change'] : []),
@@ -169,7 +173,7 @@ const PIN_FAULTS = {
  * The ids of the keys that the service names, each checked against its public key. A wallet has the
  * one key that its address follows from.
  */
-function keysOf({ delivered, wallet }: Question): readonly string[] {
+function keysOf({ delivered, wallet }: StatementQuery): readonly string[] {
   const { keys } = delivered;
   for (const { keyId, scheme, publicKey } of keys) {
     if (keyIdOf(scheme, hexToBytes(publicKey)) !== keyId) throw new Unproven('a key has the name of another one');
@@ -182,11 +186,11 @@ function keysOf({ delivered, wallet }: Question): readonly string[] {
 }
 
 /** Beside the answer, which is on the other stream. */
-function print(keyId: string, standings: readonly CosignerAgreement[]): void {
+function print(keyId: string, agreements: readonly CosignerAgreement[]): void {
   console.error(`key ${keyId}`);
-  for (const { cosigner, standing, detail } of standings) {
+  for (const { cosigner, agreement, detail } of agreements) {
     console.error(
-      `  co-signer ${cosigner}: ${SHOWN[standing]}${standing === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
+      `  co-signer ${cosigner}: ${SHOWN[agreement]}${agreement === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
     );
   }
 }

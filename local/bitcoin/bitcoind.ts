@@ -8,7 +8,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { decimalText } from '#domain/asset/amount.ts';
 import { LocalBitcoinChain, Rejected } from './chain.ts';
 import { serveEsplora } from './node.ts';
-import { firstExecutable, placesOnPath } from '../stack/executable.ts';
+import { firstExecutable, filesOnPath } from '../stack/executable.ts';
 import { pollUntil } from '../stack/poll.ts';
 
 /** Coins that are mined first may be spent a hundred blocks later. */
@@ -19,7 +19,7 @@ const START_DEADLINE_MS = 60_000;
 export interface Bitcoind {
   readonly url: string;
   /** What it says of its chain and mempool, as of the last question to the interface. */
-  readonly ledger: LocalBitcoinChain;
+  readonly chain: LocalBitcoinChain;
   /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
   readonly rates: Record<string, unknown>;
   /** Satoshi for anybody, out of what was mined; in a block where that is wanted. Gives the hash. */
@@ -36,7 +36,7 @@ export interface Bitcoind {
 /** The binary that `BITCOIND` names, else one on the PATH; null where there is none. */
 export function findBitcoind(): string | null {
   const named = process.env['BITCOIND'];
-  return firstExecutable(named === undefined ? placesOnPath('bitcoind') : [named]);
+  return firstExecutable(named === undefined ? filesOnPath('bitcoind') : [named]);
 }
 
 export async function startBitcoind(binary: string): Promise<Bitcoind> {
@@ -52,16 +52,16 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
   await node.request('createwallet', ['miner']);
   const home = await node.request<string>('getnewaddress', []);
   await node.request('generatetoaddress', [FIRST_BLOCKS, home]);
-  const ledger = new LocalBitcoinChain();
+  const chain = new LocalBitcoinChain();
   let looking: Promise<void> = Promise.resolve();
   // One look after the other, whoever asks.
-  const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, ledger)));
+  const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, chain)));
   await refresh();
   const rates: Record<string, unknown> = {};
-  const server = await serveEsplora(0, { ledger, rates, refresh, send: (raw) => node.send(raw) });
+  const server = await serveEsplora(0, { chain, rates, refresh, send: (raw) => node.send(raw) });
   return {
     url: server.url,
-    ledger,
+    chain,
     rates,
     refresh,
     pay: async (address, amount, mined = true) => {
@@ -76,7 +76,7 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
       await refresh();
     },
     reorganise: async (blocks) => {
-      const lost = ledger.blockHash(ledger.height - blocks + 1);
+      const lost = chain.blockHash(chain.height - blocks + 1);
       await node.request('invalidateblock', [lost]);
       for (let i = 0; i <= blocks; i++) await node.request('generateblock', [home, []]);
       await refresh();
@@ -167,11 +167,11 @@ interface BlockAnswer {
 }
 
 /** Brings the ledger up to what the node says: blocks from the first that differs, and everything that waits. */
-async function mirror(node: Rpc, ledger: LocalBitcoinChain): Promise<void> {
+async function mirror(node: Rpc, chain: LocalBitcoinChain): Promise<void> {
   const height = await node.request<number>('getblockcount', []);
   const hashAt = (at: number) => node.request<string>('getblockhash', [at]);
-  let common = Math.min(height, ledger.height);
-  while (common > 0 && (await hashAt(common)) !== ledger.blockHash(common)) common -= 1;
+  let common = Math.min(height, chain.height);
+  while (common > 0 && (await hashAt(common)) !== chain.blockHash(common)) common -= 1;
   const blocks: { readonly hash: string; readonly raws: readonly string[] }[] = [];
   for (let at = common + 1; at <= height; at++) {
     const hash = await hashAt(at);
@@ -182,5 +182,5 @@ async function mirror(node: Rpc, ledger: LocalBitcoinChain): Promise<void> {
   for (const hash of await node.request<readonly string[]>('getrawmempool', [])) {
     waiting.push(await node.request<string>('getrawtransaction', [hash]));
   }
-  ledger.mirror(common, blocks, waiting);
+  chain.mirror(common, blocks, waiting);
 }

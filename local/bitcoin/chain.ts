@@ -152,10 +152,10 @@ export class LocalBitcoinChain {
     return hash;
   }
 
-  /** Puts what waits into a block, and empty ones after it. @param takes whether the miner of the first one wants it */
-  mine(blocks = 1, takes: (waiting: AcceptedTransaction) => boolean = () => true): void {
+  /** Puts what waits into a block, and empty ones after it. @param amounts whether the miner of the first one wants it */
+  mine(blocks = 1, amounts: (waiting: AcceptedTransaction) => boolean = () => true): void {
     const chosen: AcceptedTransaction[] = [];
-    for (let next = this.#next(takes); next !== undefined; next = this.#next(takes)) {
+    for (let next = this.#next(amounts); next !== undefined; next = this.#next(amounts)) {
       this.#mempool.delete(next.hash);
       chosen.push(next);
     }
@@ -163,10 +163,10 @@ export class LocalBitcoinChain {
     for (let i = 1; i < blocks; i++) this.#append([]);
   }
 
-  #next(takes: (waiting: AcceptedTransaction) => boolean): AcceptedTransaction | undefined {
+  #next(amounts: (waiting: AcceptedTransaction) => boolean): AcceptedTransaction | undefined {
     // No child comes before its parent.
     const isReady = ({ inputs }: AcceptedTransaction) => !inputs.some(({ txid }) => this.#mempool.has(txid));
-    return this.waiting().find((one) => isReady(one) && takes(one));
+    return this.waiting().find((one) => isReady(one) && amounts(one));
   }
 
   /** Loses the newest blocks, and what was in them; as many others, and one more, stand there instead. */
@@ -335,9 +335,9 @@ export class LocalBitcoinChain {
     }
     const tooCheap = feeFault(taken, this.mempoolMinimum);
     if (tooCheap !== null) throw new Rejected(tooCheap);
-    const coins = inputs.flatMap(({ spent }) => spent ?? []);
-    for (const i of coins.keys()) {
-      if (!isUnlocked(decoded(raw), i, coins)) {
+    const utxos = inputs.flatMap(({ spent }) => spent ?? []);
+    for (const i of utxos.keys()) {
+      if (!isUnlocked(decoded(raw), i, utxos)) {
         throw new Rejected('mandatory-script-verify-flag-failed (Signature check failed)');
       }
     }

@@ -11,7 +11,7 @@ import { LocalBitcoinChain, Rejected } from './chain.ts';
 
 export interface BitcoinNode {
   readonly url: string;
-  readonly ledger: LocalBitcoinChain;
+  readonly chain: LocalBitcoinChain;
   /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
   readonly rates: Record<string, unknown>;
   readonly stop: () => Promise<void>;
@@ -34,20 +34,20 @@ export async function startBitcoinNode({
   folder,
   minesAtOnce = false,
 }: BitcoinOptions = {}): Promise<BitcoinNode> {
-  const ledger = new LocalBitcoinChain(folder ?? null);
+  const chain = new LocalBitcoinChain(folder ?? null);
   const rates: Record<string, unknown> = {};
   const send = async (raw: string) => {
-    const hash = ledger.send(raw);
-    if (minesAtOnce) ledger.mine();
+    const hash = chain.send(raw);
+    if (minesAtOnce) chain.mine();
     return hash;
   };
-  const { url, stop } = await serveEsplora(port, { ledger, rates, refresh: async () => {}, send });
+  const { url, stop } = await serveEsplora(port, { chain, rates, refresh: async () => {}, send });
   return {
     url,
-    ledger,
+    chain,
     rates,
     stop: () => {
-      if (folder !== undefined) ledger.save(folder);
+      if (folder !== undefined) chain.save(folder);
       return stop();
     },
   };
@@ -55,7 +55,7 @@ export async function startBitcoinNode({
 
 /** What stands behind the interface. */
 interface View {
-  readonly ledger: LocalBitcoinChain;
+  readonly chain: LocalBitcoinChain;
   readonly rates: Readonly<Record<string, unknown>>;
   /** Before each answer: the ledger may be a copy of what another one says. */
   readonly refresh: () => Promise<void>;
@@ -85,7 +85,7 @@ export async function serveEsplora(
 }
 
 /** What questions are answered from. */
-type ViewState = Pick<View, 'ledger' | 'rates'>;
+type ViewState = Pick<View, 'chain' | 'rates'>;
 
 interface Answer {
   readonly status: number;
@@ -143,32 +143,32 @@ function parametersIn(shape: readonly string[], path: readonly string[]): readon
 type Route = (view: ViewState, given: readonly string[]) => unknown;
 
 const ROUTES: readonly (readonly [string, Route])[] = [
-  ['blocks/tip/height', ({ ledger }) => ledger.height],
-  ['block-height/*', ({ ledger }, [height = '']) => ledger.blockHash(Number.parseInt(height, 10))],
+  ['blocks/tip/height', ({ chain }) => chain.height],
+  ['block-height/*', ({ chain }, [height = '']) => chain.blockHash(Number.parseInt(height, 10))],
   ['fee-estimates', ({ rates }) => rates],
-  ['tx/*', ({ ledger }, [hash = '']) => shown(ledger, ledger.find(hash))],
-  ['tx/*/hex', ({ ledger }, [hash = '']) => ledger.find(hash)?.raw ?? null],
-  ['tx/*/outspend/*', ({ ledger }, [hash = '', vout = '']) => spendOf(ledger, hash, Number.parseInt(vout, 10))],
-  ['address/*', ({ ledger }, [address = '']) => statsOf(ledger, address)],
-  ['address/*/utxo', ({ ledger }, [address = '']) => listed(unspentOf(ledger, address))],
-  ['address/*/txs/mempool', ({ ledger }, [address = '']) => waitingOf(ledger, address)],
-  ['address/*/txs/chain', ({ ledger }, [address = '']) => historyOf(ledger, address, null)],
-  ['address/*/txs/chain/*', ({ ledger }, [address = '', last = '']) => historyOf(ledger, address, last)],
+  ['tx/*', ({ chain }, [hash = '']) => shown(chain, chain.find(hash))],
+  ['tx/*/hex', ({ chain }, [hash = '']) => chain.find(hash)?.raw ?? null],
+  ['tx/*/outspend/*', ({ chain }, [hash = '', vout = '']) => spendOf(chain, hash, Number.parseInt(vout, 10))],
+  ['address/*', ({ chain }, [address = '']) => statsOf(chain, address)],
+  ['address/*/utxo', ({ chain }, [address = '']) => listed(unspentOf(chain, address))],
+  ['address/*/txs/mempool', ({ chain }, [address = '']) => waitingOf(chain, address)],
+  ['address/*/txs/chain', ({ chain }, [address = '']) => historyOf(chain, address, null)],
+  ['address/*/txs/chain/*', ({ chain }, [address = '', last = '']) => historyOf(chain, address, last)],
 ];
 
-function statusOf(ledger: LocalBitcoinChain, hash: string) {
-  const height = ledger.heightOf(hash);
+function statusOf(chain: LocalBitcoinChain, hash: string) {
+  const height = chain.heightOf(hash);
   return height === null
     ? { confirmed: false }
     : {
         confirmed: true,
         block_height: height,
-        block_hash: ledger.blockHash(height),
+        block_hash: chain.blockHash(height),
         block_time: 1_700_000_000 + height,
       };
 }
 
-function shown(ledger: LocalBitcoinChain, taken: AcceptedTransaction | null) {
+function shown(chain: LocalBitcoinChain, taken: AcceptedTransaction | null) {
   if (taken === null) return null;
   const { hash, inputs, outputs, fee, virtualSize } = taken;
   const coinbase = { txid: '0'.repeat(64), vout: 0xffffffff, prevout: null, is_coinbase: true };
@@ -185,7 +185,7 @@ function shown(ledger: LocalBitcoinChain, taken: AcceptedTransaction | null) {
     fee,
     // As much as it can be: what is told of a transaction is its virtual size.
     weight: virtualSize * 4n,
-    status: statusOf(ledger, hash),
+    status: statusOf(chain, hash),
   };
 }
 
@@ -207,12 +207,12 @@ function addressOf(script: Uint8Array): string | null {
   }
 }
 
-function spendOf(ledger: LocalBitcoinChain, txid: string, vout: number) {
+function spendOf(chain: LocalBitcoinChain, txid: string, vout: number) {
   // Of a transaction that it does not know, electrs says the same as of a coin that nobody spends.
-  const spender = ledger.spenderOf(txid, vout);
+  const spender = chain.spenderOf(txid, vout);
   return spender === null
     ? { spent: false }
-    : { spent: true, txid: spender.hash, status: statusOf(ledger, spender.hash) };
+    : { spent: true, txid: spender.hash, status: statusOf(chain, spender.hash) };
 }
 
 function isTo(address: string): (output: TxOut) => boolean {
@@ -220,18 +220,18 @@ function isTo(address: string): (output: TxOut) => boolean {
   return (output) => script !== null && Buffer.from(script).equals(output.script);
 }
 
-function statsOf(ledger: LocalBitcoinChain, address: string) {
+function statsOf(chain: LocalBitcoinChain, address: string) {
   const sum = (outputs: readonly TxOut[]) =>
     outputs.filter(isTo(address)).reduce((total, { amount }) => total + amount, 0n);
-  const [funded, spent] = ledger.flows();
+  const [funded, spent] = chain.flows();
   return { address, chain_stats: { funded_txo_sum: sum(funded), spent_txo_sum: sum(spent) } };
 }
 
-function unspentOf(ledger: LocalBitcoinChain, address: string) {
-  return [...ledger.confirmed(), ...ledger.waiting()].flatMap(({ hash, outputs }) =>
+function unspentOf(chain: LocalBitcoinChain, address: string) {
+  return [...chain.confirmed(), ...chain.waiting()].flatMap(({ hash, outputs }) =>
     outputs.flatMap((output, vout) =>
-      isTo(address)(output) && ledger.spenderOf(hash, vout) === null
-        ? [{ txid: hash, vout, value: output.amount, status: statusOf(ledger, hash) }]
+      isTo(address)(output) && chain.spenderOf(hash, vout) === null
+        ? [{ txid: hash, vout, value: output.amount, status: statusOf(chain, hash) }]
         : [],
     ),
   );
@@ -249,16 +249,16 @@ class Refusal {
 /** As electrs has it, unless its operator raises it (`utxos-limit`). */
 const MAX_LISTED = 500;
 
-function listed<T>(coins: readonly T[]): readonly T[] | Refusal {
-  if (coins.length <= MAX_LISTED) return coins;
+function listed<T>(utxos: readonly T[]): readonly T[] | Refusal {
+  if (utxos.length <= MAX_LISTED) return utxos;
   return new Refusal(`Too many unspent transaction outputs (>${MAX_LISTED}). Contact support to raise limits.`);
 }
 
-function waitingOf(ledger: LocalBitcoinChain, address: string) {
-  return ledger
+function waitingOf(chain: LocalBitcoinChain, address: string) {
+  return chain
     .waiting()
     .filter(concerns(address))
-    .map((one) => shown(ledger, one));
+    .map((one) => shown(chain, one));
 }
 
 /** Reports whether a transaction pays an address or spends what it had. */
@@ -267,8 +267,8 @@ function concerns(address: string): (taken: AcceptedTransaction) => boolean {
   return ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent));
 }
 
-function historyOf(ledger: LocalBitcoinChain, address: string, last: string | null) {
-  const named = ledger.confirmed().filter(concerns(address)).toReversed();
+function historyOf(chain: LocalBitcoinChain, address: string, last: string | null) {
+  const named = chain.confirmed().filter(concerns(address)).toReversed();
   const start = last === null ? 0 : named.findIndex(({ hash }) => hash === last) + 1;
-  return named.slice(start, start + PAGE).map((one) => shown(ledger, one));
+  return named.slice(start, start + PAGE).map((one) => shown(chain, one));
 }

@@ -5,7 +5,7 @@ import type { Decoded, TxOut } from './chain.ts';
  * What a signature of a taproot key covers (BIP-341, "Common signature message", default hash type, no annex), written from the standard
  * and not with the library that makes our transactions: a mistake there does not pass here.
  */
-export function taprootSighash(transaction: Decoded, index: number, coins: readonly TxOut[]): Uint8Array {
+export function taprootSighash(transaction: Decoded, index: number, utxos: readonly TxOut[]): Uint8Array {
   const { version, lockTime, inputs, outputs } = transaction;
   const outpoints = inputs.map(({ txid, index: vout }) => Buffer.concat([reversed(txid), uint32(vout)]));
   const message = Buffer.concat([
@@ -14,8 +14,8 @@ export function taprootSighash(transaction: Decoded, index: number, coins: reado
     uint32(version),
     uint32(lockTime),
     sha256(...outpoints),
-    sha256(...coins.map(({ amount }) => uint64(amount))),
-    sha256(...coins.map(({ script }) => withLength(script))),
+    sha256(...utxos.map(({ amount }) => uint64(amount))),
+    sha256(...utxos.map(({ script }) => withLength(script))),
     sha256(...inputs.map(({ sequence }) => uint32(sequence))),
     sha256(...outputs.map(({ amount, script }) => Buffer.concat([uint64(amount), withLength(script)]))),
     // spend_type: key path, no annex

@@ -12,7 +12,7 @@ import type { TransactionRecord, TransferBody } from '../../cli/api-client.ts';
 import { Client } from '../../cli/api-client.ts';
 import { demoThreeOfFour } from './three-of-four.ts';
 import { listen } from '../stack/live-feed.ts';
-import { watchableBitcoin, watchableSolana, watchLedger, watchLocalChain } from '../stack/monitor.ts';
+import { watchableBitcoin, watchableSolana, watchChain, watchLocalChain } from '../stack/monitor.ts';
 import type { Person, ReadyVault } from '../stack/provision.ts';
 import { createPerson, createReadyVault } from '../stack/provision.ts';
 import type { WalletBalance } from '../stack/wallet-balance.ts';
@@ -60,8 +60,8 @@ async function main(): Promise<void> {
   const stack = await startStack({ folder, rpcUrls });
   const monitors = [
     await watchLocalChain(anvil.url, stack.monitor),
-    watchLedger(watchableSolana(solana.ledger), stack.monitor),
-    watchLedger(watchableBitcoin(bitcoin.ledger), stack.monitor),
+    watchChain(watchableSolana(solana.chain), stack.monitor),
+    watchChain(watchableBitcoin(bitcoin.chain), stack.monitor),
   ];
   try {
     say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
@@ -81,16 +81,16 @@ async function main(): Promise<void> {
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 10n * ETHER);
     const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
-    const coins = solanaBalance(solana.ledger);
-    const token = coins.fund(wallet);
-    const satoshi = bitcoinBalance(bitcoin.ledger);
-    for (const part of [2n, 3n]) bitcoin.ledger.fund(taproot, (part * BTC) / 10n);
+    const solanaWallet = solanaBalance(solana.chain);
+    const token = solanaWallet.fund(wallet);
+    const satoshi = bitcoinBalance(bitcoin.chain);
+    for (const part of [2n, 3n]) bitcoin.chain.fund(taproot, (part * BTC) / 10n);
     say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token}), half a bitcoin in two coins`);
 
     const scene: Scene = { chain, alice, bob, mallory, watcher: alice, service, url: stack.url };
     const to = await chain.account(5);
     const common = { vaultId: vault.id, chain: 'anvil', to };
-    const ethers = { ...chain, coin: { symbol: 'ETH', decimals: 18 } };
+    const ethers = { ...chain, native: { symbol: 'ETH', decimals: 18 } };
     const dollars = (250n * DOLLAR).toString();
     await drive(scene, ethers, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
     await drive({ ...scene, watcher: bob }, ethers, {
@@ -99,13 +99,13 @@ async function main(): Promise<void> {
       tokenAddress: dollar,
       note: '250 Demo Dollars',
     });
-    const there = { vaultId: vault.id, chain: 'solana-local', to: coins.somebody };
-    await drive({ ...scene, watcher: carol }, coins, {
+    const there = { vaultId: vault.id, chain: 'solana-local', to: solanaWallet.recipient };
+    await drive({ ...scene, watcher: carol }, solanaWallet, {
       ...there,
       amount: (SOL / 4n).toString(),
       note: 'A quarter of a SOL',
     });
-    await drive(scene, coins, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
+    await drive(scene, solanaWallet, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
     const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.recipient };
     await drive({ ...scene, watcher: bob }, satoshi, {
       ...third,
@@ -133,7 +133,7 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
 /** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
 async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): Promise<void> {
   const { alice, bob, mallory, watcher } = scene;
-  const { coin } = balance;
+  const { native } = balance;
   const token = body.tokenAddress ?? null;
   const holdings = (of: string) => (token === null ? balance.balance(of) : balance.tokenBalance(token, of));
   console.log(`\n${body.note}`);
@@ -169,10 +169,10 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
   const spent = sentBefore - (await holdings(created.from));
   expect('the recipient has exactly the amount more', received === BigInt(body.amount));
   expect('the vault has exactly less what its record says', spent === lossOf(done, token));
-  const shown = token === null ? formatUnits(received, coin.decimals) : formatUnits(received, 6);
-  const unit = token === null ? coin.symbol : 'dollars';
-  const fee = formatUnits(BigInt(done.feePaid ?? '0'), coin.decimals);
-  say('checked', `on chain: ${shown} ${unit} received, fee ${fee} ${coin.symbol}`);
+  const shown = token === null ? formatUnits(received, native.decimals) : formatUnits(received, 6);
+  const unit = token === null ? native.symbol : 'dollars';
+  const fee = formatUnits(BigInt(done.feePaid ?? '0'), native.decimals);
+  say('checked', `on chain: ${shown} ${unit} received, fee ${fee} ${native.symbol}`);
 }
 
 /** What a transfer has cost the vault in its asset: what it moved out, with the rent of accounts that it opened, and of the coin the fee. */
@@ -234,10 +234,10 @@ async function showBalances(
   for (const { chain: name, asset, current } of balances) {
     const all = BigInt(current);
     if (name === 'anvil') held.set(asset.tokenAddress, all);
-    const isCoin = asset.tokenAddress === null;
+    const isNative = asset.tokenAddress === null;
     say(
       'balance',
-      `${formatUnits(all, isCoin ? (asset.decimals ?? 0) : 6)} ${isCoin ? asset.symbol : 'dollars'}, ${name}`,
+      `${formatUnits(all, isNative ? (asset.decimals ?? 0) : 6)} ${isNative ? asset.symbol : 'dollars'}, ${name}`,
     );
   }
   expect('the ledger has the ethers of the chain', held.get(null) === (await chain.balance(vault.address)));

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { firstExecutable, placesOnPath } from '../stack/executable.ts';
+import { firstExecutable, filesOnPath } from '../stack/executable.ts';
 
 export interface AnvilOptions {
   /** A free one when absent. */
@@ -85,7 +85,7 @@ function anvilBinary(): string {
       'bin',
       'anvil',
     ),
-    ...placesOnPath('anvil'),
+    ...filesOnPath('anvil'),
   ];
   const found = firstExecutable(candidates);
   if (found !== null) return found;

@@ -28,7 +28,7 @@ import type { LeaderRules, Waiting } from './leader.ts';
 import { chosenFor, isSignedBy, offeredPrice } from './leader.ts';
 import { errorOf } from './error.ts';
 import { durableNonce } from './durable-nonce.ts';
-import type { Entry, LedgerView, Snapshot } from './rpc.ts';
+import type { Entry, ChainView, Snapshot } from './rpc.ts';
 import { hashOf } from './rpc.ts';
 
 /** Has a thousand million SOL, and no key. */
@@ -66,7 +66,7 @@ interface WrittenAccount {
  * put right here: a blockhash lives for 150 blocks and not until the next, a transaction that fails has used its durable nonce up, and a
  * durable nonce that was advanced in a slot is not advanced in it again.
  */
-export class LocalSolanaChain implements LedgerView {
+export class LocalSolanaChain implements ChainView {
   readonly #svm = new LiteSVM();
   /** Of accounts that came about in no transaction. */
   readonly #put = new Set<Address>();
@@ -93,7 +93,7 @@ export class LocalSolanaChain implements LedgerView {
       return;
     }
     this.#remember();
-    this.#place(FAUCET, { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 10n ** 18n, data: new Uint8Array() });
+    this.#store(FAUCET, { owner: SYSTEM_PROGRAM_ADDRESS, lamports: 10n ** 18n, data: new Uint8Array() });
   }
 
   get slot(): bigint {
@@ -339,14 +339,14 @@ export class LocalSolanaChain implements LedgerView {
       this.#svm.expireBlockhash();
     }
     for (const { address: at, owner, lamports: held, data } of accounts) {
-      this.#place(at, { owner, lamports: held, data: decodeBase64(data) });
+      this.#store(at, { owner, lamports: held, data: decodeBase64(data) });
     }
     for (const entry of entries) this.#enter(entry);
     this.#slot = slot;
     this.advance(1n);
   }
 
-  #place(at: Address, { owner, lamports: held, data }: Omit<Account, 'isExecutable'>): void {
+  #store(at: Address, { owner, lamports: held, data }: Omit<Account, 'isExecutable'>): void {
     const space = BigInt(data.length);
     this.put({ address: at, data, executable: false, lamports: lamports(held), programAddress: owner, space });
   }
@@ -376,7 +376,7 @@ export class LocalSolanaChain implements LedgerView {
       const account = this.account(at);
       if (account === null || storedNonce(account)?.value !== value) continue;
       account.data.set(bytesOf(address(this.#newestNonce)), 40);
-      this.#place(at, account);
+      this.#store(at, account);
     }
   }
 }

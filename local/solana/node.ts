@@ -6,7 +6,7 @@ import { answerRpc } from './rpc.ts';
 
 export interface SolanaNode {
   readonly url: string;
-  readonly ledger: LocalSolanaChain;
+  readonly chain: LocalSolanaChain;
   readonly stop: () => Promise<void>;
 }
 
@@ -19,26 +19,26 @@ interface SolanaOptions {
 
 /** A local ledger behind the JSON-RPC interface of a Solana node. */
 export async function startSolanaNode({ port = 0, folder }: SolanaOptions = {}): Promise<SolanaNode> {
-  const ledger = new LocalSolanaChain(folder ?? null);
+  const chain = new LocalSolanaChain(folder ?? null);
   const server = createServer((request, response) => {
     // Who asked may hang up in the middle of the question: then there is nobody to answer.
-    serve(ledger, request, response).catch(() => response.destroy());
+    serve(chain, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   const bound = server.address();
   if (typeof bound !== 'object' || bound === null) throw new Error('no port');
   return {
     url: `http://127.0.0.1:${bound.port}`,
-    ledger,
+    chain,
     stop: () => {
-      if (folder !== undefined) ledger.save(folder);
+      if (folder !== undefined) chain.save(folder);
       server.closeAllConnections();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
 }
 
-async function serve(ledger: LocalSolanaChain, request: IncomingMessage, response: ServerResponse): Promise<void> {
-  const answer = answerRpc(ledger, await textOf(request));
+async function serve(chain: LocalSolanaChain, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const answer = answerRpc(chain, await textOf(request));
   response.writeHead(200, { 'content-type': 'application/json' }).end(answer);
 }

@@ -35,7 +35,7 @@ export interface Snapshot {
 }
 
 /** What a node knows. */
-export interface LedgerView {
+export interface ChainView {
   /** The newest one that is voted on. */
   readonly slot: bigint;
   /** The newest slot that is beyond every fork. */
@@ -74,7 +74,7 @@ class Refusal extends Error {
  * What the JSON-RPC interface of a Solana node answers, as far as Conclave asks one. Whole numbers of 64 bits are written as the node writes
  * them, as plain JSON numbers of any size.
  */
-export function answerRpc(view: LedgerView, sent: string): string {
+export function answerRpc(view: ChainView, sent: string): string {
   const { id, method, params = [] }: { id: unknown; method: string; params?: readonly unknown[] } = JSON.parse(sent);
   try {
     const answer = METHODS[method];
@@ -101,103 +101,103 @@ const MAX_HASHES = 256;
 /** What fits into a packet of the network. */
 const MAX_TRANSACTION_BYTES = 1_232;
 
-type Method = (ledger: LedgerView, params: readonly unknown[]) => unknown;
+type Method = (chain: ChainView, params: readonly unknown[]) => unknown;
 
 const METHODS: Readonly<Record<string, Method>> = {
   getGenesisHash: () => GENESIS,
-  getSlot: (ledger, [options]) => headFor(ledger, options),
-  getBlockHeight: (ledger, [options]) => heightAt(ledger, headFor(ledger, options)),
-  getLatestBlockhash: (ledger) => {
-    const { blockhash, lastHeight } = ledger.latestBlockhash();
-    return inContext(ledger, { blockhash, lastValidBlockHeight: lastHeight });
+  getSlot: (chain, [options]) => headFor(chain, options),
+  getBlockHeight: (chain, [options]) => heightAt(chain, headFor(chain, options)),
+  getLatestBlockhash: (chain) => {
+    const { blockhash, lastHeight } = chain.latestBlockhash();
+    return inContext(chain, { blockhash, lastValidBlockHeight: lastHeight });
   },
-  getMinimumBalanceForRentExemption: (ledger, [bytes]) => ledger.rent(BigInt(numberOf(bytes))),
-  getRecentPrioritizationFees: (ledger) => [{ slot: ledger.slot, prioritizationFee: ledger.price }],
-  getBalance: (ledger, [at]) => inContext(ledger, ledger.account(addressOf(at), ledger.slot)?.lamports ?? 0n),
-  getMultipleAccounts: (ledger, [list, options]) => {
+  getMinimumBalanceForRentExemption: (chain, [bytes]) => chain.rent(BigInt(numberOf(bytes))),
+  getRecentPrioritizationFees: (chain) => [{ slot: chain.slot, prioritizationFee: chain.price }],
+  getBalance: (chain, [at]) => inContext(chain, chain.account(addressOf(at), chain.slot)?.lamports ?? 0n),
+  getMultipleAccounts: (chain, [list, options]) => {
     if (!Array.isArray(list) || list.length > 100) throw new Refusal(-32602, 'Too many inputs provided; max 100');
-    const slot = headFor(ledger, options);
-    const accounts = list.map((at) => encoded(ledger.account(addressOf(at), slot)));
-    return inContext(ledger, accounts, slot);
+    const slot = headFor(chain, options);
+    const accounts = list.map((at) => encoded(chain.account(addressOf(at), slot)));
+    return inContext(chain, accounts, slot);
   },
-  getTokenAccountsByOwner: (ledger, [owner, filter, options]) => {
-    const { programId, mint: wanted } = filter as { readonly programId?: string; readonly mint?: string };
-    if ((programId === undefined) === (wanted === undefined)) throw new Refusal(-32602, 'Invalid param: filter');
+  getTokenAccountsByOwner: (chain, [owner, filter, options]) => {
+    const { programId, mint: requested } = filter as { readonly programId?: string; readonly mint?: string };
+    if ((programId === undefined) === (requested === undefined)) throw new Refusal(-32602, 'Invalid param: filter');
     const isRequested = (mint: string) =>
-      wanted === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === wanted;
+      requested === undefined ? programId === TOKEN_PROGRAM_ADDRESS : mint === requested;
     const { encoding } = (options ?? {}) as { readonly encoding?: string };
-    const accounts = ledger.tokenAccounts(addressOf(owner)).filter(({ mint }) => isRequested(mint));
+    const accounts = chain.tokenAccounts(addressOf(owner)).filter(({ mint }) => isRequested(mint));
     const shown = accounts.map(({ address, mint }) => {
       const parsed = { data: { parsed: { info: { mint } } } };
       return {
         pubkey: address,
-        account: encoding === 'base64' ? encoded(ledger.account(address, ledger.slot)) : parsed,
+        account: encoding === 'base64' ? encoded(chain.account(address, chain.slot)) : parsed,
       };
     });
-    return inContext(ledger, shown);
+    return inContext(chain, shown);
   },
-  simulateTransaction: (ledger, [wire]) => {
-    const { error, logs, units } = ledger.simulate(bytesOf(wire));
-    return inContext(ledger, { err: error, logs, unitsConsumed: units, accounts: null, returnData: null });
+  simulateTransaction: (chain, [wire]) => {
+    const { error, logs, units } = chain.simulate(bytesOf(wire));
+    return inContext(chain, { err: error, logs, unitsConsumed: units, accounts: null, returnData: null });
   },
-  sendTransaction: (ledger, [wire]) => {
+  sendTransaction: (chain, [wire]) => {
     const bytes = bytesOf(wire);
-    const sent = ledger.send(bytes);
+    const sent = chain.send(bytes);
     if (sent === 'signature') throw new Refusal(-32003, 'Transaction signature verification failure');
     // A node passes on what the leader then drops, and names its signature all the same.
     return sent === null ? hashOf(getTransactionDecoder().decode(bytes)) : sent.hash;
   },
-  getSignatureStatuses: (ledger, [hashes]) => {
+  getSignatureStatuses: (chain, [hashes]) => {
     if (!Array.isArray(hashes) || hashes.length > MAX_HASHES) {
       throw new Refusal(-32602, `Too many inputs provided; max ${MAX_HASHES}`);
     }
     return inContext(
-      ledger,
-      hashes.map((hash) => statusOf(ledger, ledger.entry(String(hash)))),
+      chain,
+      hashes.map((hash) => statusOf(chain, chain.entry(String(hash)))),
     );
   },
-  getTransaction: (ledger, [hash, options]) => {
-    const entry = ledger.entry(String(hash));
-    return entry === null || entry.slot > headFor(ledger, options) ? null : transactionOf(entry);
+  getTransaction: (chain, [hash, options]) => {
+    const entry = chain.entry(String(hash));
+    return entry === null || entry.slot > headFor(chain, options) ? null : transactionOf(entry);
   },
-  getBlock: (ledger, [slot]) => {
+  getBlock: (chain, [slot]) => {
     const number = BigInt(numberOf(slot));
-    const blockhash = number > ledger.slot ? null : ledger.blockhashOf(number);
-    const isUnknown = number > ledger.slot || (blockhash === null && ledger.heightAt === undefined);
+    const blockhash = number > chain.slot ? null : chain.blockhashOf(number);
+    const isUnknown = number > chain.slot || (blockhash === null && chain.heightAt === undefined);
     if (isUnknown) throw new Refusal(-32004, `Block not available for slot ${number}`);
     // The node's own words: it does not say which of the two it is.
     const isMissing = `Slot ${number} was skipped, or missing due to ledger jump to recent snapshot`;
     if (blockhash === null) throw new Refusal(-32007, isMissing);
-    return { blockhash, blockHeight: heightAt(ledger, number), parentSlot: number - 1n, blockTime: null };
+    return { blockhash, blockHeight: heightAt(chain, number), parentSlot: number - 1n, blockTime: null };
   },
-  getSignaturesForAddress: (ledger, [at, options]) => {
+  getSignaturesForAddress: (chain, [at, options]) => {
     const { before, limit = 1000n } = (options ?? {}) as { readonly before?: string; readonly limit?: number | bigint };
-    const all = ledger.naming(addressOf(at));
+    const all = chain.naming(addressOf(at));
     const start = before === undefined ? 0 : all.findIndex(({ hash }) => hash === before) + 1;
     return all
       .slice(start, start + numberOf(limit))
       .map(({ hash, slot, error }) => ({ signature: hash, slot, err: error, memo: null, blockTime: null }));
   },
-  requestAirdrop: (ledger, [to, amount]) => ledger.airdrop(addressOf(to), BigInt(numberOf(amount))).hash,
+  requestAirdrop: (chain, [to, amount]) => chain.airdrop(addressOf(to), BigInt(numberOf(amount))).hash,
 };
 
-function inContext(ledger: LedgerView, value: unknown, slot: bigint = ledger.slot) {
+function inContext(chain: ChainView, value: unknown, slot: bigint = chain.slot) {
   return { context: { apiVersion: '3.0.0', slot }, value };
 }
 
-function heightAt(ledger: LedgerView, slot: bigint): bigint {
-  return ledger.heightAt?.(slot) ?? slot;
+function heightAt(chain: ChainView, slot: bigint): bigint {
+  return chain.heightAt?.(slot) ?? slot;
 }
 
-function headFor(ledger: LedgerView, options: unknown): bigint {
+function headFor(chain: ChainView, options: unknown): bigint {
   const { commitment } = (options ?? {}) as { readonly commitment?: string };
-  return commitment === 'confirmed' || commitment === 'processed' ? ledger.slot : ledger.finalizedSlot;
+  return commitment === 'confirmed' || commitment === 'processed' ? chain.slot : chain.finalizedSlot;
 }
 
-function statusOf(ledger: LedgerView, entry: Entry | null) {
+function statusOf(chain: ChainView, entry: Entry | null) {
   if (entry === null) return null;
-  const isConfirmed = entry.slot <= ledger.slot;
-  const confirmationStatus = entry.slot <= ledger.finalizedSlot ? 'finalized' : isConfirmed ? 'confirmed' : 'processed';
+  const isConfirmed = entry.slot <= chain.slot;
+  const confirmationStatus = entry.slot <= chain.finalizedSlot ? 'finalized' : isConfirmed ? 'confirmed' : 'processed';
   return { slot: entry.slot, confirmations: null, err: entry.error, confirmationStatus };
 }
 

@@ -15,7 +15,7 @@ import type { LocalSolanaChain } from './chain.ts';
 const AUTHORITY = getAddressDecoder().decode(new Uint8Array(32).fill(0x58));
 
 /** A token of which nobody has any yet. */
-export function newToken(ledger: LocalSolanaChain, decimals = 6): Address {
+export function newToken(chain: LocalSolanaChain, decimals = 6): Address {
   const mint = getAddressDecoder().decode(randomBytes(32));
   const data = getMintEncoder().encode({
     mintAuthority: AUTHORITY,
@@ -24,7 +24,7 @@ export function newToken(ledger: LocalSolanaChain, decimals = 6): Address {
     isInitialized: true,
     freezeAuthority: AUTHORITY,
   });
-  ledger.put(account(mint, Uint8Array.from(data), TOKEN_PROGRAM_ADDRESS));
+  chain.put(account(mint, Uint8Array.from(data), TOKEN_PROGRAM_ADDRESS));
   return mint;
 }
 
@@ -40,11 +40,11 @@ export function account(address: Address, data: Uint8Array, programAddress: Addr
   };
 }
 /** Tokens out of nothing, into the account of a wallet. */
-export function mintTo(ledger: LocalSolanaChain, mint: Address, owner: Address, amount: bigint): string {
-  if (ledger.account(AUTHORITY) === null) ledger.airdrop(AUTHORITY, 10_000_000_000n);
+export function mintTo(chain: LocalSolanaChain, mint: Address, owner: Address, amount: bigint): string {
+  if (chain.account(AUTHORITY) === null) chain.airdrop(AUTHORITY, 10_000_000_000n);
   const signer = createNoopSigner(AUTHORITY);
   const token = tokenAccountOf(owner, mint);
-  return ledger.carryOut(AUTHORITY, [
+  return chain.carryOut(AUTHORITY, [
     getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: token, owner, mint }),
     getMintToInstruction({ mint, token, mintAuthority: signer, amount }),
   ]).hash;
@@ -52,13 +52,13 @@ export function mintTo(ledger: LocalSolanaChain, mint: Address, owner: Address, 
 
 /** A payment of tokens by an outsider. */
 export function payTokens(
-  ledger: LocalSolanaChain,
+  chain: LocalSolanaChain,
   mint: Address,
   { from, to, amount, decimals = 6 }: { from: Address; to: Address; amount: bigint; decimals?: number },
 ): string {
   const signer = createNoopSigner(from);
   const [source, destination] = [tokenAccountOf(from, mint), tokenAccountOf(to, mint)];
-  return ledger.carryOut(from, [
+  return chain.carryOut(from, [
     getCreateAssociatedTokenIdempotentInstruction({ payer: signer, ata: destination, owner: to, mint }),
     getTransferCheckedInstruction({ source, mint, destination, authority: signer, amount, decimals }),
   ]).hash;

@@ -6,7 +6,7 @@ import { extname, join } from 'node:path';
 import { APPROVAL_PAGE } from '../../cli/approval-page-release.ts';
 
 /** The approval page on an origin of its own, as a static host serves it. */
-export interface ApprovalPlace {
+export interface ApprovalPageServer {
   readonly origin: string;
   readonly stop: () => Promise<void>;
 }
@@ -28,7 +28,7 @@ const FILES = ['index.html', 'approval-page.js', 'approval-page.css'];
 export async function serveApprovalPage(
   allowedOrigins: () => readonly string[],
   { port = 0 }: { readonly port?: number } = {},
-): Promise<ApprovalPlace> {
+): Promise<ApprovalPageServer> {
   const files = new Map(FILES.map((name) => [`/${name}`, readFileSync(join(APPROVAL_PAGE, name))]));
   const headers = headersIn(readFileSync(join(APPROVAL_PAGE, '_headers'), 'utf8'));
   const send = (answer: ServerResponse, path: string) => {

@@ -45,7 +45,7 @@ export interface Settings {
   /** Co-signers take nothing that the coordinator has not signed. */
   readonly isCoordinatorPinned?: boolean;
   /** Whether there are keys to tell browsers with; there are when absent. */
-  readonly isTelling?: boolean;
+  readonly notificationsEnabled?: boolean;
   /** Whether the dashboard is served as well; it is when absent. */
   readonly hasDashboard?: boolean;
 }
@@ -73,7 +73,12 @@ const OWNER_ONLY = 0o600;
  * this machine, and secrets that are drawn once and stay, since what is stored was sealed under them.
  */
 export function configure(folder: string, settings: Settings): Configuration {
-  const { cosigners: count = 3, cosignerUrls = {}, isCoordinatorPinned = false, isTelling = true } = settings;
+  const {
+    cosigners: count = 3,
+    cosignerUrls = {},
+    isCoordinatorPinned = false,
+    notificationsEnabled = true,
+  } = settings;
   const { hasDashboard = true } = settings;
   const secrets = secretsOf(folder, count);
   const isElsewhere = (index: number) => String(index) in cosignerUrls;
@@ -105,7 +110,7 @@ export function configure(folder: string, settings: Settings): Configuration {
         [LOCAL_MONITOR]: { provider: 'standard-webhooks', secrets: [secrets.monitor] },
       }),
       LOGIN: settings.login === undefined ? '' : JSON.stringify(settings.login),
-      WEB_PUSH: isTelling ? JSON.stringify(secrets.push) : '',
+      WEB_PUSH: notificationsEnabled ? JSON.stringify(secrets.push) : '',
       SERVICE_KEY_HASHES: createHash('sha256').update(secrets.serviceKey).digest('hex'),
     },
   });

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /** Where a program would be on the PATH, in its order. */
-export function placesOnPath(program: string): readonly string[] {
+export function filesOnPath(program: string): readonly string[] {
   const searchPath: string = process.env['PATH'] ?? '';
   return searchPath.split(delimiter).map((folder) => join(folder, program));
 }

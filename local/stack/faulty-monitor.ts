@@ -17,7 +17,7 @@ const FAULTS = {
 const MAX_REORG_DEPTH = 3;
 
 /** The part of an `eth_` interface that viem has no types for. */
-type RawRequest = (question: { readonly method: string; readonly params: readonly unknown[] }) => Promise<unknown>;
+type RawRequest = (call: { readonly method: string; readonly params: readonly unknown[] }) => Promise<unknown>;
 
 /** What an unreliable monitor does with what it sees, by numbers from 0 up to 1 that may be the same each time. */
 export class FaultyMonitor {
@@ -32,20 +32,20 @@ export class FaultyMonitor {
   due(hashes: readonly string[]): readonly string[] {
     const reported = hashes.filter(() => !this.#happens(FAULTS.lost));
     const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(FAULTS.doubled))];
-    const fates = all.map((hash) => ({ hash, isLate: this.#happens(FAULTS.late), place: this.#chance() }));
+    const fates = all.map((hash) => ({ hash, isLate: this.#happens(FAULTS.late), endpoint: this.#chance() }));
     this.#kept = fates.filter(({ isLate }) => isLate).map(({ hash }) => hash);
     return fates
       .filter(({ isLate }) => !isLate)
-      .toSorted((one, other) => one.place - other.place)
+      .toSorted((one, other) => one.endpoint - other.endpoint)
       .map(({ hash }) => hash);
   }
 
   /** How many of the newest blocks are to be replaced now, mostly 0; never one that was there before `begin`. */
   depth(head: bigint, begin: bigint): number {
     if (!this.#happens(FAULTS.reorganised)) return 0;
-    const wanted = 1 + Math.floor(this.#chance() * MAX_REORG_DEPTH);
+    const requested = 1 + Math.floor(this.#chance() * MAX_REORG_DEPTH);
     const possible = head - begin + 1n;
-    return possible < BigInt(wanted) ? Number(possible) : wanted;
+    return possible < BigInt(requested) ? Number(possible) : requested;
   }
 
   #happens(share: number): boolean {

@@ -16,7 +16,7 @@ const LOCAL_SOLANA = `solana:${LOCAL_CLUSTER}`;
 const LOCAL_BITCOIN = `bip122:${GENESIS.regtest}`;
 const POLL_MS = 100;
 
-export interface MonitorPlace {
+export interface MonitorEndpoint {
   /** Of the service. */
   readonly url: string;
   readonly endpointId: string;
@@ -46,14 +46,14 @@ export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id =
 }
 
 /** Where a monitor of Standard Webhooks delivers. */
-export function pathOf({ endpointId }: Pick<MonitorPlace, 'endpointId'>): string {
+export function pathOf({ endpointId }: Pick<MonitorEndpoint, 'endpointId'>): string {
   return `/webhook/standard-webhooks/${endpointId}`;
 }
 
 /** Reports one transaction. Gives the status of the answer. */
-export async function report(place: MonitorPlace, seen: string | Observed): Promise<number> {
-  const { body, headers } = signedReport(place.secret, typeof seen === 'string' ? { txHash: seen } : seen);
-  const response = await fetch(`${place.url}${pathOf(place)}`, {
+export async function report(endpoint: MonitorEndpoint, seen: string | Observed): Promise<number> {
+  const { body, headers } = signedReport(endpoint.secret, typeof seen === 'string' ? { txHash: seen } : seen);
+  const response = await fetch(`${endpoint.url}${pathOf(endpoint)}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: JSON.stringify(body),
@@ -68,13 +68,13 @@ export async function report(place: MonitorPlace, seen: string | Observed): Prom
  */
 export async function watchLocalChain(
   rpcUrl: string,
-  place: MonitorPlace,
+  endpoint: MonitorEndpoint,
   faults: FaultyMonitor | null = null,
 ): Promise<{ readonly stop: () => Promise<void> }> {
   const client = createClient({ transport: http(rpcUrl) });
   const controller = new AbortController();
   const begin = await getBlockNumber(client, { cacheTime: 0 });
-  const watching = watch({ client, place, faults, signal: controller.signal }, begin + 1n);
+  const watching = watch({ client, endpoint, faults, signal: controller.signal }, begin + 1n);
   return {
     stop: async () => {
       controller.abort();
@@ -87,18 +87,18 @@ export async function watchLocalChain(
 export interface Watchable {
   /** CAIP-2. */
   readonly chain: string;
-  readonly news: () => readonly string[];
+  readonly updates: () => readonly string[];
   /** Takes blocks back as mischief has it, on a chain where that can be. */
   readonly unsettle?: (faults: Pick<FaultyMonitor, 'depth'>) => void;
 }
 
-export function watchableSolana(ledger: Pick<LocalSolanaChain, 'slot' | 'since'>): Watchable {
-  let seen = ledger.slot;
+export function watchableSolana(chain: Pick<LocalSolanaChain, 'slot' | 'since'>): Watchable {
+  let seen = chain.slot;
   return {
     chain: LOCAL_SOLANA,
-    news: () => {
-      const hashes = ledger.since(seen).map(({ hash }) => hash);
-      seen = ledger.slot;
+    updates: () => {
+      const hashes = chain.since(seen).map(({ hash }) => hash);
+      seen = chain.slot;
       return hashes;
     },
   };
@@ -109,41 +109,41 @@ export function watchableSolana(ledger: Pick<LocalSolanaChain, 'slot' | 'since'>
  * reported, or is found by a scan.
  */
 export function watchableBitcoin(
-  ledger: Pick<LocalBitcoinChain, 'height' | 'since' | 'waiting' | 'reorganise'>,
+  chain: Pick<LocalBitcoinChain, 'height' | 'since' | 'waiting' | 'reorganise'>,
 ): Watchable {
-  const begin = BigInt(ledger.height) + 1n;
-  let seen = ledger.height;
+  const begin = BigInt(chain.height) + 1n;
+  let seen = chain.height;
   let waited: readonly string[] = [];
   return {
     chain: LOCAL_BITCOIN,
-    news: () => {
-      const mined = ledger.since(seen);
-      seen = ledger.height;
-      const waiting = ledger.waiting().map(({ hash }) => hash);
+    updates: () => {
+      const mined = chain.since(seen);
+      seen = chain.height;
+      const waiting = chain.waiting().map(({ hash }) => hash);
       const sighted = waiting.filter((hash) => !waited.includes(hash));
       waited = waiting;
       return [...mined, ...sighted];
     },
     unsettle: (faults) => {
-      const depth = faults.depth(BigInt(ledger.height), begin);
-      if (depth > 0) ledger.reorganise(depth);
+      const depth = faults.depth(BigInt(chain.height), begin);
+      if (depth > 0) chain.reorganise(depth);
     },
   };
 }
 
 /** The same of a ledger in this process. */
-export function watchLedger(
-  { chain, news, unsettle }: Watchable,
-  place: MonitorPlace,
+export function watchChain(
+  { chain, updates, unsettle }: Watchable,
+  endpoint: MonitorEndpoint,
   faults: FaultyMonitor | null = null,
 ): { readonly stop: () => Promise<void> } {
   const controller = new AbortController();
   const { signal } = controller;
   const follow = async () => {
     while (!signal.aborted) {
-      const hashes = news();
+      const hashes = updates();
       for (const txHash of faults?.due(hashes) ?? hashes) {
-        await reportUntilTaken(place, { txHash, chain }, signal);
+        await reportUntilTaken(endpoint, { txHash, chain }, signal);
       }
       if (faults !== null && hashes.length > 0) unsettle?.(faults);
       await pause(POLL_MS, undefined, { signal }).catch(() => null);
@@ -160,18 +160,18 @@ export function watchLedger(
 
 interface Watch {
   readonly client: Client;
-  readonly place: MonitorPlace;
+  readonly endpoint: MonitorEndpoint;
   readonly faults: FaultyMonitor | null;
   readonly signal: AbortSignal;
 }
 
-async function watch({ client, place, faults, signal }: Watch, begin: bigint): Promise<void> {
+async function watch({ client, endpoint, faults, signal }: Watch, begin: bigint): Promise<void> {
   let next = begin;
   while (!signal.aborted) {
     // Beyond the head there is no block yet, and a chain that has ended has none any more.
     const block = await getBlock(client, { blockNumber: next }).catch(() => null);
     const seen = block?.transactions ?? [];
-    for (const hash of faults?.due(seen) ?? seen) await reportUntilTaken(place, hash, signal);
+    for (const hash of faults?.due(seen) ?? seen) await reportUntilTaken(endpoint, hash, signal);
     if (block === null) {
       await pause(POLL_MS);
       continue;
@@ -182,9 +182,13 @@ async function watch({ client, place, faults, signal }: Watch, begin: bigint): P
   }
 }
 
-async function reportUntilTaken(place: MonitorPlace, seen: string | Observed, signal: AbortSignal): Promise<void> {
+async function reportUntilTaken(
+  endpoint: MonitorEndpoint,
+  seen: string | Observed,
+  signal: AbortSignal,
+): Promise<void> {
   while (!signal.aborted) {
-    if ((await report(place, seen).catch(() => 0)) === 200) return;
+    if ((await report(endpoint, seen).catch(() => 0)) === 200) return;
     await pause(POLL_MS);
   }
 }

@@ -75,7 +75,7 @@ export async function ownToken(
 
 /** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
 export async function createReadyVault(service: Client, options: VaultOptions): Promise<ReadyVault> {
-  const founding = {
+  const creation = {
     name: options.name,
     reference: options.name.replaceAll(' ', '-'),
     members: options.signers.map(({ id }) => ({ userId: id, roles: [...ROLES] })),
@@ -89,7 +89,7 @@ export async function createReadyVault(service: Client, options: VaultOptions): 
     ...(options.cosigners === undefined ? {} : { cosigners: [...options.cosigners] }),
     ...(options.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: options.bitcoinAddressType }),
   };
-  const vault = await unwrap(service.api.internal.vault.$post({ json: founding }));
+  const vault = await unwrap(service.api.internal.vault.$post({ json: creation }));
   const addresses = await pollUntil('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
   return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
 }

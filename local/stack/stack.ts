@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { WRANGLER } from './bundle.ts';
 import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
 import type { Settings } from './configuration.ts';
-import type { MonitorPlace } from './monitor.ts';
+import type { MonitorEndpoint } from './monitor.ts';
 import type { ServeOrder, Serving } from './serve.ts';
 import { pollUntil } from './poll.ts';
 
@@ -23,7 +23,7 @@ export interface Stack {
   readonly url: string;
   readonly serviceKey: string;
   /** Where, and with what, the activity of the local chain is reported. */
-  readonly monitor: MonitorPlace;
+  readonly monitor: MonitorEndpoint;
   /** What the Workers have written. */
   readonly logFile: string;
   /** Runs the cron trigger, which nothing does by itself here. */
@@ -83,10 +83,10 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   };
   let startedServer: Serving | null = null;
   child.once('message', (serving: Serving) => (startedServer = serving));
-  const look = async () => (startedServer !== null && (await answers(startedServer.port)) ? startedServer : null);
+  const probe = async () => (startedServer !== null && (await answers(startedServer.port)) ? startedServer : null);
   const serving = await Promise.race([
     gone.then(() => 'it ended'),
-    pollUntil('answer', look, START_DEADLINE_MS).catch(String),
+    pollUntil('answer', probe, START_DEADLINE_MS).catch(String),
   ]);
   if (typeof serving === 'string') {
     await end('SIGKILL');
@@ -107,15 +107,15 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 /** Brings the local database to the newest schema; most starts have nothing to do, and wrangler takes seconds to say so. */
 function migrate(folder: string, config: string): void {
   const done = join(folder, 'migrated.json');
-  const wanted = JSON.stringify(migrationNames());
-  if (existsSync(done) && readFileSync(done, 'utf8') === wanted) return;
+  const requested = JSON.stringify(migrationNames());
+  if (existsSync(done) && readFileSync(done, 'utf8') === requested) return;
   const applied = spawnSync(
     process.execPath,
     [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--config', config, '--persist-to', join(folder, 'state')],
     { env: { ...process.env, ...QUIET }, encoding: 'utf8' },
   );
   if (applied.status !== 0) throw new Error(`the database could not be prepared:\n${applied.stdout}${applied.stderr}`);
-  writeFileSync(done, wanted);
+  writeFileSync(done, requested);
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -14,38 +14,38 @@ const DOLLAR = 10n ** 6n;
 
 /** What a chain itself says that somebody has, and what its coin is called. */
 export interface WalletBalance {
-  readonly coin: { readonly symbol: string; readonly decimals: number };
+  readonly native: { readonly symbol: string; readonly decimals: number };
   readonly balance: (of: string) => Promise<bigint>;
   readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
 }
 
 /** The ledger's own word, and somebody outside. */
-export function solanaBalance(ledger: LocalSolanaChain) {
+export function solanaBalance(chain: LocalSolanaChain) {
   const recipient = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
   return {
-    somebody: recipient,
-    coin: { symbol: 'SOL', decimals: 9 },
+    recipient: recipient,
+    native: { symbol: 'SOL', decimals: 9 },
     /** 10 SOL, and 1000 of a new token, whose mint it gives. */
     fund: (wallet: string): string => {
-      ledger.airdrop(address(wallet), 10n * SOL);
-      const mint = newToken(ledger);
-      mintTo(ledger, mint, address(wallet), 1000n * DOLLAR);
+      chain.airdrop(address(wallet), 10n * SOL);
+      const mint = newToken(chain);
+      mintTo(chain, mint, address(wallet), 1000n * DOLLAR);
       return mint;
     },
-    balance: async (of: string) => ledger.account(address(of))?.lamports ?? 0n,
+    balance: async (of: string) => chain.account(address(of))?.lamports ?? 0n,
     tokenBalance: async (mint: string, of: string) =>
-      tokenAccountIn(ledger.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
+      tokenAccountIn(chain.account(tokenAccountOf(address(of), address(mint))))?.units ?? 0n,
   };
 }
 
 /** What a regtest itself says of somebody, whose key is the number one. */
-export function bitcoinBalance(ledger: LocalBitcoinChain) {
+export function bitcoinBalance(chain: LocalBitcoinChain) {
   const network = networkOf(`bip122:${GENESIS.regtest}`);
   if (network === null) throw new Error('regtest is a network');
   return {
     recipient: addressOfPublicKey(network, secp256k1.Point.BASE.toBytes()),
-    coin: { symbol: 'BTC', decimals: 8 },
-    balance: async (of: string) => ledger.balance(of),
+    native: { symbol: 'BTC', decimals: 8 },
+    balance: async (of: string) => chain.balance(of),
     tokenBalance: async () => 0n,
   };
 }

@@ -26,39 +26,39 @@ export function Approve({ requested, request }: RequestedApproval) {
   // Read once. The digest that is signed later is the one of these bytes.
   const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
   const vaultId = read.ok ? read.value.inForce.vaultId : 0;
-  const place = { dashboard: requested.dashboard, vaultId };
-  const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, place));
+  const scope = { dashboard: requested.dashboard, vaultId };
+  const [pins, setPins] = useState<Pins | null>(() => storedPins(localStorage, scope));
   if (!read.ok) return <Nothing why={read.why} />;
-  const question = read.value;
+  const verified = read.value;
   if (pins === null) {
-    const claimed = attempt(() => claimedPins(request, question));
+    const claimed = attempt(() => claimedPins(request, verified));
     if (!claimed.ok) return <Nothing why={claimed.why} />;
     const confirmed = (given: Pins) => {
-      storePins(localStorage, place, given);
+      storePins(localStorage, scope, given);
       setPins(given);
     };
     return <ConfirmPins claimed={claimed.value} vaultId={vaultId} confirmed={confirmed} />;
   }
   const again = () => {
-    forgetPins(localStorage, place);
+    forgetPins(localStorage, scope);
     setPins(null);
   };
-  const learned = () => storePins(localStorage, place, pinsAfter(pins, question));
-  return <Confirmed {...{ requested, request, question, pins, again, learned }} />;
+  const learned = () => storePins(localStorage, scope, pinsAfter(pins, verified));
+  return <Confirmed {...{ requested, request, verified, pins, again, learned }} />;
 }
 
 function Confirmed(
   props: RequestedApproval & {
-    readonly question: VerifiedRequest;
+    readonly verified: VerifiedRequest;
     readonly pins: Pins;
     readonly again: () => void;
     readonly learned: () => void;
   },
 ) {
-  const { requested, request, question, pins, again, learned } = props;
+  const { requested, request, verified, pins, again, learned } = props;
   const confirmation = useMemo(
-    () => confirm(question, request, { pins, nonce: requested.nonce, nowMs: Date.now() }),
-    [question, pins],
+    () => confirm(verified, request, { pins, nonce: requested.nonce, nowMs: Date.now() }),
+    [verified, pins],
   );
   useEffect(() => {
     if (confirmation.isInForce) learned();
@@ -75,23 +75,23 @@ function Confirmed(
       </Nothing>
     );
   }
-  return <Signing {...{ requested, request, question, confirmation }} />;
+  return <Signing {...{ requested, request, verified, confirmation }} />;
 }
 
 function Signing(
-  props: RequestedApproval & { readonly question: VerifiedRequest; readonly confirmation: Confirmation },
+  props: RequestedApproval & { readonly verified: VerifiedRequest; readonly confirmation: Confirmation },
 ) {
-  const { requested, request, question, confirmation } = props;
-  const description = useMemo(() => described(question), [question]);
+  const { requested, request, verified, confirmation } = props;
+  const description = useMemo(() => described(verified), [verified]);
   const [fault, setFault] = useState<string | null>(null);
   const [isDone, setDone] = useState(false);
   const [named, setNamed] = useState<ReadonlySet<number>>(new Set());
   const isReady = confirmation.exceptions.every(({ cosigner }) => named.has(cosigner));
-  const passkeys = passkeysOf(question.inForce, request.userId);
+  const passkeys = passkeysOf(verified.inForce, request.userId);
   const sign = async () => {
     setFault(null);
     try {
-      const signature = await signWithPasskey(question.digest, passkeys);
+      const signature = await signWithPasskey(verified.digest, passkeys);
       const { requestId } = request;
       requested.answer({ type: 'conclave/approval/answer', version: APPROVAL_PROTOCOL, requestId, ...signature });
       setDone(true);
@@ -112,7 +112,7 @@ function Signing(
       )}
       <Facts facts={description.facts} />
       <p class="quiet">
-        Read by this page out of the bytes that you sign. Their SHA-256: <code>{question.digest}</code>
+        Read by this page out of the bytes that you sign. Their SHA-256: <code>{verified.digest}</code>
       </p>
       <section aria-labelledby="cosigners">
         <h2 id="cosigners">What the co-signers confirm</h2>

@@ -1,5 +1,5 @@
 import { render } from 'preact';
 import { ApprovalPage } from '#approval-page/approval-page.tsx';
 
-const place = document.getElementById('page');
-if (place !== null) render(<ApprovalPage />, place);
+const root = document.getElementById('page');
+if (root !== null) render(<ApprovalPage />, root);

@@ -8,9 +8,9 @@ import { arePins } from '#domain/policy/cosigner-pin.ts';
  */
 export function storedPins(
   storage: Storage,
-  place: { readonly dashboard: string; readonly vaultId: number },
+  scope: { readonly dashboard: string; readonly vaultId: number },
 ): Pins | null {
-  const text = storage.getItem(keyOf(place));
+  const text = storage.getItem(keyOf(scope));
   return text === null ? null : pinsOf(text);
 }
 
@@ -25,16 +25,16 @@ function pinsOf(text: string): Pins | null {
 
 export function storePins(
   storage: Storage,
-  place: { readonly dashboard: string; readonly vaultId: number },
+  scope: { readonly dashboard: string; readonly vaultId: number },
   { cosigners, threshold }: Pins,
 ): void {
   const lines = [String(threshold), ...cosigners.map(({ signing }) => signing)];
-  storage.setItem(keyOf(place), lines.join('\n'));
+  storage.setItem(keyOf(scope), lines.join('\n'));
 }
 
 /** The person has to enter the fingerprint again. */
-export function forgetPins(storage: Storage, place: { readonly dashboard: string; readonly vaultId: number }): void {
-  storage.removeItem(keyOf(place));
+export function forgetPins(storage: Storage, scope: { readonly dashboard: string; readonly vaultId: number }): void {
+  storage.removeItem(keyOf(scope));
 }
 
 function keyOf({ dashboard, vaultId }: { readonly dashboard: string; readonly vaultId: number }): string {

@@ -54,9 +54,9 @@ export function confirmedBy(
   if (last === undefined || since === undefined) throw new RangeError('a claim names the policy in force');
   const verify = (keyId: string, policy: typeof last) =>
     verifyStatements({ pins: pins.cosigners, request: { vaultId, keyId, nonce, policy }, nowMs, entries });
-  const standings = keyIds.map((keyId) => agreementsOf(verify(keyId, last), shown));
-  const isEnough = standings.length > 0 && standings.every((ofKey) => dissentersIn(ofKey, pins.threshold).ok);
-  const verdicts = pins.cosigners.map(({ index }) => together(standings.flat(), index));
+  const agreements = keyIds.map((keyId) => agreementsOf(verify(keyId, last), shown));
+  const isEnough = agreements.length > 0 && agreements.every((ofKey) => dissentersIn(ofKey, pins.threshold).ok);
+  const verdicts = pins.cosigners.map(({ index }) => together(agreements.flat(), index));
   const isStated = (keyId: string) =>
     verify(keyId, since).filter(({ verdict }) => verdict === 'agrees').length >= pins.threshold;
   return {
@@ -83,10 +83,10 @@ const REASONS: Readonly<Record<string, string>> = {
 const GRAVITY = ['later-version', 'other-history', 'behind', 'unknown', 'agrees'] as const;
 
 /** What one co-signer says for all keys: the gravest of it. */
-function together(standings: readonly CosignerAgreement[], cosigner: number): Verdict {
-  const own = standings.filter((one) => one.cosigner === cosigner);
-  const worst = GRAVITY.flatMap((standing) => own.filter((one) => one.standing === standing))[0];
-  switch (worst?.standing) {
+function together(agreements: readonly CosignerAgreement[], cosigner: number): Verdict {
+  const own = agreements.filter((one) => one.cosigner === cosigner);
+  const worst = GRAVITY.flatMap((agreement) => own.filter((one) => one.agreement === agreement))[0];
+  switch (worst?.agreement) {
     case undefined:
       return { cosigner, says: 'unknown', detail: null };
     case 'agrees':

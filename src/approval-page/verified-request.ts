@@ -34,12 +34,12 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
   const inForce = policyIn(request.policy);
   const inForceHash = hashOfHex(request.policy);
   const subject = readSubject(request);
-  const question = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
+  const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
   if (expiresAtMs <= nowMs) throw new InvalidRequest('It has expired.');
-  if (subject.kind === 'intent') holdIntent(subject.intent, question);
-  else holdChange(subject, question);
-  return question;
+  if (subject.kind === 'intent') holdIntent(subject.intent, verified);
+  else holdChange(subject, verified);
+  return verified;
 }
 
 function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest['subject'] {

@@ -34,7 +34,7 @@ export type PreparationFault =
 /** What inclusion costs now; the rest is known to nobody but the adapter that gave it. */
 export interface Quote {
   /** Coins (`<transaction>:<number of the output>`) that no other transaction of the wallet may use meanwhile; absent where there are accounts. */
-  readonly coins?: readonly string[];
+  readonly utxos?: readonly string[];
   /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
   /** What it takes of which balances, so that no other transaction of the wallet takes the same; absent where there are coins. */
@@ -242,7 +242,7 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
   quote(intent: OnChainIntent, replaced: Attempt | null, options?: QuoteOptions): Promise<Result<Q, PreparationFault>>;
   /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
-  anchor(place: NonceSlot): Promise<Result<A, ChainFault>>;
+  anchor(slot: NonceSlot): Promise<Result<A, ChainFault>>;
   /** What an intent would cost now. Refuses what its call would meet. */
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
   /** What an intent would do to its wallet now. Refuses where no node can say. */

@@ -77,14 +77,14 @@ const reply = z.union([
 /** The co-signers of this deployment, in order. */
 export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   const coordinatorSecret = env.COORDINATOR_SECRET ?? null;
-  return cosignerEndpoints(env).map((place) =>
-    cosignerClient(place.index, { ...transportOf(place), coordinatorSecret }),
+  return cosignerEndpoints(env).map((endpoint) =>
+    cosignerClient(endpoint.index, { ...transportOf(endpoint), coordinatorSecret }),
   );
 }
 
 /** Where requests to a co-signer go. */
-export function transportOf(place: CosignerEndpoint) {
-  return 'url' in place ? { origin: place.url } : { origin: BOUND, fetcher: place.binding };
+export function transportOf(endpoint: CosignerEndpoint) {
+  return 'url' in endpoint ? { origin: endpoint.url } : { origin: BOUND, fetcher: endpoint.binding };
 }
 
 /** By this name a node knows that it is asked through a binding. */

@@ -25,20 +25,20 @@ const MIN_COSIGNERS = 3;
 export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpoint[] {
   const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
   const bindings = [env.COSIGNER_1, env.COSIGNER_2, env.COSIGNER_3];
-  const places: CosignerEndpoint[] = [];
+  const positions: CosignerEndpoint[] = [];
   for (let number = 1; number <= MAX_PARTY_INDEX; number++) {
     const index = parsePartyIndex(number);
     const [url, binding] = [urls.get(String(number)), bindings[number - 1]];
     if (index === null || (url === undefined && binding === undefined)) break;
-    if (url !== undefined) places.push({ index, url });
-    else if (binding !== undefined) places.push({ index, binding });
+    if (url !== undefined) positions.push({ index, url });
+    else if (binding !== undefined) positions.push({ index, binding });
   }
-  if (places.length < MIN_COSIGNERS)
-    throw new Error(`there are ${places.length} co-signers; at least ${MIN_COSIGNERS} are needed`);
-  const beyond = [...urls.keys()].find((name) => !places.some(({ index }) => name === String(index)));
+  if (positions.length < MIN_COSIGNERS)
+    throw new Error(`there are ${positions.length} co-signers; at least ${MIN_COSIGNERS} are needed`);
+  const beyond = [...urls.keys()].find((name) => !positions.some(({ index }) => name === String(index)));
   if (beyond !== undefined) throw new Error(`COSIGNER_URLS names ${beyond}, and one before it is nowhere`);
   if (urls.size > 0 && env.COORDINATOR_SECRET === undefined) throw new Error('COSIGNER_URLS needs COORDINATOR_SECRET');
-  return places;
+  return positions;
 }
 
 const READ = new Map<string, ReadonlyMap<string, string>>();

@@ -16,8 +16,8 @@ const identity = z.object({ index: z.int(), signing: z.string().regex(/^[0-9a-f]
  * none. They need no proof here: co-signers refuse a policy with other keys than they pin.
  */
 export async function cosignerIdentities(env: CosignerSettings): Promise<readonly CosignerPin[] | null> {
-  const request = cosignerEndpoints(env).map(async (place) => {
-    const { origin, ...fetcher } = transportOf(place);
+  const request = cosignerEndpoints(env).map(async (endpoint) => {
+    const { origin, ...fetcher } = transportOf(endpoint);
     const bounds = { timeoutMs: IDENTITY_TIMEOUT_MS, ...fetcher };
     const answer = await boundedFetch(`${origin}/identity`, { method: 'GET' }, bounds);
     return 'fault' in answer ? null : identityIn(answer.text);

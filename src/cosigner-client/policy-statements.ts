@@ -37,8 +37,8 @@ export function policyStatements(
   keyIds: readonly string[],
   nonce: string,
 ): Promise<readonly DeliveredStatement[]> {
-  const questions = keyIds.flatMap((keyId) => cosigners.map((cosigner) => ({ keyId, cosigner })));
-  return Promise.all(questions.map(({ keyId, cosigner }) => statementOf(cosigner, keyId, nonce)));
+  const queries = keyIds.flatMap((keyId) => cosigners.map((cosigner) => ({ keyId, cosigner })));
+  return Promise.all(queries.map(({ keyId, cosigner }) => statementOf(cosigner, keyId, nonce)));
 }
 
 /** The policy that the coordinator has in force. */
@@ -68,7 +68,7 @@ export async function statementsAfterSync(
       const cosigner = cosigners.find(({ index }) => index === one.cosigner);
       if (!isBehind(one) || cosigner === undefined) return one;
       const newer = history.filter(({ policy }) => policy.version > (one.statement?.policyVersion ?? 0));
-      const audience = { nodes: [cosigner], witnesses: cosigners, keyId: one.keyId };
+      const audience = { nodes: [cosigner], attesters: cosigners, keyId: one.keyId };
       const shown = await syncPolicies(audience, newer);
       return shown.ok ? statementOf(cosigner, one.keyId, nonce) : one;
     }),

@@ -12,7 +12,7 @@ export interface SyncTarget {
   /** The co-signers that are shown the policies. */
   readonly nodes: readonly CosignerClient[];
   /** All co-signers of the key: those that have adopted a policy attest it to one that comes late. */
-  readonly witnesses: readonly CosignerClient[];
+  readonly attesters: readonly CosignerClient[];
   readonly keyId: string;
 }
 
@@ -49,7 +49,7 @@ const NEEDS_ATTESTATION: ReadonlySet<string> = new Set(['mandate-expired', 'othe
 
 /** Shows one policy, and once more with attestations where the co-signer needs them. */
 async function syncOne(
-  { witnesses, keyId }: SyncTarget,
+  { attesters, keyId }: SyncTarget,
   node: CosignerClient,
   adopting: AdoptedPolicy,
 ): Promise<Result<unknown, CosignerFault>> {
@@ -57,7 +57,7 @@ async function syncOne(
     node.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
   const shown = await show({});
   if (shown.ok || !NEEDS_ATTESTATION.has(shown.refusal.code)) return shown;
-  return show(await attestationsOf(witnesses, keyId, adopting.policy.version));
+  return show(await attestationsOf(attesters, keyId, adopting.policy.version));
 }
 
 const attested = z.object({ attestation: z.string().regex(/^[0-9a-f]{128}$/) });

@@ -28,9 +28,9 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   }
   // One answer for all peers: a coordinator may ask only so many questions in one go.
   const requestsPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
-  const place = placeOf(kind, name ?? '');
+  const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
-  const isAimed = place !== null && action !== undefined && rest.length === 0;
+  const isAimed = ref !== null && action !== undefined && rest.length === 0;
   if (request.method !== 'POST' || !(requestsPairs || isAimed)) return answer(404, refusal('malformed', 'path'));
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
@@ -43,7 +43,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
   if (!isAimed) return Response.json({ ok: true, value: await pairStates(env) });
-  const served = await env.NODE.getByName(objectName(place)).serve(place, action, body);
+  const served = await env.NODE.getByName(objectName(ref)).serve(ref, action, body);
   return Response.json(served);
 }
 
@@ -51,15 +51,15 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
 async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unknown>>> {
   const states: Record<string, unknown> = {};
   for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {
-    const place = name === env.NODE_INDEX ? null : placeOf('pair', name);
-    if (place?.kind !== 'pair') continue;
-    const { banned, setupId } = await env.NODE.getByName(objectName(place)).pairState(place.peer, null);
+    const ref = name === env.NODE_INDEX ? null : refOf('pair', name);
+    if (ref?.kind !== 'pair') continue;
+    const { banned, setupId } = await env.NODE.getByName(objectName(ref)).pairState(ref.peer, null);
     states[name] = { banned, setupId };
   }
   return states;
 }
 
-function placeOf(kind: string | undefined, name: string): ObjectRef | null {
+function refOf(kind: string | undefined, name: string): ObjectRef | null {
   if (kind === 'key' || kind === 'proof' || kind === 'reshare') {
     const keyId = parseKeyId(name);
     return keyId === null ? null : { kind, keyId };

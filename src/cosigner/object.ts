@@ -67,16 +67,16 @@ export const COSIGNER_ACTIONS = [
 
 export type CosignerAction = (typeof COSIGNER_ACTIONS)[number];
 
-export function objectName(place: ObjectRef): string {
-  switch (place.kind) {
+export function objectName(ref: ObjectRef): string {
+  switch (ref.kind) {
     case 'key':
     case 'proof':
     case 'reshare':
-      return `key:${place.keyId}`;
+      return `key:${ref.keyId}`;
     case 'pair':
-      return `pair:${place.peer}`;
+      return `pair:${ref.peer}`;
     case 'keygen':
-      return `keygen:${place.run}`;
+      return `keygen:${ref.run}`;
   }
 }
 
@@ -88,9 +88,9 @@ function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
 }
 
 /** Throws `Malformed` for an object that is none of a key. */
-function keyOf(place: ObjectRef): string {
-  if (place.kind !== 'key') throw new Malformed('only a key has this');
-  return place.keyId;
+function keyOf(ref: ObjectRef): string {
+  if (ref.kind !== 'key') throw new Malformed('only a key has this');
+  return ref.keyId;
 }
 
 interface Components {
@@ -104,7 +104,7 @@ interface Components {
  * keepers, the ledger and the sessions.
  */
 export class CosignerObject extends DurableObject<CosignerEnv> {
-  readonly #ledger: CosignerStorage;
+  readonly #storage: CosignerStorage;
   readonly #exportLog: ExportLog;
   readonly #vault: VaultPolicies;
   readonly #registration: KeyRegistration;
@@ -113,17 +113,17 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
 
   constructor(ctx: DurableObjectState, env: CosignerEnv) {
     super(ctx, env);
-    this.#ledger = new CosignerStorage(ctx.storage.sql);
+    this.#storage = new CosignerStorage(ctx.storage.sql);
     this.#exportLog = new ExportLog(ctx.storage.sql);
     this.#vault = new VaultPolicies(ctx.storage.sql);
     this.#registration = new KeyRegistration(ctx.storage.sql, (vaultId) => env.NODE.getByName(`vault:${vaultId}`));
-    this.#pair = new PairStore(this.#ledger, pinnedSigningKeys(env));
+    this.#pair = new PairStore(this.#storage, pinnedSigningKeys(env));
   }
 
   /** Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses. */
-  async serve(place: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
+  async serve(ref: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     try {
-      return await this.#act(place, action, body);
+      return await this.#act(ref, action, body);
     } catch (error) {
       if (error instanceof Malformed) return refused(refusal('malformed', error.message));
       throw error;
@@ -174,12 +174,12 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     return this.#vault.extendByNewKey(chain);
   }
 
-  async #act(place: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
+  async #act(ref: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     const { membership, sessions, key } = await this.#open();
     switch (action) {
       case 'open': {
         const { protocol, request } = fieldsOf(body, ['protocol', 'request']);
-        return sessions.open(hexOf(protocol, 32), () => this.#prepare(place, request));
+        return sessions.open(hexOf(protocol, 32), () => this.#prepare(ref, request));
       }
       case 'start': {
         const { nonces, openings, receipts } = fieldsOf(body, ['nonces', 'openings', 'receipts']);
@@ -199,66 +199,66 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
       }
       case 'policy': {
         const { attestations, ...adopting } = fieldsOf(body, ['policy', 'mandate', 'attestations']);
-        return key.adopt(keyOf(place), parsePolicy(adopting), attestationsOf(attestations));
+        return key.adopt(keyOf(ref), parsePolicy(adopting), attestationsOf(attestations));
       }
       case 'attest': {
         const { version } = fieldsOf(body, ['version']);
-        keyOf(place);
+        keyOf(ref);
         return key.attest(wholeNumberOf(version));
       }
       case 'receipt': {
         const { request } = fieldsOf(body, ['request']);
-        return key.receipt(keyOf(place), signingRequestOf(request));
+        return key.receipt(keyOf(ref), signingRequestOf(request));
       }
       case 'signed': {
         const { transactionId } = fieldsOf(body, ['transactionId']);
-        return key.signedFor(keyOf(place), textOf(transactionId, 64));
+        return key.signedFor(keyOf(ref), textOf(transactionId, 64));
       }
       case 'witness':
-        return key.witness(keyOf(place), witnessedRecordOf(body));
+        return key.importRecord(keyOf(ref), witnessedRecordOf(body));
       case 'recovery': {
         fieldsOf(body, []);
-        return key.recoveryPackage(keyOf(place));
+        return key.recoveryPackage(keyOf(ref));
       }
       case 'exports': {
         const { nonce } = fieldsOf(body, ['nonce']);
-        return key.exports(keyOf(place), hexOf(nonce, 32));
+        return key.exports(keyOf(ref), hexOf(nonce, 32));
       }
       case 'shares': {
         fieldsOf(body, []);
-        return accepted(await key.held(keyOf(place)));
+        return accepted(await key.held(keyOf(ref)));
       }
       case 'activate': {
         const { epoch, receipts } = fieldsOf(body, ['epoch', 'receipts']);
         const signed = byPartyOf(receipts, (one) => bytesOf(one, SIGNATURE_BYTES));
         const order = { epoch: wholeNumberOf(epoch), receipts: signed };
-        return key.activate(keyOf(place), order);
+        return key.activate(keyOf(ref), order);
       }
       case 'statement': {
         const unregistered = await key.unregistered();
         if (unregistered !== null) return refused(unregistered);
-        return statePolicy({ membership, ledger: this.#ledger, keyId: keyOf(place), nowMs: Date.now() }, body);
+        return statePolicy({ membership, storage: this.#storage, keyId: keyOf(ref), nowMs: Date.now() }, body);
       }
     }
   }
 
-  async #prepare(place: ObjectRef, body: unknown): Promise<Result<SessionPlan, Refused>> {
-    switch (place.kind) {
+  async #prepare(ref: ObjectRef, body: unknown): Promise<Result<SessionPlan, Refused>> {
+    switch (ref.kind) {
       case 'pair':
-        return this.#preparePairing(place.peer, body);
+        return this.#preparePairing(ref.peer, body);
       case 'keygen':
         return this.#prepareKeyGeneration(body);
       case 'key': {
         const { key, signers, rest } = await this.#amongSigners(body, 'request');
-        return signers.ok ? key.prepareSignature(place.keyId, signers.value, signingRequestOf(rest)) : signers;
+        return signers.ok ? key.prepareSignature(ref.keyId, signers.value, signingRequestOf(rest)) : signers;
       }
       case 'proof': {
         const { key, signers, rest } = await this.#amongSigners(body, 'epoch');
-        return signers.ok ? key.prepareProof(place.keyId, signers.value, wholeNumberOf(rest)) : signers;
+        return signers.ok ? key.prepareProof(ref.keyId, signers.value, wholeNumberOf(rest)) : signers;
       }
       case 'reshare': {
         const { key } = await this.#open();
-        return key.prepareResharing(place.keyId, resharingRequestOf(body));
+        return key.prepareResharing(ref.keyId, resharingRequestOf(body));
       }
     }
   }
@@ -329,11 +329,11 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
 
   async #buildComponents(): Promise<Components> {
     const membership = await loadCosignerSet(this.env);
-    const ledger = this.#ledger;
+    const storage = this.#storage;
     const pairObject = (peer: PartyIndex) => this.env.NODE.getByName(objectName({ kind: 'pair', peer }));
     const key = new CosignerKey({
       membership,
-      ledger,
+      storage,
       exportLog: this.#exportLog,
       registration: this.#registration,
       pair: async (peer, known) => pairObject(peer).pairState(peer, known),
@@ -341,7 +341,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     });
     const sessions = new Sessions({
       membership,
-      ledger,
+      storage,
       protocols: SUPPORTED_PROTOCOLS,
       ban: async ({ culprit, step }) => pairObject(culprit).ban(culprit, step),
       permit: (participants) => this.#permitFor(participants.filter((party) => party !== membership.own.index)),

@@ -98,9 +98,9 @@ function rulesOf(value: unknown): Rules {
     recipients,
     addressBook: listOf(fields['addressBook'], MAX_RULES, (entry) => {
       const { chain, address, name } = fieldsOf(entry, ['chain', 'address', 'name']);
-      const place = { chain: textOf(chain, 64), address: textOf(address, 128) };
-      if (!isCanonicalAddress(place.chain, place.address)) throw new Malformed('addressBook');
-      return { ...place, name: textOf(name, 128) };
+      const key = { chain: textOf(chain, 64), address: textOf(address, 128) };
+      if (!isCanonicalAddress(key.chain, key.address)) throw new Malformed('addressBook');
+      return { ...key, name: textOf(name, 128) };
     }),
     limits: listOf(fields['limits'], MAX_RULES, (limit) => {
       const { chain, tokenAddress, perTransaction, perDay } = fieldsOf(limit, [...ASSET, 'perTransaction', 'perDay']);

@@ -42,8 +42,8 @@ export function whenLoggedOut(callback: () => void): () => void {
 }
 
 /** The body of a good answer. Throws `Refusal` for any other. */
-export async function good<T>(asked: Promise<ClientResponse<T>>): Promise<T> {
-  const response = await asked;
+export async function good<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
+  const response = await pending;
   if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));
   if (response.status === 204) return null as T;
   const body = (await response.json()) as T;

@@ -82,9 +82,9 @@ export function App({ returned }: { readonly returned: Returned | null }) {
 function usePath(): string {
   const [path, set] = useState(pathNow());
   useEffect(() => {
-    const look = () => set(pathNow());
-    addEventListener('hashchange', look);
-    return () => removeEventListener('hashchange', look);
+    const follow = () => set(pathNow());
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
   }, []);
   return path;
 }

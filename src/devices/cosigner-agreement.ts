@@ -16,7 +16,7 @@ export type Agreement = (typeof AGREEMENTS)[number];
 
 export interface CosignerAgreement {
   readonly cosigner: number;
-  readonly standing: Agreement;
+  readonly agreement: Agreement;
   /** What it states, or why nothing is known. */
   readonly detail: string;
 }
@@ -37,15 +37,15 @@ export function agreementsOf(
   if (last === undefined) throw new RangeError('there is no policy to agree with');
   return verdicts.map((one) => {
     const { cosigner } = one;
-    if (one.verdict === 'unknown') return { cosigner, standing: 'unknown', detail: one.reason };
+    if (one.verdict === 'unknown') return { cosigner, agreement: 'unknown', detail: one.reason };
     const stated = one.verdict === 'agrees' ? last : { version: one.policyVersion, hash: one.policyHash };
     const isInChain = chain.some(({ version, hash }) => version === stated.version && hash === stated.hash);
     if (isInChain) {
-      const standing = stated.version >= (since ?? last.version) ? 'agrees' : 'behind';
-      return { cosigner, standing, detail: `version ${stated.version} is in force` };
+      const agreement = stated.version >= (since ?? last.version) ? 'agrees' : 'behind';
+      return { cosigner, agreement, detail: `version ${stated.version} is in force` };
     }
-    const standing = stated.version > last.version ? 'later-version' : 'other-history';
-    return { cosigner, standing, detail: `it has version ${stated.version} in force, hash ${stated.hash}` };
+    const agreement = stated.version > last.version ? 'later-version' : 'other-history';
+    return { cosigner, agreement, detail: `it has version ${stated.version} in force, hash ${stated.hash}` };
   });
 }
 
@@ -76,9 +76,9 @@ export function agreementsOf(
  *   delivering it, so an exemption would void the rest.
  */
 export function dissentersIn(
-  standings: readonly CosignerAgreement[],
+  agreements: readonly CosignerAgreement[],
   threshold: number,
 ): Result<readonly CosignerAgreement[], 'too-few-agree'> {
-  const exceptions = standings.filter(({ standing }) => standing !== 'agrees');
-  return standings.length - exceptions.length < threshold ? refused('too-few-agree') : accepted(exceptions);
+  const exceptions = agreements.filter(({ agreement }) => agreement !== 'agrees');
+  return agreements.length - exceptions.length < threshold ? refused('too-few-agree') : accepted(exceptions);
 }

@@ -148,10 +148,10 @@ async function recordInVaults(env: CoordinatorEnv, chain: Chain, seen: ChainTran
   const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
   const wallets = concerned.map(({ address }) => address);
-  const appraisal = await valueAssets(env, chain, { movements: seen.movements, wallets });
+  const valuation = await valueAssets(env, chain, { movements: seen.movements, wallets });
   const outcomes: ActivityOutcome[] = [];
   for (const vault of vaultObjects(env, new Set(concerned.map(({ vaultId }) => vaultId)))) {
-    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: seen.hash, seen, appraisal }));
+    outcomes.push(await vault.recordActivity({ chain: chain.name, hash: seen.hash, seen, valuation }));
   }
   return outcomes.find((one) => one === 'recorded') ?? outcomes[0] ?? 'none';
 }

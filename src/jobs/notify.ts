@@ -27,11 +27,11 @@ export async function notify(
   ids: readonly NotificationSubjectId[],
 ): Promise<void> {
   const settings = pushSettings(env.WEB_PUSH);
-  const news = settings === null ? [] : await vault.notificationWork(ids);
-  if (settings === null || news.length === 0) return;
-  const userIds = new Set(news.flatMap(({ notification }) => notification.userIds));
+  const changes = settings === null ? [] : await vault.notificationWork(ids);
+  if (settings === null || changes.length === 0) return;
+  const userIds = new Set(changes.flatMap(({ notification }) => notification.userIds));
   const subscriptions = await subscriptionsOfAll(env.DB, [...userIds]);
-  const tasks = withinReach(news.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
+  const tasks = withinReach(changes.map((one) => ({ ...one, readers: readersOf(one.notification, subscriptions) })));
   const outcomes = await Promise.all(
     tasks.flatMap((task) =>
       task.readers.map(async (reader) => ({ reader, outcome: await push(settings, reader, messageOf(task)) })),

@@ -23,7 +23,7 @@ export async function reconcile(
     if (held?.ok === true && held.value.isDisputed) {
       console.error(JSON.stringify({ event: 'nodes-disagree', vaultId, chain: chain.name }));
     }
-    const stretch = await vault.recordHoldings({
+    const range = await vault.recordHoldings({
       chain: chain.name,
       assets,
       held: held?.ok === true ? held.value : null,
@@ -32,8 +32,8 @@ export async function reconcile(
     // So that whoever looks at the balances sees what they are worth.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await valueTokens(env, chain, tokens);
-    if (stretch === null) continue;
-    const { since } = stretch;
+    if (range === null) continue;
+    const { since } = range;
     const deliveryId = await requestScan(env.DB, { vaultId, chain: chain.caip2, address, since }, Date.now());
     if (deliveryId !== null) await env.ACTIVITY_QUEUE.send({ deliveryId });
   }

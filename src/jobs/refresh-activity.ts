@@ -15,14 +15,14 @@ export async function refreshActivity(
 ): Promise<void> {
   const work = await vault.followWork(id);
   if (work === null) return;
-  const { chain, hash, block, wallet, wantsAppraisal } = work;
+  const { chain, hash, block, wallet, needsValuation } = work;
   const adapter = chainClientFor(env, chain);
   if (adapter === null) return;
   const seen = await adapter.activity(hash, block);
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!seen.ok) return;
-  const isAppraised = wantsAppraisal && seen.value !== null && seen.value.block !== null;
+  const isValued = needsValuation && seen.value !== null && seen.value.block !== null;
   const { movements = [] } = seen.value ?? {};
-  const appraisal = isAppraised ? await valueAssets(env, chain, { movements, wallets: [wallet] }) : null;
-  await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, appraisal });
+  const valuation = isValued ? await valueAssets(env, chain, { movements, wallets: [wallet] }) : null;
+  await vault.recordActivity({ chain: chain.name, hash, seen: seen.value, valuation });
 }

@@ -42,7 +42,7 @@ const WOKEN_AT_ONCE = 20;
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const quiet = await stalledVaults(env.DB, { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED });
-  const turn = await claimVaultsToWake(env.DB, { nudgedBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN });
+  const turn = await claimVaultsToWake(env.DB, { wokenBeforeMs: nowMs - EVERY_VAULT_MS, nowMs, limit: MAX_IN_TURN });
   // Their message was lost, or they wait for their chain.
   const lost = await claimDueDeliveries(env.DB, { dueBeforeMs: nowMs - STALLED_AFTER_MS, nowMs, limit: MAX_ROWS });
   for (const some of inGroups(lost, MAX_MESSAGES)) {

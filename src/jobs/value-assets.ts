@@ -89,18 +89,18 @@ function factsFor(
   };
 }
 
-interface Wanted {
+interface Requested {
   readonly addresses: readonly string[];
   readonly nowMs: number;
 }
 
-async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs }: Wanted) {
-  const wanted = addresses.filter((address) => listedToken(chain, address) === null);
-  const known = await cachedTokens(env.DB, chain.name, wanted);
+async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs }: Requested) {
+  const requested = addresses.filter((address) => listedToken(chain, address) === null);
+  const known = await cachedTokens(env.DB, chain.name, requested);
   const tokens = new Map(known.map((token) => [token.address, token]));
   const fresh: CachedToken[] = [];
   const adapter = chainClientFor(env, chain);
-  const old = wanted.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
+  const old = requested.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
   // All at once: one that never answers takes as long as it likes, and no longer than the node lets it.
   const read = await Promise.all(old.map(async (address) => ({ address, said: await adapter?.token(address) })));
   for (const { address, said } of read) {

@@ -33,14 +33,14 @@ export function monitorOf(provider: string): Monitor | null {
  */
 export function verifyDelivery(
   setting: string | undefined,
-  place: { readonly provider: string; readonly endpointId: string },
+  address: { readonly provider: string; readonly endpointId: string },
   delivery: Delivery,
   nowMs: number,
 ): boolean {
   const endpoints = new Map(Object.entries(setting ? endpointsSetting.parse(JSON.parse(setting)) : {}));
-  const endpoint = endpoints.get(place.endpointId);
-  const monitor = monitorOf(place.provider);
-  if (endpoint === undefined || monitor === null || endpoint.provider !== place.provider) return false;
+  const endpoint = endpoints.get(address.endpointId);
+  const monitor = monitorOf(address.provider);
+  if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return false;
   // Every secret is tried, so the time does not tell which came close.
   return endpoint.secrets.filter((secret) => monitor.isAuthentic(delivery, secret, nowMs)).length > 0;
 }

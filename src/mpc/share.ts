@@ -55,7 +55,7 @@ export interface SealedRecord {
 /** HKDF-SHA-256 with a random salt, then AES-256-GCM with a random IV, bound to its place. */
 export async function seal(
   secrets: readonly KeyEncryptionSecret[],
-  place: SealContext,
+  context: SealContext,
   plaintext: Uint8Array,
 ): Promise<SealedRecord> {
   const current = secrets[0];
@@ -63,7 +63,7 @@ export async function seal(
   const salt = crypto.getRandomValues(new Uint8Array(32));
   const iv = crypto.getRandomValues(new Uint8Array(12));
   const key = await recordKey(current, salt);
-  const parameters = { name: 'AES-GCM', iv, additionalData: placeBytes(place, current.id) };
+  const parameters = { name: 'AES-GCM', iv, additionalData: contextBytes(context, current.id) };
   const ciphertext = new Uint8Array(await crypto.subtle.encrypt(parameters, key, new Uint8Array(plaintext)));
   return { kekId: current.id, salt, iv, ciphertext };
 }
@@ -71,7 +71,7 @@ export async function seal(
 /** Null for a record that was sealed elsewhere, under a secret that is gone, or that was changed. */
 export async function unseal(
   secrets: readonly KeyEncryptionSecret[],
-  place: SealContext,
+  context: SealContext,
   record: SealedRecord,
 ): Promise<Uint8Array | null> {
   const secret = secrets.find((candidate) => candidate.id === record.kekId);
@@ -80,7 +80,7 @@ export async function unseal(
   const parameters = {
     name: 'AES-GCM',
     iv: new Uint8Array(record.iv),
-    additionalData: placeBytes(place, record.kekId),
+    additionalData: contextBytes(context, record.kekId),
   };
   try {
     return new Uint8Array(await crypto.subtle.decrypt(parameters, key, new Uint8Array(record.ciphertext)));
@@ -103,7 +103,7 @@ async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise
   );
 }
 
-function placeBytes({ kind, node, name, epoch, madeAtMs }: SealContext, kekId: string): Uint8Array<ArrayBuffer> {
+function contextBytes({ kind, node, name, epoch, madeAtMs }: SealContext, kekId: string): Uint8Array<ArrayBuffer> {
   // JSON of an array of texts and numbers is unambiguous: nothing can move from one field into the next.
   return new Uint8Array(
     utf8ToBytes(JSON.stringify(['conclave/sealed-record/v2', kind, node, name, epoch, madeAtMs, kekId])),
@@ -125,8 +125,8 @@ export function encodeKeyShare(share: KeyShare): Uint8Array {
 
 /** Throws on bytes that encodeKeyShare did not make, and on a secret that is not behind its public share. */
 export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
-  const [format, place, first, threshold, parties, high, low] = bytes;
-  const [scheme, self] = [KEY_SCHEMES[place ?? KEY_SCHEMES.length], parsePartyIndex(first ?? 0)];
+  const [format, context, first, threshold, parties, high, low] = bytes;
+  const [scheme, self] = [KEY_SCHEMES[context ?? KEY_SCHEMES.length], parsePartyIndex(first ?? 0)];
   const count = parties ?? 0;
   if (format !== FORMAT || scheme === undefined || self === null) throw new Error('not a key share');
   return inGroupOf(scheme, (group) => {

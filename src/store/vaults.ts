@@ -117,13 +117,13 @@ export async function coMembersOf(db: D1Database, userId: string): Promise<reado
 /** The vaults that were not woken since, the longest first, marked as woken now. */
 export async function claimVaultsToWake(
   db: D1Database,
-  query: { readonly nudgedBeforeMs: number; readonly nowMs: number; readonly limit: number },
+  query: { readonly wokenBeforeMs: number; readonly nowMs: number; readonly limit: number },
 ): Promise<readonly number[]> {
   const orm = drizzle(db);
   const oldest = orm
     .select({ id: vaults.id })
     .from(vaults)
-    .where(lt(vaults.nudgedAtMs, query.nudgedBeforeMs))
+    .where(lt(vaults.nudgedAtMs, query.wokenBeforeMs))
     .orderBy(asc(vaults.nudgedAtMs))
     .limit(query.limit);
   // One statement: a list of ids would meet D1's limit of a hundred parameters.

@@ -12,8 +12,8 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';
 import { clock, HOUR_MS } from './clock.ts';
-import type { Bytes, GameCoin, Payee } from './networks.ts';
-import { coinOf, isBitcoin, NAMES, payeeOn, walletOn } from './networks.ts';
+import type { Bytes, GameUtxo, Payee } from './networks.ts';
+import { utxoOf, isBitcoin, NAMES, payeeOn, walletOn } from './networks.ts';
 import type { Oracle } from './oracle.ts';
 import type { Chance } from './random.ts';
 import { digestOf } from './people.ts';
@@ -26,7 +26,7 @@ export interface Proposal {
   readonly words: string;
   /** The nonce and coin that an honest coordinator would use. */
   readonly nonce: bigint;
-  readonly coin: GameCoin | null;
+  readonly utxo: GameUtxo | null;
   /** Attempts that were signed. */
   attempts: number;
   /** Bytes that a co-signer has given a receipt for in advance. */
@@ -79,11 +79,11 @@ export class Coordinator {
   }
 
   /** A coin that the wallet of a network has, or null where there are none. The oracle sees it on the chain. */
-  coin(chain: string): GameCoin | null {
+  utxo(chain: string): GameUtxo | null {
     if (!isBitcoin(chain)) return null;
-    const coin = coinOf(chain, this.wallet(chain), this.#chance.bytes(32));
-    this.#oracle.knows(coin);
-    return coin;
+    const utxo = utxoOf(chain, this.wallet(chain), this.#chance.bytes(32));
+    this.#oracle.knows(utxo);
+    return utxo;
   }
 
   nextNonce(): bigint {
@@ -117,9 +117,18 @@ export class Coordinator {
     };
     const what = `${payment.amount} of ${tokenAddress === null ? 'the native asset' : 'the token'} to ${to}`;
     const words = `${what} on ${NAMES[chain]}, fee up to ${payment.maxFee}, under version ${named.version}`;
-    const coin = this.coin(chain);
+    const utxo = this.utxo(chain);
     const digest = digestOf(intentBytes(intent));
-    const proposal = { intent, digest, approvals: [], words, nonce: this.nextNonce(), coin, attempts: 0, prepared: [] };
+    const proposal = {
+      intent,
+      digest,
+      approvals: [],
+      words,
+      nonce: this.nextNonce(),
+      utxo,
+      attempts: 0,
+      prepared: [],
+    };
     this.proposals.push(proposal);
     return proposal;
   }

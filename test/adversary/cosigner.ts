@@ -99,13 +99,13 @@ export class HonestCosigner {
   readonly index: PartyIndex;
   db = new Database();
   readonly #group: Group;
-  ledger: CosignerStorage;
+  storage: CosignerStorage;
   cosignerKey: CosignerKey;
 
   constructor(group: Group, index: PartyIndex) {
     this.index = index;
     this.#group = group;
-    [this.ledger, this.cosignerKey] = this.#awake();
+    [this.storage, this.cosignerKey] = this.#awake();
   }
 
   get #membership(): CosignerSet {
@@ -114,22 +114,22 @@ export class HonestCosigner {
 
   /** What is in memory is lost. */
   restart(): void {
-    [this.ledger, this.cosignerKey] = this.#awake();
+    [this.storage, this.cosignerKey] = this.#awake();
   }
 
   #awake(): readonly [CosignerStorage, CosignerKey] {
     const sql = objectSql(this.db);
-    const ledger = new CosignerStorage(sql);
+    const storage = new CosignerStorage(sql);
     const context = {
       membership: this.#membership,
-      ledger,
+      storage,
       exportLog: new ExportLog(sql),
       registration: registrationIn(sql),
       // The rounds are played without set-ups.
       pair: async () => ({ banned: false, setupId: 'paired', madeAtMs: 1, sealed: null }),
       isBanned: async () => false,
     };
-    return [ledger, new CosignerKey(context)];
+    return [storage, new CosignerKey(context)];
   }
 
   /** The check at key generation (src/cosigner/object.ts): the policies that it would pin, or the code of its refusal. */
@@ -189,11 +189,11 @@ export class HonestCosigner {
    * @param other a key that is in no session of the game, with the policy that this co-signer has for it
    */
   async state(nonce: string, other?: { readonly keyId: string; readonly policy: Policy }): Promise<SignedStatement> {
-    const { ledger } = this;
-    const held = other === undefined ? ledger.policies() : [other.policy];
+    const { storage } = this;
+    const held = other === undefined ? storage.policies() : [other.policy];
     const context = {
       membership: this.#membership,
-      ledger: { policies: () => held, sealed: () => ledger.sealed() },
+      storage: { policies: () => held, sealed: () => storage.sealed() },
       keyId: other?.keyId ?? this.#group.keyId,
       nowMs: Date.now(),
     };

@@ -70,8 +70,8 @@ async function playShared(first: number, count: number): Promise<Sum> {
 }
 
 async function partOf(first: number, count: number): Promise<Sum> {
-  const wanted = ['--part', '--from', String(first), '--count', String(count), ...(options.stop ? ['--stop'] : [])];
-  const command = [...process.execArgv, import.meta.filename, ...wanted];
+  const requested = ['--part', '--from', String(first), '--count', String(count), ...(options.stop ? ['--stop'] : [])];
+  const command = [...process.execArgv, import.meta.filename, ...requested];
   const child = spawn(process.execPath, command, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));

@@ -135,7 +135,7 @@ async function payAgain(world: World): Promise<void> {
   const paid = coordinator.proposals.filter(({ attempts }) => attempts > 0);
   if (paid.length === 0) return;
   const proposal = chance.of(paid);
-  const elsewhere = { ...proposal, nonce: coordinator.nextNonce(), coin: coordinator.coin(proposal.intent.chain) };
+  const elsewhere = { ...proposal, nonce: coordinator.nextNonce(), utxo: coordinator.utxo(proposal.intent.chain) };
   const bytes = composed(world, elsewhere, 'intent', proposal.attempts);
   const attempt = chance.of([1, 1, 1, proposal.attempts + 1]);
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose: 'intent' });
@@ -153,21 +153,27 @@ async function useOtherNetwork(world: World): Promise<void> {
   say(`all approve ${proposal.words}; the coordinator means ${NAMES[other]}`);
   const { intent } = proposal;
   const effect = isBitcoin(chain) ? intent : { ...intent, chain: other };
-  const coin = isBitcoin(chain) ? coordinator.coin(other) : proposal.coin;
-  const bytes = bytesOf(effect, { fee: maxFee / 2n, nonce: proposal.nonce, coin });
+  const utxo = isBitcoin(chain) ? coordinator.utxo(other) : proposal.utxo;
+  const bytes = bytesOf(effect, { fee: maxFee / 2n, nonce: proposal.nonce, utxo });
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' });
 }
 
 /** A policy change has reached some co-signers only: something that both policies allow is signed by both kinds. */
 async function joinPolicies(world: World): Promise<void> {
   const { chance, coordinator, group, honest, people, say } = world;
-  const held = [...honest].map(([index, { ledger }]) => ({ index, policy: ledger.policies().at(-1) }));
+  const held = [...honest].map(([index, { storage }]) => ({ index, policy: storage.policies().at(-1) }));
   const byVersion = held.toSorted((a, b) => (a.policy?.version ?? 0) - (b.policy?.version ?? 0));
   const [oldest, newest] = [byVersion[0], byVersion.at(-1)];
   if (oldest?.policy === undefined || oldest.policy.version === newest?.policy?.version) return;
   const maxFee = ORDINARY_FEES[ETHEREUM] ?? 0n;
-  const wanted: PaymentRequest = { chain: ETHEREUM, tokenAddress: null, amount: ETHER / 10n, maxFee, to: 'supplier' };
-  const proposal = coordinator.propose(wanted, oldest.policy);
+  const requested: PaymentRequest = {
+    chain: ETHEREUM,
+    tokenAddress: null,
+    amount: ETHER / 10n,
+    maxFee,
+    to: 'supplier',
+  };
+  const proposal = coordinator.propose(requested, oldest.policy);
   proposal.approvals.push(...people.sign(proposal.digest, people.devices));
   say(`all approve ${proposal.words}, which is superseded at some co-signers`);
   const both = [oldest.index, newest?.index];
@@ -193,7 +199,7 @@ async function collectReceipts(world: World): Promise<void> {
   say(`collects receipts for: ${proposal.words}`);
   const terms = { proposal, attempt: 1, purpose: 'intent', receipts: 'asked', policyVersion: null } as const;
   for (const index of honest.keys()) {
-    const elsewhere = { nonce: coordinator.nextNonce(), coin: coordinator.coin(proposal.intent.chain) };
+    const elsewhere = { nonce: coordinator.nextNonce(), utxo: coordinator.utxo(proposal.intent.chain) };
     const bytes = bytesOf(proposal.intent, { ...elsewhere, fee: (ORDINARY_FEES[proposal.intent.chain] ?? 0n) / 8n });
     if (bytes === null) continue;
     // All but this one are signers of the plan, so it alone is asked.
@@ -216,8 +222,8 @@ function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, bef
   const isDiverted = purpose === 'intent' && chance.percent(5);
   const payee = isDiverted ? { ...intent, to: payeeOn(intent.chain, 'mallory') } : effect;
   const nonce = chance.percent(90) ? proposal.nonce : coordinator.nextNonce();
-  const coin = chance.percent(90) ? proposal.coin : coordinator.coin(proposal.intent.chain);
-  return bytesOf(payee, { fee: fee > ETHER * 20n ? ETHER * 20n : fee, nonce, coin });
+  const utxo = chance.percent(90) ? proposal.utxo : coordinator.utxo(proposal.intent.chain);
+  return bytesOf(payee, { fee: fee > ETHER * 20n ? ETHER * 20n : fee, nonce, utxo });
 }
 
 async function sign(world: World, proposal: Proposal, purpose: AttemptPurpose = 'intent'): Promise<void> {
@@ -282,13 +288,13 @@ async function forgeRecord(world: World): Promise<void> {
   const record = bytes === null ? null : recordFor({ proposal, bytes, attempt: 1, purpose });
   if (record === null || bytes === null) return;
   const statement = recordBytes(group.keyId, record);
-  const witnesses = new Map<PartyIndex, Uint8Array>();
-  for (const [index, { own }] of hostile) witnesses.set(index, await signAsCosigner(own, statement));
+  const attesters = new Map<PartyIndex, Uint8Array>();
+  for (const [index, { own }] of hostile) attesters.set(index, await signAsCosigner(own, statement));
   const liar = [...hostile.values()][0];
   for (const [index, cosigner] of honest) {
     // Where honest ones have nothing to say a hostile one signs for them.
-    if (liar !== undefined && !witnesses.has(index)) witnesses.set(index, await signAsCosigner(liar.own, statement));
-    const answer = await cosigner.cosignerKey.witness(group.keyId, { record, attesters: witnesses });
+    if (liar !== undefined && !attesters.has(index)) attesters.set(index, await signAsCosigner(liar.own, statement));
+    const answer = await cosigner.cosignerKey.importRecord(group.keyId, { record, attesters: attesters });
     say(`shows co-signer ${index} a forged record of ${proposal.words}: ${answer.ok ? 'taken' : answer.refusal.code}`);
     if (answer.ok) oracle.believed(index, proposal.digest);
   }

@@ -68,14 +68,14 @@ export function walletOn(chain: string, publicKey: Uint8Array): string {
 }
 
 /** A coin that exists on one network, with the transaction that made it. */
-export interface GameCoin {
+export interface GameUtxo {
   readonly chain: string;
   readonly raw: string;
-  readonly coin: { readonly txid: string; readonly vout: number; readonly amount: bigint };
+  readonly utxo: { readonly txid: string; readonly vout: number; readonly amount: bigint };
 }
 
 /** Two bitcoin that a wallet has on a network. @param source of the transaction that made it: 32 bytes */
-export function coinOf(chain: string, address: string, source: Uint8Array): GameCoin {
+export function utxoOf(chain: string, address: string, source: Uint8Array): GameUtxo {
   const amount = 2n * BTC;
   const raw = RawTx.encode({
     version: 2,
@@ -86,7 +86,7 @@ export function coinOf(chain: string, address: string, source: Uint8Array): Game
     witnesses: undefined,
   });
   const txid = bytesToHex(sha256(sha256(raw)).toReversed());
-  return { chain, raw: bytesToHex(raw), coin: { txid, vout: 0, amount } };
+  return { chain, raw: bytesToHex(raw), utxo: { txid, vout: 0, amount } };
 }
 
 /** What a coordinator chooses for the bytes of an effect. */
@@ -94,7 +94,7 @@ export interface Choice {
   readonly fee: bigint;
   readonly nonce: bigint;
   /** Null where a chain has none. */
-  readonly coin: GameCoin | null;
+  readonly utxo: GameUtxo | null;
 }
 
 export interface Bytes {
@@ -105,17 +105,17 @@ export interface Bytes {
 const GAS_LIMIT = 60_000n;
 
 /** The bytes of an effect, whatever they cost; null where there are none (a payment above the coin). */
-export function bytesOf(effect: OnChainIntent, { fee, nonce, coin }: Choice): Bytes | null {
+export function bytesOf(effect: OnChainIntent, { fee, nonce, utxo }: Choice): Bytes | null {
   if (!isBitcoin(effect.chain)) {
     const price = (fee / GAS_LIMIT).toString();
     const quote = { gasLimit: GAS_LIMIT.toString(), maxFeePerGas: price, maxPriorityFeePerGas: price };
     const free = { ...effect, maxFee: amountOf(10n ** 30n) };
     return { payload: composeEvm(free, { ...quote, maxFee: free.maxFee }, nonce).payload, evidence: [] };
   }
-  if (effect.kind !== 'transfer' || coin === null) return null;
-  const change = coin.coin.amount - BigInt(effect.amount) - fee;
+  if (effect.kind !== 'transfer' || utxo === null) return null;
+  const change = utxo.utxo.amount - BigInt(effect.amount) - fee;
   if (change < 1_000n) return null;
   const free = { ...effect, maxFee: amountOf(21n * 10n ** 14n) };
-  const { payload } = composeBitcoin(free, { terms: { coins: [coin.coin], change } }, 0n);
-  return { payload, evidence: [coin.raw] };
+  const { payload } = composeBitcoin(free, { terms: { utxos: [utxo.utxo], change } }, 0n);
+  return { payload, evidence: [utxo.raw] };
 }

@@ -12,7 +12,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { clock, HOUR_MS, MINUTE_MS } from './clock.ts';
-import type { GameCoin } from './networks.ts';
+import type { GameUtxo } from './networks.ts';
 import { BITCOIN, FEE_CEILINGS, isBitcoin, NAMES } from './networks.ts';
 import type { SignedDigests } from './people.ts';
 import { digestOf } from './people.ts';
@@ -45,7 +45,7 @@ interface Effect {
   readonly isNothing: boolean;
   readonly fee: bigint;
   /** Bytes that share one of these cannot both be carried out. */
-  readonly places: readonly string[];
+  readonly positions: readonly string[];
 }
 
 /** A policy at an honest co-signer, and when it was adopted there. */
@@ -81,7 +81,7 @@ export class Oracle {
   effective = 0;
   readonly #truth: Truth;
   readonly #digests: SignedDigests;
-  readonly #coins = new Map<string, GameCoin>();
+  readonly #utxos = new Map<string, GameUtxo>();
   /** The policies that are rightfully in force at each honest co-signer, in order. */
   readonly #histories = new Map<PartyIndex, Adoption[]>();
   /** The newest version that each device has approved under. */
@@ -95,12 +95,12 @@ export class Oracle {
     this.#digests = digests;
   }
 
-  knows(coin: GameCoin): void {
-    this.#coins.set(`${coin.coin.txid}:${coin.coin.vout}`, coin);
+  knows(utxo: GameUtxo): void {
+    this.#utxos.set(`${utxo.utxo.txid}:${utxo.utxo.vout}`, utxo);
   }
 
   /** A key was made: what the people founded the vault with is in force, whatever else was pinned. */
-  founded(index: PartyIndex, first: Policy): void {
+  created(index: PartyIndex, first: Policy): void {
     this.#histories.set(index, [{ policy: first, atMs: clock.nowMs }]);
   }
 
@@ -200,8 +200,8 @@ export class Oracle {
     const isRecorded = purpose === 'cancellation' && this.#recorded.get(index)?.has(digest) === true;
     const isApproved = this.#missingApprovals(digest, policy) <= 0;
     if (!isApproved && !isRecorded) {
-      const [found, wanted] = [this.#digests.signersOf(digest, policy), policy.threshold];
-      faults.push(`signed what the people did not approve: ${found} of ${wanted} under version ${policy.version}`);
+      const [found, requested] = [this.#digests.signersOf(digest, policy), policy.threshold];
+      faults.push(`signed what the people did not approve: ${found} of ${requested} under version ${policy.version}`);
     }
     if (effect.chain !== intent.chain) {
       faults.push(`approved for ${NAMES[intent.chain]}, and valid on ${NAMES[effect.chain ?? '']}`);
@@ -226,7 +226,7 @@ export class Oracle {
     const isForEvery = [...honest.values()].every(({ rules }) => rules.signOnce === 'every-cosigner');
     // What the documents claim: with receipts of all, or for f < 2t - n.
     if (!isForEvery && hostile.size >= 2 * threshold - count) return [];
-    const excludes = (other: Effect) => other.places.some((place) => effect.places.includes(place));
+    const excludes = (other: Effect) => other.positions.some((position) => effect.positions.includes(position));
     return known.every(excludes) ? [] : ['one payment is signed twice'];
   }
 
@@ -254,7 +254,7 @@ export class Oracle {
           : isTo(intent.tokenAddress) && value === 0n && data === tokenCall(intent),
       isNothing: isTo(from) && value === 0n && data === '0x',
       fee: gas * maxFeePerGas,
-      places: [`${chainId}:${nonce}`],
+      positions: [`${chainId}:${nonce}`],
     };
   }
 
@@ -262,17 +262,17 @@ export class Oracle {
     const transaction = Transaction.fromPSBT(hexToBytes(`0x${payload.replace(/^0x/, '')}`));
     const inputs = Array.from({ length: transaction.inputsLength }, (_, i) => transaction.getInput(i));
     const outputs = Array.from({ length: transaction.outputsLength }, (_, i) => transaction.getOutput(i));
-    const places = inputs.map(({ txid = new Uint8Array(), index }) => `${bytesToHex(txid)}:${index}`);
-    const coins = places.flatMap((place) => this.#coins.get(place) ?? []);
-    const total = coins.reduce((sum, { coin }) => sum + coin.amount, 0n);
+    const positions = inputs.map(({ txid = new Uint8Array(), index }) => `${bytesToHex(txid)}:${index}`);
+    const utxos = positions.flatMap((position) => this.#utxos.get(position) ?? []);
+    const total = utxos.reduce((sum, { utxo }) => sum + utxo.amount, 0n);
     const given = outputs.reduce((sum, { amount = 0n }) => sum + amount, 0n);
     const own = bytesToHex(inputs[0]?.witnessUtxo?.script ?? new Uint8Array());
     const foreign = outputs.filter(({ script = new Uint8Array() }) => bytesToHex(script) !== own);
-    const [first] = coins;
+    const [first] = utxos;
     // Coins of mainnet belong to the key itself, and those of test networks to keys derived from it.
     const isOwner = first !== undefined && (first.chain === BITCOIN) === (publicKey === this.#truth.publicKey);
     return {
-      chain: isOwner && coins.length === inputs.length ? first.chain : null,
+      chain: isOwner && utxos.length === inputs.length ? first.chain : null,
       isPaymentOf: ({ chain, to, amount }) => {
         const network = networkOf(chain);
         const script = network === null ? null : scriptOf(network, to);
@@ -286,7 +286,7 @@ export class Oracle {
       },
       isNothing: foreign.length === 0,
       fee: total - given,
-      places,
+      positions,
     };
   }
 }

@@ -89,7 +89,7 @@ export async function keyGeneration(world: World): Promise<void> {
     people.policy = sent.map(({ policy }) => policy).find(({ version }) => version === 1) ?? spelled;
     coordinator.policies.push(...sent);
     world.signers.pin(people.policy);
-    for (const index of world.honest.keys()) world.oracle.founded(index, people.policy);
+    for (const index of world.honest.keys()) world.oracle.created(index, people.policy);
     return;
   }
   throw new Error('co-signers refuse the policy of the people');
@@ -189,7 +189,7 @@ async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap
   const attestations = new Map<PartyIndex, Uint8Array>();
   const isSame = (other: Policy | undefined) => other !== undefined && policyHashOf(other) === policyHashOf(policy);
   for (const [index, cosigner] of honest) {
-    const held = cosigner.ledger.policies().find(({ version }) => version === policy.version);
+    const held = cosigner.storage.policies().find(({ version }) => version === policy.version);
     const attestation = await cosigner.attest(policy.version);
     // One for another policy of that version is a lie as well.
     if (attestation !== null && (isSame(held) || chance.percent(50))) attestations.set(index, attestation);

@@ -93,7 +93,7 @@ export async function requestDevices(
   // The key of another wallet of the vault stands for the one of this wallet.
   const keyId = chance.percent(8) ? OTHER_KEY_ID : world.group.keyId;
   const all: (StatementQuery & { readonly owner: Owned })[] = [];
-  for (const owner of owners) all.push({ owner, shown, keyId, lie, ...(await questionOf(world, lie)) });
+  for (const owner of owners) all.push({ owner, shown, keyId, lie, ...(await callOf(world, lie)) });
   if (chance.percent(lie === 'early' ? 60 : 10)) await meanwhile(world);
   let isApproved = false;
   for (const query of all) {
@@ -119,7 +119,7 @@ async function meanwhile(world: World): Promise<void> {
   if (waitMs > 0) world.say(`  ${waitMs / MINUTE_MS} minutes pass`);
 }
 
-async function questionOf({ chance, honest, oracle }: World, lie: StatementLie | null) {
+async function callOf({ chance, honest, oracle }: World, lie: StatementLie | null) {
   const nonce = bytesToHex(chance.bytes(32));
   const early = new Map<PartyIndex, SignedStatement>();
   const adopted = oracle.adoptedCounts();
@@ -138,16 +138,18 @@ async function isConvinced(
   const { entries, isContradicted } = await answersTo(world, query);
   const isOther = query.keyId === OTHER_KEY_ID;
   const publicKey = isOther ? OTHER_KEY : bytesToHex(group.key.publicKey);
-  const question = {
+  const call = {
     vaultId: intent.vaultId,
     nonce,
     delivered: { keys: [{ keyId: query.keyId, scheme: SCHEME, publicKey }], statements: entries },
     policyVersion: intent.policyVersion,
     wallet: { chain: intent.chain, address: intent.from },
   } as const;
-  const doubt = await signers.doubt(owner.device.keyId, { question, intent }, chain);
-  say(`  ${owner.name} ${doubt === null ? `approves under version ${shown.version}` : `does not approve: ${doubt}`}`);
-  if (doubt !== null) return false;
+  const setSimilar = await signers.setSimilar(owner.device.keyId, { call, intent }, chain);
+  say(
+    `  ${owner.name} ${setSimilar === null ? `approves under version ${shown.version}` : `does not approve: ${setSimilar}`}`,
+  );
+  if (setSimilar !== null) return false;
   oracle.approved({ deviceId: owner.device.keyId, policy: shown, adoptedCounts: adopted, isContradicted });
   for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
   return true;
@@ -159,7 +161,7 @@ async function answersTo(world: World, query: StatementQuery) {
   const entries: StatementEntry[] = [];
   let isContradicted = false;
   for (const index of group.parties) {
-    const truth = honest.get(index)?.ledger.policies().at(-1);
+    const truth = honest.get(index)?.storage.policies().at(-1);
     const isTruthUseful = truth !== undefined && policyHashOf(truth) === policyHashOf(query.shown);
     const isHonest = honest.has(index);
     // Who shows other keys of the co-signers has statements under these.
@@ -197,7 +199,7 @@ function lieFor({ chance }: World, { lie }: StatementQuery, isTruthUseful: boole
   return lie ?? chance.of(['fresh', ...LIES, 'none', 'none'] as const);
 }
 
-interface Wanted {
+interface Requested {
   readonly query: StatementQuery;
   /** The co-signer that it is delivered for. */
   readonly index: PartyIndex;
@@ -205,7 +207,7 @@ interface Wanted {
 }
 
 /** The statements that the coordinator delivers for a co-signer. */
-async function answerOf(world: World, { query, index, lie }: Wanted): Promise<readonly SignedStatement[]> {
+async function answerOf(world: World, { query, index, lie }: Requested): Promise<readonly SignedStatement[]> {
   const { honest, hostile } = world;
   const cosigner = honest.get(index);
   const state = async (...other: readonly (readonly [string, Policy])[]) => {

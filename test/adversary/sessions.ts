@@ -35,7 +35,7 @@ type BegunRequest = Begun['request'];
 
 function requestFor(cosigner: HonestCosigner, plan: Plan): BegunRequest {
   const { proposal, bytes, attempt, purpose } = plan;
-  const policyVersion = plan.policyVersion ?? cosigner.ledger.policies().at(-1)?.version ?? 0;
+  const policyVersion = plan.policyVersion ?? cosigner.storage.policies().at(-1)?.version ?? 0;
   const { intent } = proposal;
   return { intent, ...bytes, attempt, purpose, approvals: proposal.approvals, policyVersion };
 }

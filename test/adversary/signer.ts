@@ -6,7 +6,7 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import { Client } from '#cli/api-client.ts';
 import type { PinnedVault } from '#cli/device/pin-file.ts';
-import type { Question } from '#cli/device/statement-check.ts';
+import type { StatementQuery } from '#cli/device/statement-check.ts';
 import { provePolicies } from '#cli/device/statement-check.ts';
 import type { Group } from './cosigner.ts';
 
@@ -52,17 +52,17 @@ export class Signers {
   }
 
   /** Null where the device is convinced that the last policy of the chain is in force, else why it does not approve. */
-  async doubt(
+  async setSimilar(
     deviceId: string,
-    { question, intent }: { readonly question: Question; readonly intent: NamedPolicy },
+    { call, intent }: { readonly call: StatementQuery; readonly intent: NamedPolicy },
     chain: readonly AdoptedPolicy[],
   ): Promise<string | null> {
     const pinned = this.#pinnedAt(deviceId);
     answerWith(chain);
     try {
-      const proven = await provePolicies(this.#client, pinned, question);
+      const proven = await provePolicies(this.#client, pinned, call);
       const named = proven.links.find(({ policy }) => policy.version === intent.policyVersion);
-      const objection = proven.exceptions.find(({ standing }) => standing !== 'unknown');
+      const objection = proven.exceptions.find(({ agreement }) => agreement !== 'unknown');
       if (objection !== undefined) return `the person does not name co-signer ${objection.cosigner}`;
       if (named?.hash !== intent.policyHash) return 'the intent names a policy that the vault never had';
       this.#pinned.set(deviceId, proven.pinned);

@@ -42,9 +42,9 @@ function withExtras(extras: readonly CanonicalField[]): ApprovalRequest {
 
 test('an intent that names a confirmed policy can be approved by the digest of its bytes', () => {
   const request = requestOf(policy, intent);
-  const question = verifyRequest(request, NOW_MS);
-  expect(question.subject).toEqual({ kind: 'intent', intent });
-  expect(question.inForce).toEqual(policy);
+  const verified = verifyRequest(request, NOW_MS);
+  expect(verified.subject).toEqual({ kind: 'intent', intent });
+  expect(verified.inForce).toEqual(policy);
   expect(judged(request)).toMatchObject({ fault: null });
 });
 
@@ -192,11 +192,11 @@ test('a policy without keys of co-signers takes those of the server, and none ar
 test('keys that a quorum has adopted take the place of the ones that were confirmed', () => {
   const next = policyOf({ cosigners: pinsOf('new') });
   const request = requestOf(next, transferOf(next));
-  const question = verifyRequest(request, NOW_MS);
-  expect(pinsAfter(pins, question)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
-  expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, question).cosigners).toEqual(pinsOf('new'));
+  const verified = verifyRequest(request, NOW_MS);
+  expect(pinsAfter(pins, verified)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
+  expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, verified).cosigners).toEqual(pinsOf('new'));
   // How many of four sign together is not known: all have to agree.
-  expect(pinsAfter({ ...pins, cosigners: pinsOf('new').slice(0, 2) }, question).threshold).toBe(3);
+  expect(pinsAfter({ ...pins, cosigners: pinsOf('new').slice(0, 2) }, verified).threshold).toBe(3);
 });
 
 test('a message with a field that the page does not know is no request', () => {

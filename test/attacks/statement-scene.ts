@@ -43,7 +43,7 @@ export async function showTo(
   keyId: string,
   policies: readonly AdoptedPolicy[],
 ): Promise<void> {
-  await syncPolicies({ nodes: cosigners, witnesses: cosigners, keyId }, policies);
+  await syncPolicies({ nodes: cosigners, attesters: cosigners, keyId }, policies);
 }
 
 /** A signer who asks through the coordinator, and what of the answer is proven. */
@@ -85,7 +85,7 @@ export function decisionOn(
 ): readonly string[] | 'too-few-agree' {
   const chain = policies.map((policy) => ({ version: policy.version, hash: hashOf(policy) }));
   const exceptions = dissentersIn(agreementsOf(verdicts, { chain }), threshold);
-  return exceptions.ok ? exceptions.value.map((one) => `${one.cosigner}:${one.standing}`) : exceptions.refusal;
+  return exceptions.ok ? exceptions.value.map((one) => `${one.cosigner}:${one.agreement}`) : exceptions.refusal;
 }
 
 /** A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted. */

@@ -40,8 +40,8 @@ export async function startWithheldScene() {
   /** Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in. */
   const witnessedAtOne = async (transactionId: string, request: unknown) => {
     const line = await rowAt(three, transactionId);
-    const witnesses = { 2: await puppet.rowSignature(key.keyId, { request }), 3: line.signature };
-    return one.call(`key/${key.keyId}/witness`, { record: line.record, witnesses });
+    const attesters = { 2: await puppet.rowSignature(key.keyId, { request }), 3: line.signature };
+    return one.call(`key/${key.keyId}/witness`, { record: line.record, witnesses: attesters });
   };
   return { nodes, puppet, key, one, three, rowAt, witnessedAtOne };
 }

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import type { ApprovalPlace } from '#local/stack/approval-page.ts';
+import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import { unwrap } from '#cli/api-client.ts';
 import { pinsOfStack } from '#local/stack/stack-pins.ts';
@@ -20,7 +20,7 @@ import { chromiumHere, complaintsOf } from './chromium.ts';
 const executable = chromiumHere();
 
 describe.skipIf(executable === null)('with an approval page', () => {
-  let place: ApprovalPlace;
+  let position: ApprovalPageServer;
   let scene: BrowserWorld;
   let pins: readonly CosignerPin[];
   const dashboards: string[] = [];
@@ -30,8 +30,8 @@ describe.skipIf(executable === null)('with an approval page', () => {
   const NAMES = ['alice', 'bob', 'carol'] as const;
 
   beforeAll(async () => {
-    place = await serveApprovalPage(() => dashboards);
-    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: place.origin });
+    position = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
     dashboards.push(scene.url);
     // Alice's browser takes the script that looks for barriers; the others keep the policy of the content.
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
@@ -40,7 +40,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
   }, 120_000);
   afterAll(async () => {
     await scene.end();
-    await place.stop();
+    await position.stop();
   });
 
   const pageOf = (name: string) => {
@@ -89,7 +89,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
       people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
     );
     expect(policy.devices.map(({ origin, rpId }) => [origin, rpId])).toEqual(
-      NAMES.map(() => [place.origin, 'localhost']),
+      NAMES.map(() => [position.origin, 'localhost']),
     );
     const [device] = policy.devices;
     const { credentialId, rpId, publicKey, userId } = device ?? {};

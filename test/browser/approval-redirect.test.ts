@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
-import type { ApprovalPlace } from '#local/stack/approval-page.ts';
+import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import { unwrap } from '#cli/api-client.ts';
 import { pinsOfStack } from '#local/stack/stack-pins.ts';
@@ -21,7 +21,7 @@ const executable = chromiumHere();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
 describe.skipIf(executable === null)('an approval page without a window', () => {
-  let place: ApprovalPlace;
+  let position: ApprovalPageServer;
   let scene: BrowserWorld;
   let pins: readonly CosignerPin[];
   const dashboards: string[] = [];
@@ -29,8 +29,8 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
   const opened: string[] = [];
 
   beforeAll(async () => {
-    place = await serveApprovalPage(() => dashboards);
-    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: place.origin });
+    position = await serveApprovalPage(() => dashboards);
+    scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
     dashboards.push(scene.url);
     for (const name of ['alice', 'bob', 'carol']) {
       const { page } = await scene.pageOf(name, name === 'alice' ? PHONE : {});
@@ -45,7 +45,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
   }, 120_000);
   afterAll(async () => {
     await scene.end();
-    await place.stop();
+    await position.stop();
   });
 
   function tabOf(name: string): Page {
@@ -71,7 +71,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     // The tab may have been there before: then it has an older list.
     await tabOf(name).reload();
     await button(name, name === 'carol' ? 'Go there in this tab' : 'Approve on the approval page').click();
-    await tabOf(name).waitForURL(`${place.origin}/`);
+    await tabOf(name).waitForURL(`${position.origin}/`);
     const request = tabOf(name).getByLabel('Fingerprint of the co-signers');
     await request.or(button(name, 'Approve with a passkey')).first().waitFor();
     if (!(await request.isVisible())) return;
@@ -96,7 +96,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     const { policy } = await unwrap(
       scene.world.people().alice.client.api.vault[':vaultId'].policy.$get({ param: vaultParam(), query: {} }),
     );
-    expect(policy.devices.map(({ origin }) => origin)).toEqual([place.origin, place.origin, place.origin]);
+    expect(policy.devices.map(({ origin }) => origin)).toEqual([position.origin, position.origin, position.origin]);
     const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
     const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
     await approvedBySessions(id);
@@ -159,7 +159,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     const answer = { type: 'conclave/approval/answer', version: 1, requestId: 'other', keyId: 'k', signature: 's' };
     const message = encodeURIComponent(JSON.stringify({ ...answer, authenticatorData: 'a', clientDataJSON: 'c' }));
     // From another page, as every answer comes: a change of the fragment alone does not load the dashboard.
-    await tab.goto(place.origin);
+    await tab.goto(position.origin);
     await tab.goto(`${scene.url}/#/approval/other/${message}`);
     await tab.getByText('did not ask for').waitFor();
     expect([tab.url(), sent]).toEqual([`${scene.url}/#/`, []]);

@@ -178,8 +178,8 @@ test.each(BIP322.error)('BIP-322: $description', (vector) => {
 });
 
 const ALL = 0x01;
-const vectorOf = (wanted: string) => {
-  const { message, address, signatures } = present(CHECKED.find(({ type }) => type === wanted));
+const vectorOf = (requested: string) => {
+  const { message, address, signatures } = present(CHECKED.find(({ type }) => type === requested));
   return { message, address, stack: Buffer.from(present(signatures[0]).replace(/^smp/, ''), 'base64') };
 };
 const smp = (...items: readonly Uint8Array[]) =>

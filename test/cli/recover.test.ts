@@ -46,11 +46,11 @@ test('of every test network both wallets are recovered, the former one marked; o
     address: addressOn(chain, scheme, publicKey),
     isFormer,
   });
-  const wanted = networks.flatMap(({ name, caip2 }) => [
+  const requested = networks.flatMap(({ name, caip2 }) => [
     on(caip2, walletKey({ scheme, publicKey: key }, caip2), false),
     ...(name === 'bitcoin' ? [] : [on(caip2, key, true)]),
   ]);
-  expect([found, tests.length]).toEqual([wanted, 3]);
+  expect([found, tests.length]).toEqual([requested, 3]);
 });
 
 test('each recovered secret is the one of its address', async () => {

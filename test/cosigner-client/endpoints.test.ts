@@ -10,9 +10,9 @@ const COORDINATOR_SECRET = '11'.repeat(32);
 const urls = (...numbers: readonly number[]) =>
   JSON.stringify(Object.fromEntries(numbers.map((number) => [number, `https://cosigner-${number}.example.com`])));
 
-function placesOf(env: CosignerSettings): readonly string[] {
-  return cosignerEndpoints(env).map((place) => {
-    return `${place.index} ${'url' in place ? place.url : 'bound'}`;
+function positionsOf(env: CosignerSettings): readonly string[] {
+  return cosignerEndpoints(env).map((path) => {
+    return `${path.index} ${'url' in path ? path.url : 'bound'}`;
   });
 }
 
@@ -38,8 +38,8 @@ test.each<[string, CosignerSettings, readonly string[]]>([
     { ...three, COSIGNER_URLS: '{"3":"http://127.0.0.1:8787"}', COORDINATOR_SECRET },
     ['1 bound', '2 bound', '3 http://127.0.0.1:8787'],
   ],
-])('%s', (_name, env, places) => {
-  expect(placesOf(env)).toEqual(places);
+])('%s', (_name, env, positions) => {
+  expect(positionsOf(env)).toEqual(positions);
 });
 
 test.each<[string, CosignerSettings]>([

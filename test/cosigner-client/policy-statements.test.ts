@@ -50,8 +50,8 @@ function cosigner(index: number, version: number, refuses = false) {
 test('a co-signer with an older policy is shown the newer one and asked again; the others are left alone', async () => {
   const [current, behind, stubborn] = [cosigner(1, 2), cosigner(2, 1), cosigner(3, 1, true)];
   const all = [current, behind, stubborn].map(({ client }) => client);
-  const question = { keyIds: [KEY], nonce: NONCE };
-  const entries = await statementsAfterSync(all, question, { version: 2, history: async () => history });
+  const query = { keyIds: [KEY], nonce: NONCE };
+  const entries = await statementsAfterSync(all, query, { version: 2, history: async () => history });
   expect(entries.map(({ cosigner: index, statement }) => [index, statement?.policyVersion])).toEqual([
     [1, 2],
     [2, 2],
@@ -63,11 +63,11 @@ test('a co-signer with an older policy is shown the newer one and asked again; t
 });
 
 test('where nobody is behind, the history of the policies is not read', async () => {
-  const away: CosignerClient = {
+  const unreachable: CosignerClient = {
     index: party(3),
     call: async () => refused({ node: party(3), code: 'unreachable', detail: null, culprit: null }),
   };
-  const cosigners = [cosigner(1, 2).client, cosigner(2, 2).client, away];
+  const cosigners = [cosigner(1, 2).client, cosigner(2, 2).client, unreachable];
   const inForce = { version: 2, history: () => Promise.reject(new Error('the history was read')) };
   const entries = await statementsAfterSync(cosigners, { keyIds: [KEY], nonce: NONCE }, inForce);
   expect(entries.map(({ fault }) => fault)).toEqual([null, null, 'unreachable']);

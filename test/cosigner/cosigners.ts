@@ -263,8 +263,8 @@ export function entered(
     chains: [chain.name],
     signingThreshold: 2,
   } as const;
-  const founding = { reference: 'treasury', foundedAtMs: createdAtMs };
-  const vault = { id: governedBy.vaultId, ...founding, configuration, members: [], policy: governedBy, keys: [key] };
+  const creation = { reference: 'treasury', foundedAtMs: createdAtMs };
+  const vault = { id: governedBy.vaultId, ...creation, configuration, members: [], policy: governedBy, keys: [key] };
   return newTransaction(
     {
       chain: chain.name,

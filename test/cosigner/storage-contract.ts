@@ -8,7 +8,7 @@ import { policy } from '../domain/cast.ts';
 /** One node's storage. */
 export interface Book {
   /** As after a restart: nothing of the ledger before is left in memory. */
-  readonly open: <T>(use: (ledger: CosignerStorage, sql: SqlStorage) => T) => Promise<T>;
+  readonly open: <T>(use: (storage: CosignerStorage, sql: SqlStorage) => T) => Promise<T>;
   /** Takes everything from the memory of whoever holds the storage. */
   readonly restart: () => Promise<void>;
 }
@@ -42,8 +42,8 @@ const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
 /** Asks and, where that is allowed, writes; 'signs' or the refusal. */
-function request(ledger: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
-  const answer = ledger.signOnce(transactionId, attempt, { ...what, record: true });
+function request(storage: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
+  const answer = storage.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
@@ -52,11 +52,11 @@ export function describeStorage(book: () => Book): void {
   describe('the sign-once row', () => {
     test('the same digest may be signed again, another one never, also after a restart', async () => {
       const { open, restart } = book();
-      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((storage) => request(storage, TX, 1, checked(1)))).toBe('signs');
       await restart();
-      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
-      expect(await open((ledger) => request(ledger, TX, 1, checked(2)))).toBe('second-digest');
-      expect(await open((ledger) => request(ledger, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe(
+      expect(await open((storage) => request(storage, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((storage) => request(storage, TX, 1, checked(2)))).toBe('second-digest');
+      expect(await open((storage) => request(storage, TX, 1, checked(2, { fee: 9999n, tip: 9999n })))).toBe(
         'second-digest',
       );
     });
@@ -65,13 +65,13 @@ export function describeStorage(book: () => Book): void {
       const { open } = book();
       const cancels = (digest: number, fee: bigint, nonce = 4n) =>
         checked(digest, { fee, tip: fee / 10n, nonce, purpose: 'cancellation' });
-      const answers = await open((ledger) => [
-        request(ledger, TX, 1, checked(1)),
-        request(ledger, TX, 2, cancels(2, 1050n)),
-        request(ledger, TX, 2, cancels(2, 1100n, 5n)),
-        request(ledger, TX, 2, cancels(2, 1100n)),
-        request(ledger, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
-        request(ledger, TX, 3, cancels(3, 2000n)),
+      const answers = await open((storage) => [
+        request(storage, TX, 1, checked(1)),
+        request(storage, TX, 2, cancels(2, 1050n)),
+        request(storage, TX, 2, cancels(2, 1100n, 5n)),
+        request(storage, TX, 2, cancels(2, 1100n)),
+        request(storage, TX, 3, checked(3, { fee: 2000n, tip: 200n })),
+        request(storage, TX, 3, cancels(3, 2000n)),
       ]);
       expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
     });
@@ -79,13 +79,13 @@ export function describeStorage(book: () => Book): void {
     test('a cancellation may be the first that a node sees of a payment, which it then never signs; of a message there is none', async () => {
       const { open } = book();
       const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
-      const answers = await open((ledger) => [
-        request(ledger, TX, 2, cancels(1)),
-        request(ledger, TX, 1, checked(2)),
-        request(ledger, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
-        request(ledger, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
-        request(ledger, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
-        request(ledger, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
+      const answers = await open((storage) => [
+        request(storage, TX, 2, cancels(1)),
+        request(storage, TX, 1, checked(2)),
+        request(storage, TX, 3, checked(2, { fee: 9999n, tip: 9999n })),
+        request(storage, TX, 3, { ...cancels(3, 5n), bid: { ...bidOf(9999n), nonce: 5n } }),
+        request(storage, TX, 3, { ...cancels(3), bid: bidOf(9999n) }),
+        request(storage, OTHER_TX, 1, { ...message(4), purpose: 'cancellation' }),
       ]);
       const no = 'second-digest';
       expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
@@ -93,51 +93,54 @@ export function describeStorage(book: () => Book): void {
 
     test('asking without writing commits to nothing', async () => {
       const { open } = book();
-      const answer = await open((ledger) => ledger.signOnce(TX, 1, { ...checked(1), record: false }).ok);
-      expect([answer, await open((ledger) => request(ledger, TX, 1, checked(2)))]).toEqual([true, 'signs']);
+      const answer = await open((storage) => storage.signOnce(TX, 1, { ...checked(1), record: false }).ok);
+      expect([answer, await open((storage) => request(storage, TX, 1, checked(2)))]).toEqual([true, 'signs']);
     });
 
     test('a message has one digest too, and nothing replaces it', async () => {
       const { open } = book();
-      const answers = await open((ledger) => [
-        request(ledger, TX, 1, message(1)),
-        request(ledger, TX, 1, message(1)),
-        request(ledger, TX, 1, message(2)),
-        request(ledger, TX, 2, message(2)),
-        request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
+      const answers = await open((storage) => [
+        request(storage, TX, 1, message(1)),
+        request(storage, TX, 1, message(1)),
+        request(storage, TX, 1, message(2)),
+        request(storage, TX, 2, message(2)),
+        request(storage, TX, 2, checked(2, { fee: 9999n, tip: 9999n })),
       ]);
       expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
     });
 
     test('the same words may be signed again for another message, and never as a transaction', async () => {
       const { open } = book();
-      const answers = await open((ledger) => [
-        request(ledger, TX, 1, message(1)),
-        request(ledger, OTHER_TX, 1, message(1)),
-        request(ledger, '7.01J9ZK0000000000000000000C', 1, checked(1)),
-        request(ledger, '7.01J9ZK0000000000000000000D', 1, checked(2)),
-        request(ledger, '7.01J9ZK0000000000000000000E', 1, message(2)),
+      const answers = await open((storage) => [
+        request(storage, TX, 1, message(1)),
+        request(storage, OTHER_TX, 1, message(1)),
+        request(storage, '7.01J9ZK0000000000000000000C', 1, checked(1)),
+        request(storage, '7.01J9ZK0000000000000000000D', 1, checked(2)),
+        request(storage, '7.01J9ZK0000000000000000000E', 1, message(2)),
       ]);
       expect(answers).toEqual(['signs', 'signs', 'second-digest', 'signs', 'second-digest']);
     });
 
     test('bytes that were signed for one transaction are not signed for another', async () => {
       const { open } = book();
-      await open((ledger) => request(ledger, TX, 1, checked(1)));
-      expect(await open((ledger) => request(ledger, OTHER_TX, 1, checked(1)))).toBe('second-digest');
-      expect(await open((ledger) => request(ledger, OTHER_TX, 1, checked(2)))).toBe('signs');
+      await open((storage) => request(storage, TX, 1, checked(1)));
+      expect(await open((storage) => request(storage, OTHER_TX, 1, checked(1)))).toBe('second-digest');
+      expect(await open((storage) => request(storage, OTHER_TX, 1, checked(2)))).toBe('signs');
     });
 
     test('a message is no replacement of a transaction', async () => {
       const { open } = book();
-      const answers = await open((ledger) => [request(ledger, TX, 1, checked(1)), request(ledger, TX, 2, message(2))]);
+      const answers = await open((storage) => [
+        request(storage, TX, 1, checked(1)),
+        request(storage, TX, 2, message(2)),
+      ]);
       expect(answers).toEqual(['signs', 'second-digest']);
     });
 
     test('SQL says it too: no digest stands there twice', async () => {
       const { open } = book();
-      await open((ledger) => request(ledger, TX, 1, checked(1)));
-      const doubled = await open((_ledger, sql) => {
+      await open((storage) => request(storage, TX, 1, checked(1)));
+      const doubled = await open((_storage, sql) => {
         try {
           sql.exec(
             `INSERT INTO signed SELECT '${OTHER_TX}', attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed`,
@@ -167,43 +170,42 @@ export function describeStorage(book: () => Book): void {
 
     test('counts as if this node had signed it', async () => {
       const { open, restart } = book();
-      expect(await open((ledger) => ledger.remember(record(1)))).toBe(true);
+      expect(await open((storage) => storage.remember(record(1)))).toBe(true);
       await restart();
-      expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1)]);
-      expect(await open((ledger) => [request(ledger, TX, 1, checked(2)), request(ledger, TX, 1, checked(1))])).toEqual([
-        'second-digest',
-        'signs',
-      ]);
+      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1)]);
+      expect(
+        await open((storage) => [request(storage, TX, 1, checked(2)), request(storage, TX, 1, checked(1))]),
+      ).toEqual(['second-digest', 'signs']);
     });
 
     test('takes the place of nothing, and is told whether it stands', async () => {
       const { open } = book();
       const second = record(2, { attempt: 2, maxFee: '1100', maxTip: '110' });
-      const response = await open((ledger) => {
-        request(ledger, TX, 1, checked(1));
+      const response = await open((storage) => {
+        request(storage, TX, 1, checked(1));
         return [
-          ledger.remember(record(1)),
-          ledger.remember(record(2)),
-          ledger.remember(second),
-          ledger.remember(record(1)),
-          ledger.remember(record(1, { attempt: 2 })),
-          ledger.remember(record(3)),
+          storage.remember(record(1)),
+          storage.remember(record(2)),
+          storage.remember(second),
+          storage.remember(record(1)),
+          storage.remember(record(1, { attempt: 2 })),
+          storage.remember(record(3)),
         ];
       });
       expect(response).toEqual([true, false, true, true, false, false]);
-      expect(await open((ledger) => ledger.signedFor(TX))).toEqual([record(1), second]);
+      expect(await open((storage) => storage.signedFor(TX))).toEqual([record(1), second]);
     });
 
     test('is followed by no other where it does not say what it paid', async () => {
       const { open } = book();
       for (const change of [{ maxFee: null }, { maxTip: null }, { nonce: null }]) {
         const { open: another } = book();
-        await another((ledger) => ledger.remember(record(1, change)));
-        const answer = await another((ledger) => request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
+        await another((storage) => storage.remember(record(1, change)));
+        const answer = await another((storage) => request(storage, TX, 2, checked(2, { fee: 9999n, tip: 9999n })));
         expect([change, answer]).toEqual([change, 'second-digest']);
       }
-      await open((ledger) => ledger.remember(record(1)));
-      expect(await open((ledger) => request(ledger, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
+      await open((storage) => storage.remember(record(1)));
+      expect(await open((storage) => request(storage, TX, 2, checked(2, { fee: 9999n, tip: 9999n })))).toBe('signs');
     });
   });
 
@@ -219,16 +221,16 @@ export function describeStorage(book: () => Book): void {
       ['the same bytes under the next number', 2, checked(1), 'second-digest'],
     ])('%s', async (_name, attempt, what, outcome) => {
       const { open } = book();
-      await open((ledger) => request(ledger, TX, 1, checked(1)));
-      expect(await open((ledger) => request(ledger, TX, attempt, what))).toBe(outcome);
+      await open((storage) => request(storage, TX, 1, checked(1)));
+      expect(await open((storage) => request(storage, TX, attempt, what))).toBe(outcome);
     });
 
     test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
       const { open } = book();
-      await open((ledger) => request(ledger, TX, 1, checked(1)));
-      await open((ledger) => request(ledger, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
-      expect(await open((ledger) => request(ledger, TX, 1, checked(1)))).toBe('signs');
-      expect(await open((ledger) => request(ledger, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe(
+      await open((storage) => request(storage, TX, 1, checked(1)));
+      await open((storage) => request(storage, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
+      expect(await open((storage) => request(storage, TX, 1, checked(1)))).toBe('signs');
+      expect(await open((storage) => request(storage, TX, 1, checked(3, { fee: 1300n, tip: 130n })))).toBe(
         'second-digest',
       );
     });
@@ -236,21 +238,21 @@ export function describeStorage(book: () => Book): void {
 
   test('the first ban stays, whatever is found later', async () => {
     const { open, restart } = book();
-    expect(await open((ledger) => ledger.ban('aa'))).toBeNull();
-    await open((ledger) => ledger.putBan('aa', 'sign-2/ot-extension', 1));
-    await open((ledger) => ledger.putBan('aa', 'sign-3/vole', 2));
+    expect(await open((storage) => storage.ban('aa'))).toBeNull();
+    await open((storage) => storage.putBan('aa', 'sign-2/ot-extension', 1));
+    await open((storage) => storage.putBan('aa', 'sign-3/vole', 2));
     await restart();
-    expect(await open((ledger) => [ledger.ban('aa'), ledger.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
+    expect(await open((storage) => [storage.ban('aa'), storage.ban('bb')])).toEqual(['sign-2/ot-extension', null]);
   });
 
   test('a sealed record comes back as it was, and only the last one', async () => {
     const { open, restart } = book();
     const record = (number: number) => ({ kekId: 'k', salt: sid(number), iv: sid(9), ciphertext: sid(number) });
     const pair = (number: number) => ({ epoch: 1, madeAtMs: number, label: `setup ${number}`, record: record(number) });
-    await open((ledger) => ledger.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
-    await open((ledger) => ledger.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
+    await open((storage) => storage.putSealed({ ...pair(1), baseEpoch: 0, isActive: true }));
+    await open((storage) => storage.putSealed({ ...pair(2), baseEpoch: 0, isActive: true }));
     await restart();
-    expect(await open((ledger) => ledger.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
+    expect(await open((storage) => storage.allSealed())).toEqual([{ ...pair(2), isActive: true, receipts: {} }]);
   });
 
   test('shares of later epochs wait beside the one in use, and what is older goes when one of them comes into use', async () => {
@@ -259,22 +261,22 @@ export function describeStorage(book: () => Book): void {
     const share = (epoch: number, baseEpoch: number, isActive: boolean) => {
       return { epoch, baseEpoch, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
     };
-    await open((ledger) => ledger.putSealed(share(1, 0, true)));
-    await open((ledger) => ledger.putSealed(share(2, 1, false)));
-    await open((ledger) => ledger.putSealed(share(4, 1, false)));
-    expect(await open((ledger) => ledger.sealed()?.epoch)).toBe(1);
-    await open((ledger) => ledger.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
+    await open((storage) => storage.putSealed(share(1, 0, true)));
+    await open((storage) => storage.putSealed(share(2, 1, false)));
+    await open((storage) => storage.putSealed(share(4, 1, false)));
+    expect(await open((storage) => storage.sealed()?.epoch)).toBe(1);
+    await open((storage) => storage.activate(2, { receipts: { 1: 'aa' }, nowMs: 1000 }));
     await restart();
     const epochs = () =>
-      open((ledger) => ledger.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
+      open((storage) => storage.allSealed().map(({ epoch, isActive, receipts }) => [epoch, isActive, receipts]));
     expect(await epochs()).toEqual([
       [2, true, { 1: 'aa' }],
       [4, false, {}],
     ]);
     // Dealt before the second came into use, and all the same the newest that there is.
-    await open((ledger) => ledger.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
+    await open((storage) => storage.activate(4, { receipts: { 1: 'bb' }, nowMs: 2000 }));
     expect(await epochs()).toEqual([[4, true, { 1: 'bb' }]]);
-    expect(await open((ledger) => ledger.remembersSinceMs())).toBe(0);
+    expect(await open((storage) => storage.remembersSinceMs())).toBe(0);
   });
 
   test('whoever had nothing in use that a share was dealt from remembers from then on only', async () => {
@@ -282,11 +284,11 @@ export function describeStorage(book: () => Book): void {
     const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
     for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
       const { open, restart } = book();
-      for (const one of before) await open((ledger) => ledger.putSealed(one));
-      await open((ledger) => ledger.putSealed(dealt));
-      await open((ledger) => ledger.activate(3, { receipts: {}, nowMs: 1000 }));
+      for (const one of before) await open((storage) => storage.putSealed(one));
+      await open((storage) => storage.putSealed(dealt));
+      await open((storage) => storage.activate(3, { receipts: {}, nowMs: 1000 }));
       await restart();
-      expect(await open((ledger) => ledger.remembersSinceMs())).toBe(1000);
+      expect(await open((storage) => storage.remembersSinceMs())).toBe(1000);
     }
   });
 
@@ -296,17 +298,17 @@ export function describeStorage(book: () => Book): void {
     const share = (epoch: number, isActive: boolean) => {
       return { epoch, baseEpoch: epoch - 1, isActive, madeAtMs: epoch, label: `statement ${epoch}`, record };
     };
-    const seen = await open((ledger) => {
-      const epochs = () => ledger.allSealed().map(({ epoch, isActive }) => [epoch, isActive]);
-      const looks: unknown[] = [epochs(), ledger.remembersSinceMs(), ledger.policies().length];
-      ledger.putSealed(share(1, false));
-      ledger.putPolicy(policy);
-      looks.push(epochs(), ledger.policies().length);
-      ledger.putSealed(share(3, false));
-      looks.push(epochs());
-      ledger.activate(3, { receipts: {}, nowMs: 1000 });
-      looks.push(epochs(), ledger.remembersSinceMs());
-      return looks;
+    const seen = await open((storage) => {
+      const epochs = () => storage.allSealed().map(({ epoch, isActive }) => [epoch, isActive]);
+      const observations: unknown[] = [epochs(), storage.remembersSinceMs(), storage.policies().length];
+      storage.putSealed(share(1, false));
+      storage.putPolicy(policy);
+      observations.push(epochs(), storage.policies().length);
+      storage.putSealed(share(3, false));
+      observations.push(epochs());
+      storage.activate(3, { receipts: {}, nowMs: 1000 });
+      observations.push(epochs(), storage.remembersSinceMs());
+      return observations;
     });
     const both = [
       [1, false],
@@ -318,14 +320,14 @@ export function describeStorage(book: () => Book): void {
   test('policies come in order, and no version is written twice', async () => {
     const { open } = book();
     const second = { ...policy, version: 2, threshold: 3 };
-    await open((ledger) => ledger.putPolicy(second));
-    await open((ledger) => ledger.putPolicy(policy));
-    const [policies, again] = await open((ledger) => {
+    await open((storage) => storage.putPolicy(second));
+    await open((storage) => storage.putPolicy(policy));
+    const [policies, again] = await open((storage) => {
       try {
-        ledger.putPolicy({ ...policy, threshold: 1 });
-        return [ledger.policies(), 'written'];
+        storage.putPolicy({ ...policy, threshold: 1 });
+        return [storage.policies(), 'written'];
       } catch (error) {
-        return [ledger.policies(), String(error)];
+        return [storage.policies(), String(error)];
       }
     });
     expect(policies).toEqual([policy, second]);
@@ -334,12 +336,12 @@ export function describeStorage(book: () => Book): void {
 
   test('asking an object that keeps nothing leaves nothing behind', async () => {
     const { open } = book();
-    const tables = await open((ledger, sql) => {
+    const tables = await open((storage, sql) => {
       const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;
-      ledger.sealed();
-      ledger.policies();
-      ledger.ban('aa');
-      ledger.signOnce(TX, 1, { ...checked(1), record: false });
+      storage.sealed();
+      storage.policies();
+      storage.ban('aa');
+      storage.signOnce(TX, 1, { ...checked(1), record: false });
       return sql.exec('SELECT name FROM sqlite_master').toArray().length - before;
     });
     expect(tables).toBe(0);

@@ -15,7 +15,7 @@ const stating = (policyVersion: number, policyHash: string): StatementVerdict =>
   policyHash,
 });
 
-const standing = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => agreementsOf([verdict], shown)[0];
+const agreement = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => agreementsOf([verdict], shown)[0];
 
 test('a co-signer stands where the policy that it states is in the chain', () => {
   const cases: readonly (readonly [StatementVerdict, Agreement, string])[] = [
@@ -35,13 +35,13 @@ test('a co-signer stands where the policy that it states is in the chain', () =>
     [{ verdict: 'unknown', cosigner: 1, reason: 'other-nonce' }, 'unknown', 'other-nonce'],
   ];
   for (const [verdict, expected, detail] of cases) {
-    expect(standing(verdict)).toEqual({ cosigner: 1, standing: expected, detail: expect.stringContaining(detail) });
+    expect(agreement(verdict)).toEqual({ cosigner: 1, agreement: expected, detail: expect.stringContaining(detail) });
   }
 });
 
 test('for a renewal of version 4, versions 3 and 4 agree, and no other policy does', () => {
   const renewal = { chain, since: 3 };
-  const of = (verdict: StatementVerdict) => standing(verdict, renewal)?.standing;
+  const of = (verdict: StatementVerdict) => agreement(verdict, renewal)?.agreement;
   expect([of(agreeing), of(stating(3, hash(3)))]).toEqual(['agrees', 'agrees']);
   expect(of(stating(2, hash(2)))).toBe('behind');
   expect(of(stating(3, other))).toBe('other-history');
@@ -59,8 +59,8 @@ function combinations(n: number): readonly (readonly Agreement[])[] {
   return combinations(n - 1).flatMap((rest) => AGREEMENTS.map((one) => [...rest, one]));
 }
 
-const seen = (standings: readonly Agreement[]): readonly CosignerAgreement[] =>
-  standings.map((one, i) => ({ cosigner: i + 1, standing: one, detail: '' }));
+const seen = (agreements: readonly Agreement[]): readonly CosignerAgreement[] =>
+  agreements.map((one, i) => ({ cosigner: i + 1, agreement: one, detail: '' }));
 
 const sizes = [
   { n: 3, t: 2 },
@@ -72,9 +72,9 @@ const sizes = [
 test.each(sizes)('$t of $n: with t agreements each other co-signer is named, and with fewer nothing', ({ n, t }) => {
   const all = combinations(n);
   expect(all).toHaveLength(AGREEMENTS.length ** n);
-  for (const standings of all) {
-    const others = standings.flatMap((one, i) => (one === 'agrees' ? [] : [i + 1]));
-    const found = dissentersIn(seen(standings), t);
+  for (const agreements of all) {
+    const others = agreements.flatMap((one, i) => (one === 'agrees' ? [] : [i + 1]));
+    const found = dissentersIn(seen(agreements), t);
     if (n - others.length >= t) {
       expect(found.ok && found.value.map(({ cosigner }) => cosigner)).toEqual(others);
     } else {
@@ -87,11 +87,11 @@ test.each(sizes)('$t of $n: t - 1 liars never prove a policy that no honest co-s
   const honest: readonly Agreement[] = ['behind', 'other-history', 'later-version', 'unknown'];
   const games = combinations(n).filter((all) => all.slice(t - 1).every((one) => honest.includes(one)));
   expect(games).toHaveLength(5 ** (t - 1) * 4 ** (n - t + 1));
-  for (const standings of games) expect(dissentersIn(seen(standings), t).ok).toBe(false);
+  for (const agreements of games) expect(dissentersIn(seen(agreements), t).ok).toBe(false);
 });
 
 test.each(sizes)('$t of $n: n - t liars never prevent the proof of a policy that all others have', ({ n, t }) => {
   const games = combinations(n).filter((one) => one.slice(n - t).every((each) => each === 'agrees'));
   expect(games).toHaveLength(5 ** (n - t));
-  for (const standings of games) expect(dissentersIn(seen(standings), t).ok).toBe(true);
+  for (const agreements of games) expect(dissentersIn(seen(agreements), t).ok).toBe(true);
 });

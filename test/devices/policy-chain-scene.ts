@@ -19,7 +19,7 @@ export function successor(before: Policy, differences: Partial<Policy> = {}): Po
   return { ...before, version: before.version + 1, previousHash: hashOf(before), ...differences };
 }
 
-export const founding = (policy: Policy): PolicyLinkBytes => ({ policy: policyBytes(policy), mandate: null });
+export const creation = (policy: Policy): PolicyLinkBytes => ({ policy: policyBytes(policy), mandate: null });
 
 type SignApproval = (digest: string) => readonly [Actor, DeviceSignature | null];
 

@@ -6,7 +6,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { alice, amount, bob, carol, mallory, policy, vaultId } from '../domain/cast.ts';
-import { byLaptop, byPhone, changed, founding, hashOf, mandateFor, successor, unsigned } from './policy-chain-scene.ts';
+import { byLaptop, byPhone, changed, creation, hashOf, mandateFor, successor, unsigned } from './policy-chain-scene.ts';
 import { paperCosigner } from './statement-scene.ts';
 
 const pinsOf = () => [1, 2, 3].map((index) => paperCosigner(index).pin);
@@ -30,7 +30,7 @@ async function pinsAfter(...documents: readonly PolicyLinkBytes[]) {
 }
 
 test('a chain is read in order, and each policy names the one before', () => {
-  const links = linksOf(founding(first), changed(rotated));
+  const links = linksOf(creation(first), changed(rotated));
   expect(links.map(({ policy: one, hash }) => [one.version, hash])).toEqual([
     [1, hashOf(first)],
     [2, hashOf(rotated)],
@@ -39,39 +39,39 @@ test('a chain is read in order, and each policy names the one before', () => {
 
 test('a gap, another history, another vault and another mandate are no chain', () => {
   const third = successor(rotated);
-  expect(read(founding(first), changed(third))).toMatchObject({ refusal: 'broken-chain' });
-  expect(read(founding({ ...first, threshold: 1 }), changed(rotated))).toMatchObject({ refusal: 'broken-chain' });
-  expect(read(changed(rotated), founding(first))).toMatchObject({ refusal: 'broken-chain' });
+  expect(read(creation(first), changed(third))).toMatchObject({ refusal: 'broken-chain' });
+  expect(read(creation({ ...first, threshold: 1 }), changed(rotated))).toMatchObject({ refusal: 'broken-chain' });
+  expect(read(changed(rotated), creation(first))).toMatchObject({ refusal: 'broken-chain' });
   const other = parseVaultId(8);
   if (other === null) throw new Error('8 is a vault id');
-  expect(read(founding({ ...first, vaultId: other }))).toMatchObject({ refusal: 'other-vault' });
+  expect(read(creation({ ...first, vaultId: other }))).toMatchObject({ refusal: 'other-vault' });
   const swapped = { policy: policyBytes(rotated), mandate: mandateFor(third) };
-  expect(read(founding(first), swapped)).toMatchObject({ refusal: 'other-mandate' });
+  expect(read(creation(first), swapped)).toMatchObject({ refusal: 'other-mandate' });
   expect(read({ policy: policyBytes(first).subarray(1), mandate: null })).toMatchObject({ refusal: 'malformed' });
 });
 
 test('pins follow a policy that the quorum of the one before has approved with its devices', async () => {
-  expect(await pinsAfter(founding(first), changed(rotated))).toEqual(fresh);
+  expect(await pinsAfter(creation(first), changed(rotated))).toEqual(fresh);
   const more = successor(rotated, { threshold: 3 });
-  expect(await pinsAfter(founding(first), changed(rotated), changed(more))).toEqual(fresh);
+  expect(await pinsAfter(creation(first), changed(rotated), changed(more))).toEqual(fresh);
 });
 
 test('pins stay under a policy that names the same co-signers, or none', async () => {
   const { cosigners: _, ...unpinned } = successor(first);
-  expect(await pinsAfter(founding(first))).toEqual(old);
-  expect(await pinsAfter(founding(first), changed(successor(first, { threshold: 3 }), []))).toEqual(old);
-  expect(await pinsAfter(founding(first), changed(unpinned, []))).toEqual(old);
+  expect(await pinsAfter(creation(first))).toEqual(old);
+  expect(await pinsAfter(creation(first), changed(successor(first, { threshold: 3 }), []))).toEqual(old);
+  expect(await pinsAfter(creation(first), changed(unpinned, []))).toEqual(old);
 });
 
 test('pins do not follow a policy without the approvals of the quorum before it', async () => {
   const refusals = await Promise.all([
-    pinsAfter(founding(first), changed(rotated, [byLaptop])),
-    pinsAfter(founding(first), changed(rotated, [byLaptop, byLaptop])),
-    pinsAfter(founding(first), changed(rotated, [unsigned(alice), unsigned(bob), unsigned(carol)])),
-    pinsAfter(founding(first), changed(rotated, [unsigned(mallory), byPhone])),
-    pinsAfter(founding(first), founding(rotated)),
+    pinsAfter(creation(first), changed(rotated, [byLaptop])),
+    pinsAfter(creation(first), changed(rotated, [byLaptop, byLaptop])),
+    pinsAfter(creation(first), changed(rotated, [unsigned(alice), unsigned(bob), unsigned(carol)])),
+    pinsAfter(creation(first), changed(rotated, [unsigned(mallory), byPhone])),
+    pinsAfter(creation(first), creation(rotated)),
     // The approvals are another change's.
-    pinsAfter(founding(first), {
+    pinsAfter(creation(first), {
       ...changed(rotated),
       mandate: { ...mandateFor(rotated), approvals: mandateFor(successor(first, { threshold: 3 })).approvals },
     }),
@@ -82,13 +82,13 @@ test('pins do not follow a policy without the approvals of the quorum before it'
 test('pins do not follow out of token mode, where approvals are the word of the coordinator', async () => {
   const byToken: Policy = { ...policy, cosigners: old };
   const next = successor(byToken, { cosigners: fresh });
-  const links = linksOf(founding(byToken), changed(next));
+  const links = linksOf(creation(byToken), changed(next));
   const pinned = { pins: old, policy: { version: 1, hash: hashOf(byToken) } };
   expect(await pinsUnder(pinned, links)).toEqual({ ok: false, refusal: 'unproven-pins' });
 });
 
 test('pins do not follow a chain that is older than what the device has verified, or another one', async () => {
-  const links = linksOf(founding(first), changed(rotated));
+  const links = linksOf(creation(first), changed(rotated));
   const under = (version: number, hash: string) => pinsUnder({ pins: old, policy: { version, hash } }, links);
   expect(await under(3, hashOf(rotated))).toEqual({ ok: false, refusal: 'older-policy' });
   expect(await under(1, hashOf(rotated))).toEqual({ ok: false, refusal: 'other-history' });

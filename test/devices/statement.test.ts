@@ -32,8 +32,8 @@ function statement(cosigner: number, differences: Partial<PolicyStatement> = {})
 
 const entry = (cosigner: number, signed: unknown): StatementEntry => ({ cosigner, keyId: KEY, statement: signed });
 const honest = [entry(1, one.sign(statement(1))), entry(2, two.sign(statement(2))), entry(3, three.sign(statement(3)))];
-const verify = (entries: readonly StatementEntry[], question = request) =>
-  verifyStatements({ pins, request: question, nowMs: NOON_MS, entries });
+const verify = (entries: readonly StatementEntry[], query = request) =>
+  verifyStatements({ pins, request: query, nowMs: NOON_MS, entries });
 
 /** What is proven of co-signer 3 when this was delivered for it, and the two others agree. */
 const ofThird = (...delivered: readonly StatementEntry[]) => {

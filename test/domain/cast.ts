@@ -13,7 +13,7 @@ import { NO_RULES } from '#domain/policy/rules.ts';
 import type {
   Actor,
   Attempt,
-  AppraisedInclusion,
+  ValuedInclusion,
   Transaction,
   TransactionState,
 } from '#domain/transaction/transaction.ts';
@@ -167,7 +167,7 @@ export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, dec
 /** A vault that has dealt with nobody. */
 export const NO_COUNTERPARTIES: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
 
-export function inclusion(differences: Partial<AppraisedInclusion> = {}): AppraisedInclusion {
+export function inclusion(differences: Partial<ValuedInclusion> = {}): ValuedInclusion {
   return {
     hash: HASH,
     blockNumber: '100',

@@ -33,7 +33,7 @@ const DEEP_ENOUGH = 3;
 type Depth = 1 | 3 | 'final';
 
 /** The record, and what is true around it. Bits are by the number of an attempt. */
-interface Place {
+interface Position {
   readonly record: Transaction;
   readonly isLate: boolean;
   readonly hasCarol: boolean;
@@ -53,34 +53,34 @@ const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
 const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
-function after(place: Place, event: TransactionEvent): Place {
+function after(position: Position, event: TransactionEvent): Position {
   const context = {
-    nowMs: place.isLate ? EXPIRES_AT_MS : NOON_MS,
-    policy: place.hasCarol ? policy : WITHOUT_CAROL,
+    nowMs: position.isLate ? EXPIRES_AT_MS : NOON_MS,
+    policy: position.hasCarol ? policy : WITHOUT_CAROL,
     spentOf: UNSPENT,
   };
-  const decided = decide(place.record, event, context);
-  return decided.ok && decided.value.changed ? { ...place, record: decided.value.transaction } : place;
+  const decided = decide(position.record, event, context);
+  return decided.ok && decided.value.changed ? { ...position, record: decided.value.transaction } : position;
 }
 
 /** What people do, in any order and as often as they like. */
-function byPeople(place: Place): Place[] {
-  const { record, hasCarol } = place;
+function byPeople(position: Position): Position[] {
+  const { record, hasCarol } = position;
   const signers = hasCarol ? PEOPLE : PEOPLE.slice(0, 2);
-  const later: Place = { ...place, isLate: true };
-  const alone = after({ ...place, hasCarol: false }, { type: 'dropVotes', policy: WITHOUT_CAROL });
+  const later: Position = { ...position, isLate: true };
+  const alone = after({ ...position, hasCarol: false }, { type: 'dropVotes', policy: WITHOUT_CAROL });
   return [
-    ...signers.map((actor) => after(place, { type: 'approve', actor, device: null, digest: DIGEST })),
-    after(place, { type: 'reject', actor: bob }),
-    after(place, { type: 'cancel', actor: alice }),
-    after(place, { type: 'speedUp', actor: alice }),
+    ...signers.map((actor) => after(position, { type: 'approve', actor, device: null, digest: DIGEST })),
+    after(position, { type: 'reject', actor: bob }),
+    after(position, { type: 'cancel', actor: alice }),
+    after(position, { type: 'speedUp', actor: alice }),
     ...(isFinal(record.state) ? [] : [later, after(later, { type: 'expire' }), alone]),
   ];
 }
 
 /** What consumers report, of now or of long ago. */
-function byMachines(place: Place): Place[] {
-  const { record, everOut, everSigned, isBad } = place;
+function byMachines(position: Position): Position[] {
+  const { record, everOut, everSigned, isBad } = position;
   const attempts = record.attempts.map(({ number }) => number);
   const prepares = (['intent', 'cancellation'] as const).map((purpose): TransactionEvent => {
     return { type: 'prepare', attempt: { ...PREPARED, purpose } };
@@ -96,7 +96,7 @@ function byMachines(place: Place): Place[] {
       ...(isBad ? [refusal(attempt, false), refusal(attempt, true)] : []),
     ];
   });
-  const reported = place.seen.map((line): TransactionEvent => {
+  const reported = position.seen.map((line): TransactionEvent => {
     const [attempt = '', depth = ''] = line.split(' ');
     return included(Number.parseInt(attempt, 10), depth === 'final' ? 'final' : depth === '3' ? 3 : 1);
   });
@@ -117,7 +117,7 @@ function byMachines(place: Place): Place[] {
     { type: 'waitForNonce', blocker: { transactionId: null } },
     { type: 'waitForNonce', blocker: null },
   ];
-  return events.map((event) => knowing(after(place, event)));
+  return events.map((event) => knowing(after(position, event)));
 }
 
 const refusal = (attempt: number, blocksOthers: boolean): TransactionEvent => {
@@ -125,12 +125,12 @@ const refusal = (attempt: number, blocksOthers: boolean): TransactionEvent => {
 };
 
 /** What is signed in the record is read by somebody. */
-function knowing(place: Place): Place {
-  const bits = place.record.attempts.reduce(
+function knowing(position: Position): Position {
+  const bits = position.record.attempts.reduce(
     (sum, { number, signed }) => (signed === null ? sum : sum | (1 << number)),
     0,
   );
-  return { ...place, everSigned: place.everSigned | bits };
+  return { ...position, everSigned: position.everSigned | bits };
 }
 
 function included(attempt: number, depth: Depth): TransactionEvent {
@@ -140,26 +140,30 @@ function included(attempt: number, depth: Depth): TransactionEvent {
 }
 
 /** What the network and the chain do by themselves with what was handed to them. */
-function byTheWorld(place: Place): Place[] {
-  const { out, everOut, everSigned, mined, isBad } = place;
-  const next: Place[] = [];
+function byTheWorld(position: Position): Position[] {
+  const { out, everOut, everSigned, mined, isBad } = position;
+  const next: Position[] = [];
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt++) {
     const bit = 1 << attempt;
     if (has(everSigned, attempt) && !has(out, attempt) && !isBad) {
-      next.push({ ...place, out: out | bit, everOut: everOut | bit });
+      next.push({ ...position, out: out | bit, everOut: everOut | bit });
     }
-    if (has(out, attempt)) next.push({ ...place, out: out & ~bit });
-    if (has(out, attempt) && mined === null) next.push(withBlock(place, { attempt, depth: 1 }));
+    if (has(out, attempt)) next.push({ ...position, out: out & ~bit });
+    if (has(out, attempt) && mined === null) next.push(withBlock(position, { attempt, depth: 1 }));
   }
-  if (mined?.depth === 1) next.push(withBlock(place, { ...mined, depth: 3 }));
-  if (mined?.depth === 3) next.push(withBlock(place, { ...mined, depth: 'final' }));
-  if (mined !== null && mined.depth !== 'final') next.push({ ...place, mined: null });
+  if (mined?.depth === 1) next.push(withBlock(position, { ...mined, depth: 3 }));
+  if (mined?.depth === 3) next.push(withBlock(position, { ...mined, depth: 'final' }));
+  if (mined !== null && mined.depth !== 'final') next.push({ ...position, mined: null });
   return next;
 }
 
-function withBlock(place: Place, mined: NonNullable<Place['mined']>): Place {
+function withBlock(position: Position, mined: NonNullable<Position['mined']>): Position {
   const line = `${mined.attempt} ${mined.depth}`;
-  return { ...place, mined, seen: place.seen.includes(line) ? place.seen : [...place.seen, line].toSorted() };
+  return {
+    ...position,
+    mined,
+    seen: position.seen.includes(line) ? position.seen : [...position.seen, line].toSorted(),
+  };
 }
 
 /** Only then the number of times that it was sent decides anything. */
@@ -175,7 +179,7 @@ const shape = (attempt: Attempt) => {
 };
 
 /** Two places with the same name are the same for everything that can follow. */
-function nameOf({ record, ...around }: Place): string {
+function nameOf({ record, ...around }: Position): string {
   const { state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld } = record;
   const approvers = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
   const where = found === null ? '' : `${numberOf(found.hash)} ${found.confirmations} ${found.finalized}`;
@@ -199,12 +203,12 @@ function nameOf({ record, ...around }: Place): string {
   ].join('|');
 }
 
-function purposeOf({ attempts }: Transaction, mined: Place['mined']): string | null {
+function purposeOf({ attempts }: Transaction, mined: Position['mined']): string | null {
   return attempts.find(({ number }) => number === mined?.attempt)?.purpose ?? null;
 }
 
 /** What must never be, whatever happened before. */
-function faultOf({ record, everOut, mined }: Place): string | null {
+function faultOf({ record, everOut, mined }: Position): string | null {
   const { state, approvals, attempts, inclusion: found } = record;
   const people = new Set(approvals.map(({ actor }) => actor.userId));
   if (people.size < approvals.length) return 'a person counts twice';
@@ -225,8 +229,8 @@ function faultOf({ record, everOut, mined }: Place): string | null {
 }
 
 /** Everybody does what there is to do, in fair weather. Gives how it ends. */
-function ended(place: Place): Place {
-  let now = place;
+function ended(position: Position): Position {
+  let now = position;
   for (let step = 0; step < 60; step++) {
     const job = outstandingJob(now.record);
     if (job === null) return now;
@@ -235,71 +239,71 @@ function ended(place: Place): Place {
   return now;
 }
 
-function worked(place: Place, job: NonNullable<ReturnType<typeof outstandingJob>>): Place {
-  const newest = newestAttempt(place.record);
+function worked(position: Position, job: NonNullable<ReturnType<typeof outstandingJob>>): Position {
+  const newest = newestAttempt(position.record);
   const number = newest?.number ?? 0;
   switch (job) {
     case 'expire':
-      return after({ ...place, isLate: true }, { type: 'expire' });
+      return after({ ...position, isLate: true }, { type: 'expire' });
     case 'sign': {
-      const purpose = nextPurpose(place.record);
-      const prepared = after(place, { type: 'prepare', attempt: { ...PREPARED, purpose } });
+      const purpose = nextPurpose(position.record);
+      const prepared = after(position, { type: 'prepare', attempt: { ...PREPARED, purpose } });
       const attempt = newestAttempt(prepared.record)?.number ?? 0;
       return after(prepared, { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) });
     }
     case 'broadcast':
-      if (place.isBad) return after(place, { type: 'refuseBroadcast', attempt: number, answer: 'no' });
+      if (position.isBad) return after(position, { type: 'refuseBroadcast', attempt: number, answer: 'no' });
       return after(
-        { ...place, out: place.out | (1 << number), everOut: place.everOut | (1 << number) },
+        { ...position, out: position.out | (1 << number), everOut: position.everOut | (1 << number) },
         { type: 'send', attempt: number, outcome: 'accepted', answer: null },
       );
     case 'confirm': {
-      if (place.mined !== null) {
-        const { attempt } = place.mined;
-        return after({ ...place, mined: { attempt, depth: 'final' } }, included(attempt, 'final'));
+      if (position.mined !== null) {
+        const { attempt } = position.mined;
+        return after({ ...position, mined: { attempt, depth: 'final' } }, included(attempt, 'final'));
       }
-      const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(place.out, attempt));
-      if (waiting === undefined) return after(place, { type: 'miss', inMempool: false, nonceTaken: false });
+      const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(position.out, attempt));
+      if (waiting === undefined) return after(position, { type: 'miss', inMempool: false, nonceTaken: false });
       const mined = { attempt: waiting, depth: 'final' as const };
-      return after({ ...place, mined }, included(waiting, 'final'));
+      return after({ ...position, mined }, included(waiting, 'final'));
     }
     case 'settle':
-      return after(place, { type: 'settle' });
+      return after(position, { type: 'settle' });
   }
 }
 
-function endingFault(place: Place): string | null {
+function endingFault(position: Position): string | null {
   // What may be out is never given up, whatever nodes say of it: somebody has to look.
-  if (place.isBad && place.record.attempts.some(({ sent }) => sent !== null)) return null;
-  const { record, mined } = ended(place);
+  if (position.isBad && position.record.attempts.some(({ sent }) => sent !== null)) return null;
+  const { record, mined } = ended(position);
   if (outstandingJob(record) !== null || !isFinal(record.state)) return `it never ends: ${record.state}`;
   const purpose = purposeOf(record, mined);
   if ((record.state === 'SUCCEEDED') !== (purpose === 'intent')) return `it ends as ${record.state}, mined: ${purpose}`;
   return record.nonceHeld ? 'its nonce is held for ever' : null;
 }
 
-function explore(isBad: boolean): { readonly places: number; readonly faults: readonly string[] } {
+function explore(isBad: boolean): { readonly positions: number; readonly faults: readonly string[] } {
   const bare = { attempts: [], approvals: [], nonceHeld: false };
   const chain = { out: 0, everOut: 0, everSigned: 0, mined: null, seen: [] };
-  const start: Place = { record: transactionIn('SUBMITTED', bare), isLate: false, hasCarol: true, ...chain, isBad };
+  const start: Position = { record: transactionIn('SUBMITTED', bare), isLate: false, hasCarol: true, ...chain, isBad };
   const known = new Set([nameOf(start)]);
   const faults: string[] = [];
   let edge = [start];
   while (edge.length > 0 && faults.length === 0) {
-    const further: Place[] = [];
-    for (const place of edge) {
-      for (const next of [...byPeople(place), ...byMachines(place), ...byTheWorld(place)]) {
+    const further: Position[] = [];
+    for (const position of edge) {
+      for (const next of [...byPeople(position), ...byMachines(position), ...byTheWorld(position)]) {
         const name = nameOf(next);
         if (known.has(name)) continue;
         known.add(name);
         further.push(next);
         const fault = faultOf(next) ?? endingFault(next);
-        if (fault !== null) faults.push(`${fault}: ${nameOf(place)} to ${name}`);
+        if (fault !== null) faults.push(`${fault}: ${nameOf(position)} to ${name}`);
       }
     }
     edge = further;
   }
-  return { places: known.size, faults };
+  return { positions: known.size, faults };
 }
 
 test.each([
@@ -308,9 +312,9 @@ test.each([
 ])(
   'every state that a payment can be in, %s, is sound and comes to its right end',
   (_, isBad) => {
-    const { places, faults } = explore(isBad);
+    const { positions, faults } = explore(isBad);
     expect(faults.slice(0, 3)).toEqual([]);
-    expect(places).toBeGreaterThan(1_000);
+    expect(positions).toBeGreaterThan(1_000);
   },
   600_000,
 );

@@ -68,8 +68,8 @@ async function chainsOwn(hashes: readonly Hex[]): Promise<ReadonlyMap<string, st
 
 /** What a history shows of payments: of each that stands, its block. */
 function shownOf(records: readonly TransactionRecord[]): ReadonlyMap<string, string> {
-  const standing = records.filter(({ state, visible }) => state === 'SUCCEEDED' && visible);
-  return new Map(standing.map(({ txHash, block }) => [txHash ?? '', block?.hash ?? '']));
+  const agreement = records.filter(({ state, visible }) => state === 'SUCCEEDED' && visible);
+  return new Map(agreement.map(({ txHash, block }) => [txHash ?? '', block?.hash ?? '']));
 }
 
 function same(one: ReadonlyMap<string, string>, other: ReadonlyMap<string, string>): boolean {
@@ -87,7 +87,7 @@ test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async
   await pollUntil('ten records', async () => ((await incoming()).length < 10 ? null : true), DEADLINE_MS);
   await monitor.stop();
   const { alice } = world.people();
-  await alice.client.lookAgain(vault.id);
+  await alice.client.requestRescan(vault.id);
   const truth = await chainsOwn(sent);
   const sum = (seen: readonly TransactionRecord[], token: string | null) =>
     seen

@@ -42,13 +42,13 @@ async function solanaWallet(name: string, lamports: bigint) {
   const vault = await world.vault(name, { chains: [SOLANA] });
   const address = vault.addresses[SOLANA] ?? '';
   if (!isPublicKey(address)) throw new Error('the wallet has an address');
-  node.ledger.airdrop(address, lamports);
+  node.chain.airdrop(address, lamports);
   const pay = (to: Address, amount: bigint) =>
     world.approved({ vaultId: vault.id, chain: SOLANA, to, amount: amount.toString() });
   return { address, pay };
 }
 
-const lamportsOf = (address: Address) => node.ledger.account(address)?.lamports ?? 0n;
+const lamportsOf = (address: Address) => node.chain.account(address)?.lamports ?? 0n;
 
 test('of three payments the one that does not fit waits, the next one goes by it, and a deposit lets it go on', async () => {
   const { alice } = world.people();

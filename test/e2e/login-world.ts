@@ -19,10 +19,10 @@ export async function comesBack(
 /** The whole stack, in which people log in with a real issuer. @param urlOf the service as its readers call it */
 export async function startLoginWorld(
   urlOf: (url: string) => string = (url) => url,
-  wanted: Partial<Pick<WorldOptions, 'rateLimits' | 'approvalOrigin'>> = {},
+  requested: Partial<Pick<WorldOptions, 'rateLimits' | 'approvalOrigin'>> = {},
 ) {
   const issuer = await startLocalIssuer();
-  const world = await startWorld({ ...wanted, login: issuer.login });
+  const world = await startWorld({ ...requested, login: issuer.login });
   const url = urlOf(world.stack().url);
   issuer.serve(url);
   return {

@@ -79,8 +79,8 @@ async function shareOfNode(index: number): Promise<KeyShare> {
     };
     // The record of a pair does not open at the place of a share.
     const madeAtMs = Number.parseInt(row['made_at_ms'] ?? '', 10);
-    const place = { kind: 'share', node: partyOf(index), name: keyId, epoch: 1, madeAtMs };
-    const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], place, record);
+    const position = { kind: 'share', node: partyOf(index), name: keyId, epoch: 1, madeAtMs };
+    const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], position, record);
     if (opened !== null) return decodeKeyShare(keyId, opened);
   }
   throw new Error(`node ${index} has no share`);

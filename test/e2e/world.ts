@@ -50,17 +50,26 @@ export interface WorldOptions {
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
 /** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
-export async function startWorld(wanted: WorldOptions = {}) {
-  const { rateLimits = UNLIMITED, solanaUrl, bitcoinUrl, entry, cosigners, cosignerUrls, recoveryKeys, login } = wanted;
-  const { approvalOrigin } = wanted;
-  const folder = wanted.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
+export async function startWorld(requested: WorldOptions = {}) {
+  const {
+    rateLimits = UNLIMITED,
+    solanaUrl,
+    bitcoinUrl,
+    entry,
+    cosigners,
+    cosignerUrls,
+    recoveryKeys,
+    login,
+  } = requested;
+  const { approvalOrigin } = requested;
+  const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   const anvil = await startAnvil();
   const gate = await startGate(anvil.url);
   const secondGate = await startGate(anvil.url);
   const options: StackOptions = {
     folder,
     rpcUrls: {
-      anvil: wanted.hasSecondNode === true ? [gate.url, secondGate.url] : [gate.url],
+      anvil: requested.hasSecondNode === true ? [gate.url, secondGate.url] : [gate.url],
       ...(solanaUrl === undefined ? {} : { 'solana-local': [solanaUrl] }),
       ...(bitcoinUrl === undefined ? {} : { 'bitcoin-regtest': [bitcoinUrl] }),
     },
@@ -125,7 +134,7 @@ export async function startWorld(wanted: WorldOptions = {}) {
       await gate.stop();
       await secondGate.stop();
       await anvil.stop();
-      if (wanted.folder === undefined) await rm(folder, { recursive: true, force: true });
+      if (requested.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 }
@@ -144,11 +153,11 @@ export function taken(person: Person, id: string): Promise<TransactionRecord> {
 export function reaches(
   person: Person,
   id: string,
-  wanted: (record: TransactionRecord) => boolean,
+  requested: (record: TransactionRecord) => boolean,
 ): Promise<TransactionRecord> {
-  const look = async () => {
+  const observation = async () => {
     const record = await person.client.read(id);
-    return wanted(record) ? record : null;
+    return requested(record) ? record : null;
   };
-  return pollUntil(`wanted state of ${id}`, look, DEADLINE_MS);
+  return pollUntil(`wanted state of ${id}`, observation, DEADLINE_MS);
 }

@@ -207,30 +207,30 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
   }
   if (body === undefined) return method === 'GET' || chance() < 0.9 ? null : pick(chance, ['{}', '{"a":1}', '[]', ' ']);
   const vaultId = pick(chance, [world.vaultId, world.vaultId, world.vaultId, world.strangeVaultId, 999_999]);
-  const place = { vaultId, chain: 'anvil', note: 'fuzz' };
+  const position = { vaultId, chain: 'anvil', note: 'fuzz' };
   const bodies: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     '/transaction/estimate-fee': { vaultId, chain: 'anvil', to: RECIPIENT, amount: '1' },
     '/transaction/transfer': {
-      ...place,
+      ...position,
       to: RECIPIENT,
       amount: '1',
       tokenAddress: null,
       memo: null,
       recipientMayHaveNoKey: false,
     },
-    '/transaction/message': { ...place, message: 'hello' },
+    '/transaction/message': { ...position, message: 'hello' },
     '/transaction/message/verify': {
       chain: pick(chance, ['anvil', 'ethereum', 'solana', 'bitcoin']),
       address: pick(chance, [RECIPIENT, 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l', '1'.repeat(31) + '2']),
       message: 'hello',
       signature: pick(chance, [`0x${'11'.repeat(64)}1b`, 'smpAA==', '1'.repeat(64)]),
     },
-    '/transaction/contract-interaction': { ...place, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
-    '/transaction/erc20-approve': { ...place, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
+    '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
+    '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
     '/vault/:vaultId/consolidate': {
       chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
-      coins: 3,
+      utxos: 3,
       note: 'fuzz',
     },
     '/vault/:vaultId/policy-change': {

@@ -133,7 +133,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
   const [alice, bob, carol] = [await enter('alice'), await enter('bob'), await enter('carol')];
   const [victor, mallory] = [await enter('victor'), await enter('mallory')];
   const signers = [alice, bob, carol].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] }));
-  const founded = await asService('POST /internal/vault', {
+  const opened = await asService('POST /internal/vault', {
     name: 'Treasury',
     members: [...signers, { userId: victor.id, roles: ['viewer'] }],
     threshold: 2,
@@ -142,8 +142,8 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     chains: ['anvil'],
     ...differences,
   });
-  expect(founded.status).toBe(201);
-  const id: number = founded.body['id'];
+  expect(opened.status).toBe(201);
+  const id: number = opened.body['id'];
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
   const key = {
@@ -151,7 +151,7 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
     scheme: 'ecdsa-secp256k1',
     publicKey: '02',
     publicShares: {},
-    addresses: Object.fromEntries(founded.body['chains'].map((chain: string) => [chain, WALLET])),
+    addresses: Object.fromEntries(opened.body['chains'].map((chain: string) => [chain, WALLET])),
   } as const;
   await coordinator.VAULT.getByName(`vault:${id}`).recordKey(key);
   return { id, alice, bob, carol, victor, mallory };

@@ -124,7 +124,7 @@ test('cron wakes every vault in its turn, hundreds of them in one run', async ()
   for (let i = 0; i < 250; i++) {
     await allocateVault(coordinator.DB, { name: 'quiet', reference: `quiet-${i}`, createdAtMs: 0 });
   }
-  const query = { nudgedBeforeMs: 1_000, nowMs: 2_000, limit: 200 };
+  const query = { wokenBeforeMs: 1_000, nowMs: 2_000, limit: 200 };
   const first = await claimVaultsToWake(coordinator.DB, query);
   const second = await claimVaultsToWake(coordinator.DB, query);
   expect(first.length).toBe(200);

@@ -93,7 +93,7 @@ test('a long delivery becomes several, none of which is lost when it is split tw
 });
 
 /** A node that is configured and does not answer. */
-const AWAY = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
+const UNREACHABLE = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
 
 test('while its chain can not be asked a delivery waits, longer each time, and is given up after a day', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -102,16 +102,16 @@ test('while its chain can not be asked a delivery waits, longer each time, and i
   });
   const id = await kept(1);
   const { sent, env } = withQueue();
-  const away = { ...env, ...AWAY };
-  await consumed([{ deliveryId: id }], away);
+  const unreachable = { ...env, ...UNREACHABLE };
+  await consumed([{ deliveryId: id }], unreachable);
   const first = await row(id);
-  await consumed([{ deliveryId: id }], away);
+  await consumed([{ deliveryId: id }], unreachable);
   const second = await row(id);
   expect([first?.state, first?.tries, second?.tries, first?.outcome]).toEqual(['open', 1, 2, '{"away":1}']);
   expect((second?.dueAtMs ?? 0) - (first?.dueAtMs ?? 0)).toBeGreaterThan(1_000);
   expect(sent).toEqual([id, id]);
   vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 24 * HOUR_MS });
-  await consumed([{ deliveryId: id }], away);
+  await consumed([{ deliveryId: id }], unreachable);
   expect((await row(id))?.state).toBe('failed');
   said.mockRestore();
 });
@@ -129,12 +129,12 @@ test('what a node does not have is asked for once more where it was away before:
   const { env } = withQueue();
   const once = async (node: typeof emptyNode) => {
     vi.stubGlobal('fetch', node);
-    await consumed([{ deliveryId: id }], { ...env, ...AWAY });
+    await consumed([{ deliveryId: id }], { ...env, ...UNREACHABLE });
     const { state, outcome } = (await row(id)) ?? {};
     return [state, outcome];
   };
-  const away = () => Promise.reject(new Error('the node is away'));
-  expect(await once(away)).toEqual(['open', '{"away":1}']);
+  const unreachable = () => Promise.reject(new Error('the node is away'));
+  expect(await once(unreachable)).toEqual(['open', '{"away":1}']);
   expect(await once(emptyNode)).toEqual(['open', '{"later":1}']);
   expect(((await row(id))?.dueAtMs ?? 0) - Date.now()).toBeGreaterThan(9 * 60_000);
   expect(await once(emptyNode)).toEqual(['done', '{"none":1}']);

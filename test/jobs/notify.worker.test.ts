@@ -73,7 +73,7 @@ async function receives(treasury: Treasury, hash: string, units: bigint): Promis
   const movements = [{ uid: 'top', kind: 'native' as const, ...parties, amount: amountOf(units) }];
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
-  await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  await vaultOf(treasury).recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.alice.token });
   return idOf(list.body['transactions'].find(({ txHash }: { txHash: string }) => txHash === hash)?.id);
 }
@@ -141,7 +141,7 @@ test('who has to approve is asked, and whoever made it is not; everybody hears h
 
 test('a browser that is gone is forgotten, one whose service fails stays, and neither keeps the others waiting', async () => {
   const treasury = await foundTreasury();
-  const [gone, busy, away, fine] = [
+  const [gone, busy, unreachable, fine] = [
     await subscribed(treasury.alice),
     await subscribed(treasury.alice),
     await subscribed(treasury.alice),
@@ -150,13 +150,13 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
   const { requested: requests, read } = pushService((url) => {
     if (url === gone.subscription.endpoint) return 410;
     if (url === busy.subscription.endpoint) return 503;
-    return url === away.subscription.endpoint ? 'away' : 201;
+    return url === unreachable.subscription.endpoint ? 'away' : 201;
   });
   const id = await receives(treasury, '0xab', 1n);
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(await read(fine)).toHaveLength(1);
   const times = (browser: Browser) => requests.filter((url) => url === browser.subscription.endpoint).length;
-  expect([times(gone), times(busy), times(away), times(fine)]).toEqual([1, 2, 2, 1]);
+  expect([times(gone), times(busy), times(unreachable), times(fine)]).toEqual([1, 2, 2, 1]);
   const left = await call('GET /push-subscription', { token: treasury.alice.token });
   expect(left.body['subscriptions']).toHaveLength(2);
   // Nothing waits for them: it is done.
@@ -178,7 +178,7 @@ test('what is over, hidden or an hour old wakes nobody', async () => {
   expect(requests).toEqual([]);
 });
 
-const newsOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
+const changesOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
   ids.map((transactionId) => ({ vaultId: treasury.id, transactionId, job: 'notify' }));
 
 /** With a vault namespace and a database that count what they are asked. */
@@ -218,7 +218,7 @@ test('the news of one vault are told together, each once, and whoever knows some
   const dust = await receives(treasury, '0xb4', 0n);
   const { requested: requests, env } = counting();
   const [first] = ids;
-  const messages = newsOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
+  const messages = changesOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
   expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 5, retried: 0 });
   const reported = (await read(bob)).map(({ transactionId }) => String(transactionId));
   expect(reported.toSorted()).toEqual(ids.toSorted());
@@ -278,15 +278,15 @@ test('nobody is told twice because a browser that is gone could not be forgotten
 
 test('a vault that can not be asked keeps no news of another vault back', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const [away, here] = [await foundTreasury(), await foundTreasury()];
-  const [bob, other] = [await subscribed(here.bob), await subscribed(away.bob)];
+  const [unreachable, here] = [await foundTreasury(), await foundTreasury()];
+  const [bob, other] = [await subscribed(here.bob), await subscribed(unreachable.bob)];
   const { read } = pushService();
   const messages = [
-    ...newsOf(away, [await receives(away, '0xb6', 1n), await receives(away, '0xb7', 1n)]),
-    ...newsOf(here, [await receives(here, '0xb8', 1n)]),
+    ...changesOf(unreachable, [await receives(unreachable, '0xb6', 1n), await receives(unreachable, '0xb7', 1n)]),
+    ...changesOf(here, [await receives(here, '0xb8', 1n)]),
   ];
   const getByName = (name: string) => {
-    if (name === `vault:${away.id}`) throw new Error('it is away');
+    if (name === `vault:${unreachable.id}`) throw new Error('it is away');
     return coordinator.VAULT.getByName(name);
   };
   const env = { ...coordinator, VAULT: { getByName } } as unknown as CoordinatorEnv;
@@ -296,7 +296,7 @@ test('a vault that can not be asked keeps no news of another vault back', async 
   const counted = counting();
   const again = { env: counted.env, attempts: 2 };
   expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
-  expect(counted.requested.filter((one) => one === `vault:${away.id} work`)).toHaveLength(2);
+  expect(counted.requested.filter((one) => one === `vault:${unreachable.id} work`)).toHaveLength(2);
   expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 2]);
   said.mockRestore();
 });

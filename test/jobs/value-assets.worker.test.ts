@@ -32,21 +32,21 @@ const text = (value: string) => {
 };
 
 /** A node on which every token is called MEME, and a source that knows every price, or is away. */
-async function world({ isAway = false } = {}) {
+async function world({ isUnreachable = false } = {}) {
   // The first request makes the tables of this file.
   await asService('GET /internal/vault/1');
   vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
   const requested = { node: 0, prices: 0 };
-  const story = { isAway };
+  const story = { isUnreachable };
   vi.stubGlobal('fetch', async (input: string | Request, init?: RequestInit) => {
     const request = new Request(input, init);
     const { url } = request;
     if (url.startsWith('http://prices.test')) {
       requested.prices += 1;
-      if (story.isAway) return new Response('', { status: 503 });
+      if (story.isUnreachable) return new Response('', { status: 503 });
       const ids = url.split('/').at(-1)?.split(',') ?? [];
-      const coin = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
-      return Response.json({ coins: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), coin])) });
+      const utxo = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
+      return Response.json({ utxos: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), utxo])) });
     }
     requested.node += 1;
     const { method, params, id } = JSON.parse(await request.text());
@@ -58,7 +58,7 @@ async function world({ isAway = false } = {}) {
     const result = method === 'eth_chainId' ? '0x1' : said[params[0].data];
     return Response.json({ jsonrpc: '2.0', id, result });
   });
-  return { asked: requested, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
+  return { requested, story, later: (ms: number) => vi.setSystemTime(Date.now() + ms) };
 }
 
 const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => [
@@ -67,7 +67,7 @@ const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => 
 ];
 
 test('what a token says and what it is worth are asked once, and again when they are old', async () => {
-  const { asked: requested, later } = await world();
+  const { requested, later } = await world();
   const token = newToken();
   const first = await valueTokens(env, ethereum, [token]);
   expect(first.native.price).toMatchObject({ state: 'known', usdE12: '2000000000000' });
@@ -84,11 +84,11 @@ test('what a token says and what it is worth are asked once, and again when they
 });
 
 test('a source that is away is left in peace for half a minute, and then asked again', async () => {
-  const { asked: requested, story, later } = await world({ isAway: true });
+  const { requested, story, later } = await world({ isUnreachable: true });
   const token = newToken();
   later(60 * MINUTE_MS);
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
-  story.isAway = false;
+  story.isUnreachable = false;
   expect(states(await valueTokens(env, ethereum, [token]))).toEqual(['unavailable', 'unavailable']);
   expect(requested.prices).toBe(1);
   later(MINUTE_MS);
@@ -96,7 +96,7 @@ test('a source that is away is left in peace for half a minute, and then asked a
 });
 
 test('a listed token is known without asking its chain', async () => {
-  const { asked: requested } = await world();
+  const { requested } = await world();
   const dollar = ethereum.tokens.find(({ symbol }) => symbol === 'USDC')?.address ?? '';
   const { tokens } = await valueTokens(env, ethereum, [dollar]);
   expect(tokens).toMatchObject([
@@ -113,7 +113,7 @@ test('while its chain can not be asked no price fits a token', async () => {
 });
 
 test('without a source nothing has a price, and nobody is asked for one', async () => {
-  const { asked: requested } = await world();
+  const { requested } = await world();
   const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
   expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });

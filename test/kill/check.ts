@@ -37,7 +37,7 @@ export async function faults(evidence: Evidence): Promise<readonly string[]> {
       `${payment.id}: D1 and the object differ at version ${record.version}`,
     );
   }
-  return [...found, ...(await chainFaults(evidence, listed)), ...(await ledgerFaults(evidence))];
+  return [...found, ...(await chainFaults(evidence, listed)), ...(await balanceFaults(evidence))];
 }
 
 interface BothSides {
@@ -107,23 +107,23 @@ async function chainFaults(evidence: Evidence, listed: readonly TransactionRecor
  * The ledger comes to what the chain says, and no adjustment was made to get there: one would hide a line that a crash has lost or
  * doubled.
  */
-async function ledgerFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
+async function balanceFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
   const { adjustment } = await agreedBalance(person, vault, chain);
   return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
 }
 
 /** What the vault has of anvil's coins, once ledger and chain were compared and say the same. Throws with what both say when they do not. */
 export async function agreedBalance(person: Person, vault: ReadyVault, chain: LocalChain) {
-  await person.client.lookAgain(vault.id);
+  await person.client.requestRescan(vault.id);
   let seen = '';
-  const look = async () => {
-    const [coins] = (await person.client.balances(vault.id)).balances;
+  const observation = async () => {
+    const [utxos] = (await person.client.balances(vault.id)).balances;
     const held = (await chain.balance(vault.address)).toString();
-    seen = `the chain says ${held}, the ledger ${JSON.stringify(coins)}`;
-    return coins?.agreement === 'agrees' && coins.current === held ? coins : null;
+    seen = `the chain says ${held}, the ledger ${JSON.stringify(utxos)}`;
+    return utxos?.agreement === 'agrees' && utxos.current === held ? utxos : null;
   };
   try {
-    return await pollUntil('balance that ledger and chain have alike', look, CATCH_UP_MS);
+    return await pollUntil('balance that ledger and chain have alike', observation, CATCH_UP_MS);
   } catch (error) {
     throw new Error(seen, { cause: error });
   }

@@ -38,7 +38,7 @@ const PAYMENTS_OF_OTHERS = Math.max(Math.floor(DELIVERIES / 20), 1);
 const PER_BLOCK = 25;
 const RECOVERY_MS = 600_000;
 /** Between two looks at what is left. */
-const LOOK_MS = 2_000;
+const POLL_MS = 2_000;
 const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
 const UNKNOWN_CHAIN = 'eip155:999999';
 
@@ -82,7 +82,7 @@ async function main(): Promise<readonly string[]> {
     );
     const endsAt = Date.now() + RECOVERY_MS;
     // What is open then is a fault like any other.
-    while (!(await settled(here, folder)) && Date.now() < endsAt) await pause(LOOK_MS);
+    while (!(await settled(here, folder)) && Date.now() < endsAt) await pause(POLL_MS);
     const { balances } = await reader.client.balances(vault.id);
     await stack.stop();
     return faults({ deliveries, ours, records, current: balances[0]?.current ?? '', rows: rowsIn(folder) });
@@ -121,18 +121,18 @@ function story(chance: () => number, ours: readonly Payment[], elsewhere: readon
     else sights.push({ id, txHash: `0x${sights.length.toString(16).padStart(64, '0')}`, chain: UNKNOWN_CHAIN });
   }
   return sights
-    .map((sight) => ({ sight, at: chance() }))
+    .map((observed) => ({ sight: observed, at: chance() }))
     .toSorted((a, b) => a.at - b.at)
-    .map(({ sight }) => sight);
+    .map(({ sight: observed }) => observed);
 }
 
 /** Many senders at once, until no more than so many are waiting. What is not acknowledged waits on. */
 async function deliver({ monitor }: Stack, waiting: Set<Observed>, goal: number): Promise<void> {
   const line = waiting.values();
   const sender = async () => {
-    for (const sight of line) {
+    for (const observed of line) {
       if (waiting.size <= goal) return;
-      if ((await report(monitor, sight).catch(() => 0)) === 200) waiting.delete(sight);
+      if ((await report(monitor, observed).catch(() => 0)) === 200) waiting.delete(observed);
     }
   };
   while (waiting.size > goal) await Promise.all(Array.from({ length: SENDERS }, sender));

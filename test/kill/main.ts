@@ -34,7 +34,7 @@ const MAX_LIFE_MS = 1_500;
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 3_600_000;
 /** Between two looks at the chain: a node that is asked all the time does little else. */
-const LOOK_MS = 1_000;
+const POLL_MS = 1_000;
 /** Nothing at all has moved for as long: that is no recovery any more. */
 const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
@@ -159,10 +159,11 @@ async function recover(
     return now >= payments.length ? true : null;
   };
   // A thousand take their time, one after the other.
-  await pollUntil('last payment', paid, RECOVERY_MS, LOOK_MS);
+  await pollUntil('last payment', paid, RECOVERY_MS, POLL_MS);
   for (const { id } of payments) {
-    const look = async () => ((await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null);
-    await pollUntil(`success of ${id}`, look, STANDSTILL_MS);
+    const observation = async () =>
+      (await readerOf(signers).client.read(id ?? '')).state === 'SUCCEEDED' ? true : null;
+    await pollUntil(`success of ${id}`, observation, STANDSTILL_MS);
   }
 }
 

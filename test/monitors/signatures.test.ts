@@ -187,20 +187,22 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
 
 test('an endpoint is for one provider, and without a setting nobody may deliver', () => {
   const sent = delivery(BODY, { ...RIGHT['alchemy']?.(BODY), ...RIGHT['helius']?.(BODY) });
-  const place = { provider: 'alchemy', endpointId: 'main' };
-  expect(verifyDelivery(setting('alchemy', SECRET), place, sent, NOW_MS)).toBe(true);
-  expect(verifyDelivery(setting('helius', SECRET), place, sent, NOW_MS)).toBe(false);
-  expect(verifyDelivery(setting('alchemy', SECRET), { ...place, endpointId: 'other' }, sent, NOW_MS)).toBe(false);
-  expect(verifyDelivery(setting('alchemy', SECRET), { ...place, endpointId: '__proto__' }, sent, NOW_MS)).toBe(false);
-  expect(verifyDelivery(setting('constructor', SECRET), { ...place, provider: 'constructor' }, sent, NOW_MS)).toBe(
+  const endpoint = { provider: 'alchemy', endpointId: 'main' };
+  expect(verifyDelivery(setting('alchemy', SECRET), endpoint, sent, NOW_MS)).toBe(true);
+  expect(verifyDelivery(setting('helius', SECRET), endpoint, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('alchemy', SECRET), { ...endpoint, endpointId: 'other' }, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('alchemy', SECRET), { ...endpoint, endpointId: '__proto__' }, sent, NOW_MS)).toBe(
     false,
   );
-  for (const none of [undefined, '', '{}']) expect(verifyDelivery(none, place, sent, NOW_MS)).toBe(false);
+  expect(verifyDelivery(setting('constructor', SECRET), { ...endpoint, provider: 'constructor' }, sent, NOW_MS)).toBe(
+    false,
+  );
+  for (const none of [undefined, '', '{}']) expect(verifyDelivery(none, endpoint, sent, NOW_MS)).toBe(false);
   const secrets = (count: number) => Array.from({ length: count }, (_, i) => `secret-${i}`);
-  expect(verifyDelivery(setting('alchemy', 'letters8', ...secrets(9)), place, sent, NOW_MS)).toBe(false);
-  expect(() => verifyDelivery(setting('alchemy', ...secrets(11)), place, sent, NOW_MS)).toThrow();
-  expect(() => verifyDelivery(setting('alchemy'), place, sent, NOW_MS)).toThrow();
+  expect(verifyDelivery(setting('alchemy', 'letters8', ...secrets(9)), endpoint, sent, NOW_MS)).toBe(false);
+  expect(() => verifyDelivery(setting('alchemy', ...secrets(11)), endpoint, sent, NOW_MS)).toThrow();
+  expect(() => verifyDelivery(setting('alchemy'), endpoint, sent, NOW_MS)).toThrow();
   for (const wrong of ['[]', '{"main":{"provider":"alchemy"}}', 'x', setting('alchemy', 'short')]) {
-    expect(() => verifyDelivery(wrong, place, sent, NOW_MS)).toThrow();
+    expect(() => verifyDelivery(wrong, endpoint, sent, NOW_MS)).toThrow();
   }
 });

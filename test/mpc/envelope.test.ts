@@ -57,10 +57,10 @@ test('who carries it sees neither body nor the same bytes twice', async () => {
 
 test('not one bit of it can be changed, nor one byte cut off or added', async () => {
   const bytes = await sealed();
-  for (let place = 0; place < bytes.length; place++) {
+  for (let position = 0; position < bytes.length; position++) {
     const changed = Uint8Array.from(bytes);
-    changed[place] = (changed[place] ?? 0) ^ 0x80;
-    expect([place, await opened(changed)]).toEqual([place, null]);
+    changed[position] = (changed[position] ?? 0) ^ 0x80;
+    expect([position, await opened(changed)]).toEqual([position, null]);
   }
   expect(await opened(bytes.slice(0, -1))).toBeNull();
   expect(await opened(Uint8Array.of(...bytes, 0))).toBeNull();

@@ -7,7 +7,7 @@ import { dealKey, party } from './dealt-key.ts';
 
 const secret = (id: string): KeyEncryptionSecret => ({ id, secret: Buffer.from(randomBytes(32)).toString('hex') });
 const [current, old] = [secret('2026-11'), secret('2025-11')];
-const place: SealContext = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1, madeAtMs: 1000 };
+const position: SealContext = { kind: 'share', node: party(1), name: 'a'.repeat(26), epoch: 1, madeAtMs: 1000 };
 const plaintext = new TextEncoder().encode('thirty-two bytes of a secret ...');
 
 function share(): KeyShare {
@@ -26,15 +26,15 @@ function share(): KeyShare {
 }
 
 test('what was sealed opens at its place under its secret', async () => {
-  const record = await seal([current], place, plaintext);
-  expect(await unseal([current], place, record)).toEqual(plaintext);
+  const record = await seal([current], position, plaintext);
+  expect(await unseal([current], position, record)).toEqual(plaintext);
 });
 
 test('after a rotation the old secret still opens, and the new one seals', async () => {
-  const before = await seal([old], place, plaintext);
-  expect(await unseal([current, old], place, before)).toEqual(plaintext);
-  expect((await seal([current, old], place, plaintext)).kekId).toBe('2026-11');
-  expect(await unseal([current], place, before)).toBeNull();
+  const before = await seal([old], position, plaintext);
+  expect(await unseal([current, old], position, before)).toEqual(plaintext);
+  expect((await seal([current, old], position, plaintext)).kekId).toBe('2026-11');
+  expect(await unseal([current], position, before)).toBeNull();
 });
 
 test.each<[string, Partial<SealContext>]>([
@@ -44,25 +44,25 @@ test.each<[string, Partial<SealContext>]>([
   ['another epoch', { epoch: 2 }],
   ['another time', { madeAtMs: 1001 }],
 ])('moved to %s it does not open', async (_name, change) => {
-  const record = await seal([current], place, plaintext);
-  expect(await unseal([current], { ...place, ...change }, record)).toBeNull();
+  const record = await seal([current], position, plaintext);
+  expect(await unseal([current], { ...position, ...change }, record)).toBeNull();
 });
 
 test('not one byte of a record can be changed', async () => {
-  const record = await seal([current], place, plaintext);
+  const record = await seal([current], position, plaintext);
   for (const field of ['salt', 'iv', 'ciphertext'] as const) {
     for (let i = 0; i < record[field].length; i++) {
       const changed = Uint8Array.from(record[field]);
       changed[i] = (changed[i] ?? 0) ^ 1;
-      expect([field, i, await unseal([current], place, { ...record, [field]: changed })]).toEqual([field, i, null]);
+      expect([field, i, await unseal([current], position, { ...record, [field]: changed })]).toEqual([field, i, null]);
     }
   }
   const renamed = { ...current, id: 'renamed' };
-  expect(await unseal([renamed], place, { ...record, kekId: 'renamed' })).toBeNull();
+  expect(await unseal([renamed], position, { ...record, kekId: 'renamed' })).toBeNull();
 });
 
 test('the same share twice is two different records, and neither shows it', async () => {
-  const [first, second] = [await seal([current], place, plaintext), await seal([current], place, plaintext)];
+  const [first, second] = [await seal([current], position, plaintext), await seal([current], position, plaintext)];
   expect(first.ciphertext).not.toEqual(second.ciphertext);
   expect(Buffer.from(first.ciphertext).includes(Buffer.from(plaintext))).toBe(false);
 });
@@ -75,9 +75,9 @@ test('a share survives its encoding', () => {
 test('bytes that are no share, or not the own one, are refused before they sign', () => {
   const before = share();
   const bytes = encodeKeyShare(before);
-  const changed = (place_: number, values: Uint8Array) => {
+  const changed = (position_: number, values: Uint8Array) => {
     const copy = Uint8Array.from(bytes);
-    copy.set(values, place_);
+    copy.set(values, position_);
     return copy;
   };
   const bad = [

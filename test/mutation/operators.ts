@@ -52,15 +52,15 @@ export function mutationsOf(path: string, source: string): readonly Mutation[] {
   return found;
 }
 
-function visit(node: Node, look: (node: Node) => void): void {
+function visit(node: Node, observation: (node: Node) => void): void {
   if (node.type.startsWith('TS') && !node.type.endsWith('Expression')) return;
   if (NAMES.has(node.type) && !isNode(node['declaration'])) return;
-  look(node);
+  observation(node);
   for (const [field, value] of Object.entries(node)) {
     // A name of a field is no text, and a type is nothing that happens.
     if (field === 'typeAnnotation' || field === 'returnType' || field === 'typeArguments') continue;
     if (field === 'key' && node['computed'] !== true) continue;
-    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, look);
+    for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, observation);
   }
 }
 

@@ -12,7 +12,7 @@ import { priceSources } from '#prices/settings.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const NOON = NOON_MS / 1000;
-const COIN = assetName('eip155:1', null);
+const NATIVE = assetName('eip155:1', null);
 const DOLLAR = assetName('eip155:1', '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48');
 const MEME = assetName('eip155:1', '0x4444444444444444444444444444444444444444');
 
@@ -21,12 +21,12 @@ const source =
   (prices: Readonly<Record<string, Price>>): PriceSource =>
   async () =>
     new Map(Object.entries(prices));
-const away: PriceSource = async () => null;
-const reported = async (sources: readonly PriceSource[], assets = [COIN, DOLLAR, MEME]) =>
+const unreachable: PriceSource = async () => null;
+const reported = async (sources: readonly PriceSource[], assets = [NATIVE, DOLLAR, MEME]) =>
   Object.fromEntries(await pricesOf(sources, assets, NOON_MS));
 
 test('the name of an asset says its chain and its token', () => {
-  expect([COIN, addressOfAssetKey(COIN), addressOfAssetKey(DOLLAR)]).toEqual([
+  expect([NATIVE, addressOfAssetKey(NATIVE), addressOfAssetKey(DOLLAR)]).toEqual([
     'eip155:1',
     { caip2: 'eip155:1', tokenAddress: null },
     { caip2: 'eip155:1', tokenAddress: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48' },
@@ -39,9 +39,9 @@ test('the first that knows is believed, and the others are asked for the rest al
     requests.push(assets);
     return new Map([[DOLLAR, known('2')]]);
   };
-  const third = source({ [COIN]: known('3'), [DOLLAR]: known('3') });
-  expect(await reported([source({ [COIN]: known('1') }), second, third])).toEqual({
-    [COIN]: known('1'),
+  const third = source({ [NATIVE]: known('3'), [DOLLAR]: known('3') });
+  expect(await reported([source({ [NATIVE]: known('1') }), second, third])).toEqual({
+    [NATIVE]: known('1'),
     [DOLLAR]: known('2'),
     [MEME]: { state: 'unknown' },
   });
@@ -49,11 +49,15 @@ test('the first that knows is believed, and the others are asked for the rest al
 });
 
 test('what nobody knows a source that is away may still know; without any source nothing has a price', async () => {
-  const some = source({ [COIN]: known('1') });
+  const some = source({ [NATIVE]: known('1') });
   const unavailable = { state: 'unavailable' };
-  expect(await reported([away, some])).toEqual({ [COIN]: known('1'), [DOLLAR]: unavailable, [MEME]: unavailable });
+  expect(await reported([unreachable, some])).toEqual({
+    [NATIVE]: known('1'),
+    [DOLLAR]: unavailable,
+    [MEME]: unavailable,
+  });
   expect(await reported([])).toEqual({
-    [COIN]: { state: 'unpriced' },
+    [NATIVE]: { state: 'unpriced' },
     [DOLLAR]: { state: 'unpriced' },
     [MEME]: { state: 'unpriced' },
   });
@@ -73,13 +77,13 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-const llama = async (coins: object, assets = [COIN, DOLLAR, MEME]) => {
-  answer = { status: 200, body: JSON.stringify({ coins }) };
+const llama = async (utxos: object, assets = [NATIVE, DOLLAR, MEME]) => {
+  answer = { status: 200, body: JSON.stringify({ coins: utxos }) };
   const prices = await defillama(url)(assets, NOON_MS);
   return prices === null ? null : Object.fromEntries(prices);
 };
 const dollarId = 'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
-const coin = (differences: object = {}) => ({
+const utxo = (differences: object = {}) => ({
   price: 0.9998,
   symbol: 'X',
   timestamp: NOON,
@@ -88,8 +92,8 @@ const coin = (differences: object = {}) => ({
 });
 
 test('one question for all, by the names that the source has for them', async () => {
-  const prices = await llama({ 'coingecko:ethereum': coin({ price: 2500.5 }), [dollarId]: coin() });
-  expect(prices).toEqual({ [COIN]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
+  const prices = await llama({ 'coingecko:ethereum': utxo({ price: 2500.5 }), [dollarId]: utxo() });
+  expect(prices).toEqual({ [NATIVE]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
   expect(paths.at(-1)).toBe(
     `/prices/current/coingecko:ethereum,${dollarId},ethereum:0x4444444444444444444444444444444444444444`,
   );
@@ -100,11 +104,11 @@ test.each([
   ['that says nothing about it', { confidence: undefined }],
   ['of an hour and more ago', { timestamp: NOON - 3601 }],
 ])('a price %s is none', async (_name, differences) => {
-  expect(await llama({ [dollarId]: coin(differences) }, [DOLLAR])).toEqual({});
+  expect(await llama({ [dollarId]: utxo(differences) }, [DOLLAR])).toEqual({});
 });
 
 test('a price of very little is read exactly', async () => {
-  expect(await llama({ [dollarId]: coin({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
+  expect(await llama({ [dollarId]: utxo({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
 });
 
 test('a chain that the source does not know is not asked for', async () => {
@@ -120,8 +124,8 @@ test.each([
   ['a detour', 302, ''],
   ['no JSON', 200, 'sorry'],
   ['another shape', 200, '{"coins":[]}'],
-  ['a negative price', 200, JSON.stringify({ coins: { [dollarId]: coin({ price: -1 }) } })],
-  ['far too much', 200, JSON.stringify({ coins: {}, filler: 'x'.repeat(1_000_000) })],
+  ['a negative price', 200, JSON.stringify({ utxos: { [dollarId]: utxo({ price: -1 }) } })],
+  ['far too much', 200, JSON.stringify({ utxos: {}, filler: 'x'.repeat(1_000_000) })],
 ])('%s is no answer', async (_name, status, body) => {
   answer = { status, body };
   expect(await defillama(url)([DOLLAR], NOON_MS)).toBeNull();
@@ -144,12 +148,11 @@ const SEQUENCER = '0xFdB631F5EE196F0ed6FAa767959853A9F217697D';
 
 async function fed(rounds: Readonly<Record<string, FeedRound | null>>, sequencer?: string): Promise<Price | undefined> {
   const feed = { feed: FEED, maxAgeSeconds: 3600, sequencer };
-  const prices = await chainlink({ [COIN]: feed }, async (caip2, at) => (caip2 === COIN ? (rounds[at] ?? null) : null))(
-    [COIN, DOLLAR],
-    NOON_MS,
-  );
+  const prices = await chainlink({ [NATIVE]: feed }, async (caip2, at) =>
+    caip2 === NATIVE ? (rounds[at] ?? null) : null,
+  )([NATIVE, DOLLAR], NOON_MS);
   expect(prices?.has(DOLLAR)).toBe(false);
-  return prices?.get(COIN);
+  return prices?.get(NATIVE);
 }
 
 test('a feed on the chain, and the time of its answer', async () => {
@@ -183,14 +186,14 @@ test('the setting: nothing, and sources in their order', async () => {
   expect([priceSources(undefined, noSource), priceSources(' ', noSource)]).toEqual([[], []]);
   const setting = JSON.stringify([
     { type: 'static', prices: { [DOLLAR]: '1.00' } },
-    { type: 'chainlink', feeds: { [COIN]: { feed: FEED, maxAgeSeconds: 3600 } } },
+    { type: 'chainlink', feeds: { [NATIVE]: { feed: FEED, maxAgeSeconds: 3600 } } },
     { type: 'defillama', url: `${url}/` },
   ]);
-  answer = { status: 200, body: JSON.stringify({ coins: {} }) };
+  answer = { status: 200, body: JSON.stringify({ utxos: {} }) };
   const sources = priceSources(setting, async () => round());
   expect(sources).toHaveLength(3);
   expect(await reported(sources)).toEqual({
-    [COIN]: known('2500000000000000', NOON_MS - 60_000),
+    [NATIVE]: known('2500000000000000', NOON_MS - 60_000),
     [DOLLAR]: known('1000000000000'),
     [MEME]: { state: 'unknown' },
   });

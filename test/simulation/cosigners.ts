@@ -36,7 +36,7 @@ export interface NodeTerms {
   /** One of each key. */
   readonly dealers: readonly Dealer[];
   readonly policy: Policy;
-  readonly witness: Witness;
+  readonly importRecord: Witness;
 }
 
 /**
@@ -45,22 +45,22 @@ export interface NodeTerms {
  */
 export class SimulatedCosigner {
   readonly db = new Database();
-  readonly ledger: CosignerStorage;
+  readonly chain: CosignerStorage;
   readonly #schedule: Schedule;
   readonly #terms: NodeTerms;
   readonly #secret = crypto.getRandomValues(new Uint8Array(32));
   readonly #opened = new Map<string, Session>();
   readonly #running = new Map<string, Session>();
   #peers: readonly SimulatedCosigner[] = [];
-  isAway = false;
+  isUnreachable = false;
   /** How far its clock is wrong. */
   skewMs = 0;
 
   constructor(schedule: Schedule, terms: NodeTerms) {
     this.#schedule = schedule;
     this.#terms = terms;
-    this.ledger = new CosignerStorage(objectSql(this.db));
-    this.ledger.putPolicy(terms.policy);
+    this.chain = new CosignerStorage(objectSql(this.db));
+    this.chain.putPolicy(terms.policy);
   }
 
   get index(): number {
@@ -81,7 +81,7 @@ export class SimulatedCosigner {
     const path = new URL(url).pathname.slice(1);
     const body: unknown = JSON.parse(textSent(init));
     const answered = this.#schedule.call(`cosigner-${this.index} ${path.split('/').at(-1)}`, async () => {
-      if (this.isAway) throw new LostCall('The node is away (simulated)');
+      if (this.isUnreachable) throw new LostCall('The node is away (simulated)');
       if (this.#schedule.isLuck(this.#schedule.weather.crash)) {
         this.#schedule.note(`cosigner-${this.index} restarts`);
         this.restart();
@@ -117,7 +117,7 @@ export class SimulatedCosigner {
       case 'signed':
         return accepted(this.#signedFor((body as { transactionId: string }).transactionId));
       case 'witness':
-        return this.#remember(body as { record: SignedRecord; witnesses: Readonly<Record<string, string>> });
+        return this.#remember(body as { record: SignedRecord; attesters: Readonly<Record<string, string>> });
       default:
         return refused(refusal('malformed', action));
     }
@@ -127,10 +127,10 @@ export class SimulatedCosigner {
     const nowMs = this.#schedule.nowMs + this.skewMs;
     return checkRequest(request, {
       wallet: dealer.addressOn(request.intent.chain),
-      policies: this.ledger.policies(),
+      policies: this.chain.policies(),
       nowMs,
       feeCeilings: new Map(),
-      isRecorded: (id, digest) => this.ledger.isRecorded(id, digest),
+      isRecorded: (id, digest) => this.chain.isRecorded(id, digest),
     });
   }
 
@@ -142,7 +142,7 @@ export class SimulatedCosigner {
     const request = signingRequestOf(sent);
     const checked = await this.#check(dealer, request);
     if (!checked.ok) return checked;
-    const free = this.ledger.signOnce(request.intent.transactionId, request.attempt, {
+    const free = this.chain.signOnce(request.intent.transactionId, request.attempt, {
       ...checked.value,
       record: false,
     });
@@ -159,13 +159,13 @@ export class SimulatedCosigner {
     if (session === undefined) return refused(refusal('unknown-session'));
     const { request, checked } = session;
     if (this.#lacksReceipt(session, receipts)) return refused(refusal('receipt-missing'));
-    if (this.ledger.policies().at(-1) !== checked.policy) return refused(refusal('session-over', 'policy'));
-    const written = this.ledger.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
+    if (this.chain.policies().at(-1) !== checked.policy) return refused(refusal('session-over', 'policy'));
+    const written = this.chain.signOnce(request.intent.transactionId, request.attempt, { ...checked, record: true });
     // Another one came first: a real node throws here, and its answer is no answer.
     if (!written.ok) throw new LostCall('another digest was committed to in between (simulated)');
     const named = [...session.signers.map((signer) => nonces[String(signer)]), policyHashOf(checked.policy)];
     const sid = bytesToHex(sha256(utf8ToBytes(named.join())));
-    this.ledger.openSession(hexToBytes(sid), Date.now());
+    this.chain.openSession(hexToBytes(sid), Date.now());
     this.#running.set(sid, session);
     return accepted({ sid, envelopes: {} });
   }
@@ -179,16 +179,16 @@ export class SimulatedCosigner {
     if (!again.ok || again.value.policy !== checked.policy) {
       return refused(refusal('aborted', 'no longer allowed', this.#terms.index));
     }
-    if (!this.ledger.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
-    this.#terms.witness(this.index, request, checked);
+    if (!this.chain.advance(hexToBytes(sid), 2)) return refused(refusal('session-over'));
+    this.#terms.importRecord(this.index, request, checked);
     const turn = { sid, chain: request.intent.chain, signers: signers.length };
-    const place = signers.indexOf(this.index);
-    const parts = checked.signedMessages.map((message) => dealer.partial(turn, message, place));
+    const position = signers.indexOf(this.index);
+    const parts = checked.signedMessages.map((message) => dealer.partial(turn, message, position));
     return accepted({ sid, result: { partial: bytesToHex(concatBytes(...parts)) } });
   }
 
   #attest(version: number): Result<unknown, Refused> {
-    const policy = this.ledger.policies().find((one) => one.version === version);
+    const policy = this.chain.policies().find((one) => one.version === version);
     if (policy === undefined) return refused(refusal('policy-mismatch'));
     return accepted({ attestation: this.#signatureOf(policyHashOf(policy)) });
   }
@@ -199,7 +199,7 @@ export class SimulatedCosigner {
     const checked = await this.#check(dealer, request);
     if (!checked.ok) return checked;
     const { transactionId } = request.intent;
-    const written = this.ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
+    const written = this.chain.signOnce(transactionId, request.attempt, { ...checked.value, record: true });
     if (!written.ok) return written;
     return accepted({
       receipt: this.#receiptOf(recordOf(transactionId, request.attempt, checked.value), checked.value),
@@ -224,7 +224,7 @@ export class SimulatedCosigner {
     { policy, mandate }: PolicyWithMandate,
     attestations: Readonly<Record<string, string>>,
   ): Promise<Result<null, Refused>> {
-    const policies = this.ledger.policies();
+    const policies = this.chain.policies();
     const [current, known] = [policies.at(-1), policies.find(({ version }) => version === policy.version)];
     if (current === undefined) return refused(refusal('unknown-key'));
     if (known !== undefined) {
@@ -240,12 +240,12 @@ export class SimulatedCosigner {
     const isLate = mandate !== null && isExpired(mandate, this.#schedule.nowMs + this.skewMs);
     if (isLate && others.length < this.#terms.threshold)
       return refused(refusal('mandate-expired', String(policy.version)));
-    this.ledger.putPolicy(policy);
+    this.chain.putPolicy(policy);
     return accepted(null);
   }
 
   #signedFor(transactionId: string) {
-    return this.ledger.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
+    return this.chain.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
   }
 
   /** Stands for a signature: the peers ask its maker. */
@@ -256,13 +256,13 @@ export class SimulatedCosigner {
 
   #remember({
     record,
-    witnesses,
+    attesters,
   }: {
     readonly record: SignedRecord;
-    readonly witnesses: Readonly<Record<string, string>>;
+    readonly attesters: Readonly<Record<string, string>>;
   }): Result<null, Refused> {
-    const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === witnesses[String(peer.index)]);
+    const proven = this.#peers.filter((peer) => peer.#signatureOf(record) === attesters[String(peer.index)]);
     if (proven.length < this.#terms.threshold) return refused(refusal('not-enough-witnesses'));
-    return this.ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+    return this.chain.remember(record) ? accepted(null) : refused(refusal('second-digest'));
   }
 }

@@ -4,7 +4,7 @@ import { simulate } from './platform/clocks.ts';
 import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './final-checks.ts';
 import { setBack } from './d1-restore.ts';
 import type { SimulatedChain } from './chains/chain.ts';
-import { approve, changePolicy, create, lookAgain, speedUp, stop } from './people.ts';
+import { approve, changePolicy, create, requestRescan, speedUp, stop } from './people.ts';
 import type { PaymentRequest } from './oracle.ts';
 import type { Family, Person } from './world.ts';
 import { World } from './world.ts';
@@ -42,7 +42,7 @@ const RECOVERY_MS = 3 * 60 * 60_000;
 /** What a vault has wallets on. */
 const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['solana'], ['evm', 'bitcoin', 'solana']];
 const BLOCK_MS = 4_000;
-const LOOK_MS = 20_000;
+const POLL_MS = 20_000;
 
 /** Lives one history, and judges it. */
 export async function live(course: Course): Promise<Outcome> {
@@ -76,15 +76,15 @@ export async function live(course: Course): Promise<Outcome> {
 
 async function happen({ crashPoints }: Course, world: World): Promise<void> {
   const { schedule, oracle } = world;
-  let isFounded = false;
-  const founded = world.found().then(
-    () => (isFounded = true),
+  let isCreated = false;
+  const created = world.found().then(
+    () => (isCreated = true),
     (error: unknown) => oracle.fault(`founding: ${String(error)}`),
   );
   for (const chain of world.chains) keepMining(world, chain);
   keepSweeping(world);
-  await schedule.run(() => isFounded || oracle.faults.length > 0, RECOVERY_MS);
-  await founded;
+  await schedule.run(() => isCreated || oracle.faults.length > 0, RECOVERY_MS);
+  await created;
   schedule.startCounting();
   const isPlanned = crashPoints !== undefined;
   schedule.crashPoints = crashPoints ?? new Set();
@@ -100,19 +100,19 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   await schedule.run(isOver, isPlanned ? RECOVERY_MS : STORM_MS);
   schedule.stopCounting();
   schedule.weather = CALM;
-  for (const node of world.cosigners) node.isAway = false;
+  for (const node of world.cosigners) node.isUnreachable = false;
   for (const node of [...world.nodes.values()].flat()) {
-    Object.assign(node, { isAway: false, isForgetful: false, behind: 0, miscount: 0 });
+    Object.assign(node, { isUnreachable: false, isForgetful: false, behind: 0, miscount: 0 });
   }
   let isSettledNow = false;
-  const look = () => {
+  const observation = () => {
     isSettledNow = areDone && isSettled(world);
     // By itself it compares once an hour; whoever waits asks for it.
-    if (!isSettledNow && areDone && isQuiet(world)) void lookAgain(world);
+    if (!isSettledNow && areDone && isQuiet(world)) void requestRescan(world);
     if (!isSettledNow && areDone) payWhereOneWaits(world);
-    schedule.after(LOOK_MS, look);
+    schedule.after(POLL_MS, observation);
   };
-  look();
+  observation();
   await schedule.run(() => isSettledNow || oracle.faults.length > 0, RECOVERY_MS);
   if (oracle.faults.length > 0) return;
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
@@ -149,7 +149,7 @@ function keepMining(world: World, chain: SimulatedChain): void {
     if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
     chain.mine();
     if (wallets.has(chain)) {
-      oracle.look(chain);
+      oracle.observation(chain);
       judgeFinality(world, chain);
     }
     const paceMs = isFoul ? foulPaceMs : BLOCK_MS;
@@ -180,14 +180,14 @@ function stir(world: World): void {
     }
     if (schedule.isLuck(schedule.weather.crash / 2)) schedule.powerCut();
     for (const node of [...world.nodes.values()].flat()) {
-      node.isAway = schedule.isLuck(schedule.weather.lost);
+      node.isUnreachable = schedule.isLuck(schedule.weather.lost);
       node.isForgetful = schedule.isLuck(0.1);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
       node.miscount = schedule.isLuck(0.1) ? schedule.pick([1, 2, 1_000, -1, -3]) : 0;
     }
     // Never more than one of three, or nothing could be signed.
-    const away = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
-    for (const [i, node] of world.cosigners.entries()) node.isAway = i === away;
+    const unreachable = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
+    for (const [i, node] of world.cosigners.entries()) node.isUnreachable = i === unreachable;
     if (schedule.isLuck(0.05)) schedule.skewMs = schedule.upTo(240_000) - 60_000;
     if (schedule.isLuck(0.05)) schedule.pick(world.cosigners).skewMs = schedule.upTo(120_000) - 60_000;
     schedule.after(5_000, next);

@@ -69,12 +69,12 @@ export class Dealer {
   }
 
   /** The part of one of so many signers in a session: for the same message the same. */
-  partial(session: Session, message: Uint8Array, place: number): Uint8Array {
+  partial(session: Session, message: Uint8Array, position: number): Uint8Array {
     const { sid, chain, signers } = session;
     const name = `${sid} ${bytesToHex(message)}`;
     const parts = this.#dealt.get(name) ?? DEALS[this.scheme](this.#walletOn(chain), message, signers);
     this.#dealt.set(name, parts);
-    return parts[place] ?? new Uint8Array();
+    return parts[position] ?? new Uint8Array();
   }
 }
 

@@ -93,15 +93,15 @@ async function sweepOf(
   // Spread evenly over all of them, and the same each time.
   const all = (points * (points - 1)) / 2;
   for (let i = share; i < Math.min(pairs, all); i += PROCESSES) {
-    const place = Math.floor((i * all) / Math.min(pairs, all));
-    const [at, then] = pairAt(place, points);
+    const position = Math.floor((i * all) / Math.min(pairs, all));
+    const [at, then] = pairAt(position, points);
     await judged({ seed: 1, families, crashPoints: new Set([at, then]) }, sum, live);
   }
 }
 
 /** The pair with this number, of all pairs in order. */
-function pairAt(place: number, points: number): readonly [number, number] {
-  let [first, rest] = [0, place];
+function pairAt(position: number, points: number): readonly [number, number] {
+  let [first, rest] = [0, position];
   while (rest >= points - 1 - first) {
     rest -= points - 1 - first;
     first++;
@@ -137,8 +137,8 @@ async function shared(): Promise<Sum> {
   return sum;
 }
 
-async function partOf(wanted: readonly string[]): Promise<Sum> {
-  const given = [...process.execArgv, import.meta.filename, '--part', ...wanted];
+async function partOf(requested: readonly string[]): Promise<Sum> {
+  const given = [...process.execArgv, import.meta.filename, '--part', ...requested];
   const child = spawn(process.execPath, given, { stdio: ['ignore', 'pipe', 'inherit'] });
   let text = '';
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (text += piece));

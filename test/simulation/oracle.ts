@@ -116,7 +116,7 @@ export class Oracle {
     known.digests.set(attempt, digest);
     if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
     if (intent.kind !== 'transfer') return this.fault(`I2: nobody wanted a ${intent.kind}`);
-    const paymentRequest = this.#wished(intent.chain, intent);
+    const paymentRequest = this.#requestedKey(intent.chain, intent);
     if (paymentRequest === null) {
       return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
     }
@@ -133,7 +133,7 @@ export class Oracle {
       this.fault(`I2: ${paymentRequest.key} is signed, and somebody was told that it is not`);
   }
 
-  #wished(
+  #requestedKey(
     caip2: string,
     { to, amount }: { readonly to: string; readonly amount: string | bigint },
   ): PaymentRequest | null {
@@ -144,11 +144,11 @@ export class Oracle {
   }
 
   /** I3: what was wanted once is paid once, and nothing else ever is. Looks at all blocks that may be new since the last time. */
-  look(chain: SimulatedChain): void {
+  observation(chain: SimulatedChain): void {
     const payments = chain.paymentsFrom(this.#walletOn(chain), Math.max(0, chain.height - chain.deepestFork));
     for (const payment of payments) {
       const { hash, to, amount } = payment;
-      const paymentRequest = this.#wished(chain.row.caip2, payment);
+      const paymentRequest = this.#requestedKey(chain.row.caip2, payment);
       if (paymentRequest === null) {
         this.fault(`I3: ${hash} pays ${amount} to ${to}, and nobody wanted that`);
         continue;

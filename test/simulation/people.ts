@@ -112,7 +112,7 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
 }
 
 /** Has the balances compared with the chain now. */
-export async function lookAgain(world: World): Promise<void> {
+export async function requestRescan(world: World): Promise<void> {
   const [person] = world.people;
   await world.request(`POST /vault/${world.vaultId}/reprocess-incoming-transactions`, { token: person?.token ?? '' });
 }

@@ -252,8 +252,9 @@ export class World {
     const described = await stub.describe();
     if (described === null) throw new Error('the vault must be there');
     const { policy } = described;
-    const witness: NodeTerms['witness'] = (node, request, checked) => this.oracle.signed(node, request, checked);
-    const terms = { threshold: SIGNING_THRESHOLD, policy, dealers, witness };
+    const importRecord: NodeTerms['importRecord'] = (node, request, checked) =>
+      this.oracle.signed(node, request, checked);
+    const terms = { threshold: SIGNING_THRESHOLD, policy, dealers, importRecord };
     this.cosigners = [1, 2, 3].map((index) => new SimulatedCosigner(this.schedule, { ...terms, index }));
     for (const node of this.cosigners) node.meet(this.cosigners);
     for (const dealer of dealers) {

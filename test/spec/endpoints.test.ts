@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-const place = () => ({ vaultId: vault.id, chain: 'anvil' });
-const transfer = (differences: object = {}) => ({ ...place(), to: recipient, amount: '1000', ...differences });
+const position = () => ({ vaultId: vault.id, chain: 'anvil' });
+const transfer = (differences: object = {}) => ({ ...position(), to: recipient, amount: '1000', ...differences });
 const api = () => world.people().alice.client.api;
 
 async function carriedOut(id: string) {
@@ -66,7 +66,7 @@ describe('4. transaction creation', () => {
 
   test('POST /transaction/message: a message that the wallet signs', async () => {
     const message = 'I am the treasury';
-    const made = await unwrap(api().transaction.message.$post({ json: { ...place(), message } }));
+    const made = await unwrap(api().transaction.message.$post({ json: { ...position(), message } }));
     const { signature } = await carriedOut(made.id);
     expect(await recoverMessageAddress({ message, signature: signature as Hex })).toBe(vault.address);
   });
@@ -74,7 +74,7 @@ describe('4. transaction creation', () => {
   test('POST /transaction/contract-interaction: exactly this calldata', async () => {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 3n] });
     const before = await world.chain.tokenBalance(token, recipient);
-    const json = { ...place(), to: token, data, value: '0' };
+    const json = { ...position(), to: token, data, value: '0' };
     const made = await unwrap(api().transaction['contract-interaction'].$post({ json }));
     expect([made.data, made.call?.function]).toEqual([data, 'transfer']);
     expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
@@ -82,7 +82,7 @@ describe('4. transaction creation', () => {
   });
 
   test('POST /transaction/erc20-approve: the spender may take so much', async () => {
-    const json = { ...place(), tokenAddress: token, spender: recipient, amount: '9' };
+    const json = { ...position(), tokenAddress: token, spender: recipient, amount: '9' };
     const made = await unwrap(api().transaction['erc20-approve'].$post({ json }));
     expect([made.spender, made.amount]).toEqual([recipient, '9']);
     expect((await carriedOut(made.id)).state).toBe('SUCCEEDED');
@@ -137,7 +137,7 @@ describe('4. approval and reading', () => {
 
 test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transactions are evaluated again', async () => {
   const { alice } = world.people();
-  expect(await alice.client.lookAgain(vault.id)).toMatchObject({ accepted: true });
+  expect(await alice.client.requestRescan(vault.id)).toMatchObject({ accepted: true });
   // The vault was funded before anybody watched.
   const funded = async () => {
     const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });

@@ -23,8 +23,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-const place = () => ({ vaultId: vault.id, chain: 'anvil' });
-const transfer = (differences: object = {}) => ({ ...place(), to: recipient, amount: '1000', ...differences });
+const position = () => ({ vaultId: vault.id, chain: 'anvil' });
+const transfer = (differences: object = {}) => ({ ...position(), to: recipient, amount: '1000', ...differences });
 
 async function approved(id: string, ...approvers: readonly Person[]): Promise<TransactionRecord> {
   let record = await world.people().alice.client.read(id);
@@ -41,9 +41,9 @@ async function carriedOut(id: string): Promise<TransactionRecord> {
 describe('1. what the service does', () => {
   test('a client creates a transfer, a message signature, a contract interaction or an ERC-20 approval', async () => {
     const { transaction } = world.people().alice.client.api;
-    const json = { ...place(), message: 'hello' };
-    const call = { ...place(), to: token, data: '0x18160ddd', value: '0' };
-    const leave = { ...place(), tokenAddress: token, spender: recipient, amount: '5' };
+    const json = { ...position(), message: 'hello' };
+    const call = { ...position(), to: token, data: '0x18160ddd', value: '0' };
+    const leave = { ...position(), tokenAddress: token, spender: recipient, amount: '5' };
     const made = [
       await unwrap(transaction.transfer.$post({ json: transfer() })),
       await unwrap(transaction.message.$post({ json })),
@@ -88,8 +88,8 @@ describe('2. transaction', () => {
   test('displayType: SENT for an outgoing transfer, CONTRACT_INTERACTION for a call, MESSAGE for a signed message', async () => {
     const { alice } = world.people();
     const { transaction } = alice.client.api;
-    const call = { ...place(), to: token, data: '0x18160ddd', value: '0' };
-    const message = { ...place(), message: 'hello' };
+    const call = { ...position(), to: token, data: '0x18160ddd', value: '0' };
+    const message = { ...position(), message: 'hello' };
     const types = [
       (await alice.client.transfer(transfer())).displayType,
       (await unwrap(transaction['contract-interaction'].$post({ json: call }))).displayType,

@@ -108,8 +108,8 @@ function tokenFacts(tokenAddress: string | null): readonly Fact[] {
   return tokenAddress === null ? [] : [{ label: 'Token', text: 'contract', address: tokenAddress }];
 }
 
-function named(label: string, address: string, place: { readonly chain: string; readonly policy: Policy }): Fact {
-  const name = nameOf(place.policy.rules, place.chain, address);
+function named(label: string, address: string, context: { readonly chain: string; readonly policy: Policy }): Fact {
+  const name = nameOf(context.policy.rules, context.chain, address);
   const text = name === null ? 'not in the address book' : `“${visibleText(name)}” in the address book`;
   return { label, text, address };
 }

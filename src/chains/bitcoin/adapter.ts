@@ -80,7 +80,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     scan: (address, since) =>
       readFromPool(pool, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) =>
-      readHoldings(pool, { address, assets, requiresProof }, (node, question) => holdingsOn(node, chain, question)),
+      readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
     priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
     observe: (watched) =>

@@ -60,7 +60,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     scan: (address, since) =>
       readFromPool(pool, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) =>
-      readHoldings(pool, { address, assets, requiresProof }, (node, question) => holdingsOn(node, chain, question)),
+      readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
     priceFeed: (address) => readFromPool(pool, (node) => readFeed(node, address)),
     observe: (watched) =>

@@ -18,16 +18,16 @@ const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: f
  * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
  * not be applied must not be passed.
  *
- * @param place the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself; and the largest fee
+ * @param context the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself; and the largest fee
  */
 export function exposureOf(
   action: Action,
-  place: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
+  context: { readonly chain: string; readonly from: string; readonly maxFee?: Amount },
 ): Exposure {
   const stake = spentAssetsOf(action);
-  const beneficiaries = stake.beneficiaries.filter((address) => address !== place.from);
-  const fee = place.maxFee === undefined ? {} : { fee: place.maxFee };
-  return { ...stake, chain: place.chain, beneficiaries, ...fee };
+  const beneficiaries = stake.beneficiaries.filter((address) => address !== context.from);
+  const fee = context.maxFee === undefined ? {} : { fee: context.maxFee };
+  return { ...stake, chain: context.chain, beneficiaries, ...fee };
 }
 
 function spentAssetsOf(action: Action): SpentAssets {

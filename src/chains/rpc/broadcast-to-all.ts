@@ -8,7 +8,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
  * coin or nonce are answers that the next attempt or the next look puts to the test; where nodes refuse and one is silent, that
  * one may have kept the bytes.
  */
-const STANDING = ['accepted', 'underpriced', 'conflicted', 'unknown', 'refused'] as const;
+const PRECEDENCE = ['accepted', 'underpriced', 'conflicted', 'unknown', 'refused'] as const;
 
 /**
  * Hands signed bytes to every configured node, and returns what follows from all their answers. One node that takes the bytes and
@@ -24,13 +24,13 @@ export async function broadcastToAll(
   const answers = await Promise.all(
     pool.nodes.map(async (node) => {
       const problem = await pool.nodeProblem(node);
-      return problem === null ? { verdict: await send(node) } : { trouble: problem };
+      return problem === null ? { verdict: await send(node) } : { problem: problem };
     }),
   );
   const verdicts = answers.flatMap(({ verdict }) => verdict ?? []);
-  const problems = answers.flatMap(({ trouble: problem }) => problem ?? []);
-  const [standing] = STANDING.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
-  if (standing === undefined) return { outcome: 'unknown', answer: (problems.at(-1) ?? NO_NODE).detail };
-  const isAway = problems.some(({ kind }) => kind !== 'unfit');
-  return standing.outcome === 'refused' && isAway ? { outcome: 'undecided' } : standing;
+  const problems = answers.flatMap(({ problem }) => problem ?? []);
+  const [agreement] = PRECEDENCE.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
+  if (agreement === undefined) return { outcome: 'unknown', answer: (problems.at(-1) ?? NO_NODE).detail };
+  const isUnreachable = problems.some(({ kind }) => kind !== 'unfit');
+  return agreement.outcome === 'refused' && isUnreachable ? { outcome: 'undecided' } : agreement;
 }

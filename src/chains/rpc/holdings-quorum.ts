@@ -15,7 +15,7 @@ export interface HoldingsQuery {
   readonly at: string | null;
 }
 
-type HoldingsReader = (node: RpcNode, question: HoldingsQuery) => Promise<Result<Holdings, NodeProblem>>;
+type HoldingsReader = (node: RpcNode, query: HoldingsQuery) => Promise<Result<Holdings, NodeProblem>>;
 
 /** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
 export async function readHoldings(
@@ -23,10 +23,10 @@ export async function readHoldings(
   { requiresProof, ...request }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
   read: HoldingsReader,
 ): Promise<Result<Holdings, ChainFault>> {
-  const question = { ...request, at: null };
+  const query = { ...request, at: null };
   return requiresProof
-    ? asChainFault(await agreedHoldings(pool, question, read))
-    : readFromPool(pool, (node) => read(node, question));
+    ? asChainFault(await agreedHoldings(pool, query, read))
+    : readFromPool(pool, (node) => read(node, query));
 }
 
 /**
@@ -36,15 +36,15 @@ export async function readHoldings(
  */
 async function agreedHoldings(
   pool: NodePool,
-  question: HoldingsQuery,
+  query: HoldingsQuery,
   read: HoldingsReader,
 ): Promise<Result<Holdings, NodeProblem>> {
   let problem: NodeProblem = NO_NODE;
   let stated: Holdings | null = null;
-  let request = question;
+  let request = query;
   for (const node of pool.nodes) {
-    const away = await pool.nodeProblem(node);
-    const held: Result<Holdings, NodeProblem> = away === null ? await read(node, request) : refused(away);
+    const poolProblem = await pool.nodeProblem(node);
+    const held: Result<Holdings, NodeProblem> = poolProblem === null ? await read(node, request) : refused(poolProblem);
     if (!held.ok) {
       problem = held.refusal;
       continue;
@@ -52,7 +52,7 @@ async function agreedHoldings(
     if (stated !== null) return accepted(commonOf(stated, held.value));
     if (pool.nodes.length === 1) return held;
     stated = held.value;
-    request = { ...question, at: stated.blockNumber };
+    request = { ...query, at: stated.blockNumber };
   }
   return refused(problem);
 }

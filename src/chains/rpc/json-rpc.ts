@@ -20,7 +20,7 @@ export type NodeFault =
 
 /** One JSON-RPC node of the operator. */
 export interface RpcNode {
-  request<T>(question: RpcCall<T>): Promise<Result<T, NodeFault>>;
+  request<T>(call: RpcCall<T>): Promise<Result<T, NodeFault>>;
 }
 
 /** Beyond this a node is as good as away; the next one is asked. */

@@ -47,9 +47,9 @@ export async function onFirstUsableNode<T, R extends Conclusive>(
   let nodeProblem: NodeProblem = NO_NODE;
   let ended: R | NodeProblem | null = null;
   for (const node of pool.nodes) {
-    const away = await pool.nodeProblem(node);
-    if (away !== null) {
-      nodeProblem = away;
+    const problem = await pool.nodeProblem(node);
+    if (problem !== null) {
+      nodeProblem = problem;
       continue;
     }
     const result = await operation(node);

@@ -25,8 +25,8 @@ export async function observeWithQuorum(
   observe: Observer,
 ): Promise<Result<Observation, ChainFault>> {
   const observeOn = async (node: RpcNode, seenBefore: WatchedAttempts): Promise<Answer> => {
-    const away = await pool.nodeProblem(node);
-    return away === null ? observe(node, seenBefore) : refused(away);
+    const problem = await pool.nodeProblem(node);
+    return problem === null ? observe(node, seenBefore) : refused(problem);
   };
   const [first, ...others] = pool.nodes;
   if (first === undefined) return asChainFault(refused(NO_NODE));

@@ -47,7 +47,7 @@ export function solanaAdapter(
     parseCalldata: () => null,
     parseMessage: readMessage,
     memoFault,
-    anchor: (place) => readFromPool(pool, (node) => currentNonce(node, place)),
+    anchor: (slot) => readFromPool(pool, (node) => currentNonce(node, slot)),
     compose: composeTransaction,
     assemble: assembleTransaction,
     composeMessage,

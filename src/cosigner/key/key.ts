@@ -18,7 +18,7 @@ import type { ExportLog } from '#cosigner/key/export-log.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/storage.ts';
 import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
-import { pairPlace, type PairState } from '#cosigner/session/pair-store.ts';
+import { pairContext, type PairState } from '#cosigner/session/pair-store.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
 import { isSuccessor, isExpired, policyHashOf, type PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
@@ -42,7 +42,7 @@ import { type KeyShare, unseal } from '#mpc/share.ts';
 
 export interface CosignerKeyContext {
   readonly membership: CosignerSet;
-  readonly ledger: CosignerStorage;
+  readonly storage: CosignerStorage;
   readonly exportLog: ExportLog;
   readonly registration: KeyRegistration;
   /** Asks this node's pair object. */
@@ -68,7 +68,7 @@ export class CosignerKey {
 
   constructor(context: CosignerKeyContext) {
     this.#context = context;
-    this.#shares = new ShareStore(context.membership, context.ledger);
+    this.#shares = new ShareStore(context.membership, context.storage);
   }
 
   /**
@@ -81,7 +81,7 @@ export class CosignerKey {
     signers: readonly PartyIndex[],
     request: SigningRequest,
   ): Promise<Result<SessionPlan, Refused>> {
-    const { ledger, membership, isBanned } = this.#context;
+    const { storage, membership, isBanned } = this.#context;
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
     const { share, wallet, checked } = committable.value;
@@ -91,7 +91,7 @@ export class CosignerKey {
     const { transactionId } = request.intent;
     const { policy } = checked;
     const record = recordOf(transactionId, request.attempt, checked);
-    const isInForce = () => ledger.policies().at(-1) === policy;
+    const isInForce = () => storage.policies().at(-1) === policy;
     const session = {
       share: wallet.share,
       signers,
@@ -106,7 +106,7 @@ export class CosignerKey {
       commitTo: () => {
         // Other sessions of this key start while this one waits.
         if (!isInForce()) return refusal('session-over', 'policy');
-        const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
+        const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
         return written.ok ? null : written.refusal;
       },
       stillAllowed: async () => {
@@ -122,14 +122,14 @@ export class CosignerKey {
    * Refuses what `#committable` refuses, and `second-digest`.
    */
   async receipt(keyId: string, request: SigningRequest): Promise<Result<{ readonly receipt: string }, Refused>> {
-    const { ledger, membership } = this.#context;
+    const { storage, membership } = this.#context;
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
     const { checked } = committable.value;
     // The check awaits, so a policy change can land meanwhile. What follows does not.
-    if (ledger.policies().at(-1) !== checked.policy) return this.receipt(keyId, request);
+    if (storage.policies().at(-1) !== checked.policy) return this.receipt(keyId, request);
     const { transactionId } = request.intent;
-    const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });
+    const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
     if (!written.ok) return written;
     const record = recordOf(transactionId, request.attempt, checked);
     return accepted({
@@ -147,7 +147,7 @@ export class CosignerKey {
     keyId: string,
     request: SigningRequest,
   ): Promise<Result<{ readonly share: KeyShare; readonly wallet: Wallet; readonly checked: CheckedRequest }, Refused>> {
-    const { ledger } = this.#context;
+    const { storage } = this.#context;
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
     const unregistered = await this.unregistered();
@@ -158,12 +158,12 @@ export class CosignerKey {
     const checked = await this.#check(wallet, request);
     if (!checked.ok) return checked;
     const { transactionId, createdAtMs } = request.intent;
-    const free = ledger.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
+    const free = storage.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
     // `checkRequest` bounds how far ahead of its signature an intent can be dated, so what was signed before the loss is older than this.
-    const isOlder = request.attempt === 1 && createdAtMs < ledger.remembersSinceMs() + CREATION_TOLERANCE_MS;
-    const hasLostRecords = ledger.remembersSinceMs() > 0;
-    if (hasLostRecords && isOlder && ledger.signedFor(transactionId).length === 0) {
+    const isOlder = request.attempt === 1 && createdAtMs < storage.remembersSinceMs() + CREATION_TOLERANCE_MS;
+    const hasLostRecords = storage.remembersSinceMs() > 0;
+    if (hasLostRecords && isOlder && storage.signedFor(transactionId).length === 0) {
       return refused(refusal('before-its-time'));
     }
     return accepted({ share, wallet, checked: checked.value });
@@ -208,8 +208,8 @@ export class CosignerKey {
     { policy, mandate }: PolicyWithMandate,
     attestations: ReadonlyMap<PartyIndex, Uint8Array>,
   ): Promise<Result<null, Refused>> {
-    const { ledger, membership, registration } = this.#context;
-    const policies = ledger.policies();
+    const { storage, membership, registration } = this.#context;
+    const policies = storage.policies();
     const current = policies.at(-1);
     if (current === undefined) return refused(refusal('unknown-key'));
     const known = policies.find((one) => one.version === policy.version);
@@ -237,8 +237,8 @@ export class CosignerKey {
     const fault = await registration.extend(adopted);
     if (fault !== null) return refused(fault);
     // Another request may have adopted it meanwhile. Nothing waits from here on.
-    if (ledger.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
-    ledger.putPolicy(policy);
+    if (storage.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
+    storage.putPolicy(policy);
     registration.mark(adopted.length);
     return accepted(null);
   }
@@ -248,8 +248,8 @@ export class CosignerKey {
    * from those of the vault. It asks another object once for each key, and never again.
    */
   unregistered(): Promise<Refused | null> {
-    const { ledger, registration } = this.#context;
-    return registration.complete(ledger.policies());
+    const { storage, registration } = this.#context;
+    return registration.complete(storage.policies());
   }
 
   /**
@@ -257,9 +257,9 @@ export class CosignerKey {
    * `unregistered` returns.
    */
   async attest(version: number): Promise<Result<{ readonly attestation: string }, Refused>> {
-    const { ledger, membership } = this.#context;
+    const { storage, membership } = this.#context;
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
-    const policy = ledger.policies().find((one) => one.version === version);
+    const policy = storage.policies().find((one) => one.version === version);
     if (policy === undefined) return refused(refusal('policy-mismatch'));
     const unregistered = await this.unregistered();
     if (unregistered !== null) return refused(unregistered);
@@ -288,7 +288,7 @@ export class CosignerKey {
   }
 
   /** Refuses `unknown-key`, `share-too-old`, and what `witness` refuses. */
-  async witness(keyId: string, seen: AttestedRecord): Promise<Result<null, Refused>> {
+  async importRecord(keyId: string, seen: AttestedRecord): Promise<Result<null, Refused>> {
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
     return importRecord(this.#context, keyId, { ...seen, threshold: current.value.threshold });
@@ -319,21 +319,21 @@ export class CosignerKey {
 
   /** Stores a new share with the policies that were confirmed together with it. Only once. The vault has these policies already. */
   install(stored: StoredShare, policies: readonly Policy[]): void {
-    const { ledger, registration } = this.#context;
-    if (ledger.sealed() !== null) return;
-    for (const policy of policies) ledger.putPolicy(policy);
+    const { storage, registration } = this.#context;
+    if (storage.sealed() !== null) return;
+    for (const policy of policies) storage.putPolicy(policy);
     registration.mark(policies.length);
-    ledger.putSealed({ ...stored, baseEpoch: 0, isActive: true });
+    storage.putSealed({ ...stored, baseEpoch: 0, isActive: true });
   }
 
   #check({ address }: Wallet, request: SigningRequest): Promise<Result<CheckedRequest, Refused>> {
-    const { ledger, membership } = this.#context;
+    const { storage, membership } = this.#context;
     return checkRequest(request, {
       wallet: address,
-      policies: ledger.policies(),
+      policies: storage.policies(),
       nowMs: Date.now(),
       feeCeilings: membership.feeCeilings,
-      isRecorded: (transactionId, intentDigest) => ledger.isRecorded(transactionId, intentDigest),
+      isRecorded: (transactionId, intentDigest) => storage.isRecorded(transactionId, intentDigest),
     });
   }
 
@@ -369,7 +369,7 @@ export class CosignerKey {
       if (state.sealed === null) continue;
       const bytes = await unseal(
         membership.keyEncryption,
-        pairPlace(membership.own.index, peer, state.madeAtMs),
+        pairContext(membership.own.index, peer, state.madeAtMs),
         state.sealed,
       );
       if (bytes === null) throw new Error('a pair set-up does not open under the secrets of this node');

@@ -49,7 +49,7 @@ export interface ResharingRequest {
 
 export interface ResharingContext {
   readonly membership: CosignerSet;
-  readonly ledger: CosignerStorage;
+  readonly storage: CosignerStorage;
   readonly shares: ShareStore;
   readonly registration: KeyRegistration;
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
@@ -71,7 +71,7 @@ export async function prepareResharing(
   keyId: string,
   request: ResharingRequest,
 ): Promise<Result<SessionPlan, Refused>> {
-  const { membership, ledger, shares, registration } = context;
+  const { membership, storage, shares, registration } = context;
   const { own, peers, parties } = membership;
   const fault = requestFault(request, keyId, parties);
   if (fault !== null) return refused(refusal('malformed', fault));
@@ -89,7 +89,7 @@ export async function prepareResharing(
       const keyRefusal = await registration.extendByNewKey(policies);
       if (keyRefusal !== null) return keyRefusal;
       // Before the share: one without a policy would sign nothing.
-      for (const policy of policies.slice(ledger.policies().length)) ledger.putPolicy(policy);
+      for (const policy of policies.slice(storage.policies().length)) storage.putPolicy(policy);
       registration.mark(policies.length);
     }
     await shares.hold(dealt, { base: baseEpoch, statement });
@@ -171,10 +171,10 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
  * many others as sign together attest: the coordinator alone must not choose its policies, or their devices would be the coordinator's.
  */
 async function policiesOf(
-  { membership, ledger, shares, registration }: ResharingContext,
+  { membership, storage, shares, registration }: ResharingContext,
   { policies, attestations, threshold }: ResharingRequest,
 ): Promise<Result<readonly Policy[], Refused>> {
-  const own = ledger.policies();
+  const own = storage.policies();
   // A co-signer that was cut off while it joined has policies and uses no share: it joins once more.
   if (own.length > 0 && shares.activeEpoch() > 0) {
     const unregistered = await registration.complete(own);
@@ -210,7 +210,7 @@ function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[]
 
 /** Who knows one side of a set-up learns a share from whoever uses the other: with the shares the set-ups change, too. */
 async function pairFault(
-  { membership, ledger, pair }: ResharingContext,
+  { membership, storage, pair }: ResharingContext,
   { scheme }: ResharingRequest,
 ): Promise<Refused | null> {
   if (scheme !== 'ecdsa-secp256k1') return null;
@@ -218,7 +218,7 @@ async function pairFault(
     const { banned, setupId, madeAtMs } = await pair(peer, null);
     if (banned) return refusal('peer-banned', null, peer);
     if (setupId === null) return refusal('not-paired', null, peer);
-    if (madeAtMs < (ledger.sealed()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);
+    if (madeAtMs < (storage.sealed()?.madeAtMs ?? 0)) return refusal('pair-too-old', null, peer);
   }
   return null;
 }

@@ -34,17 +34,17 @@ export interface HeldShare {
  */
 export class ShareStore {
   readonly #membership: CosignerSet;
-  readonly #ledger: CosignerStorage;
+  readonly #storage: CosignerStorage;
   readonly #opened = new Map<number, KeyShare>();
 
-  constructor(membership: CosignerSet, ledger: CosignerStorage) {
+  constructor(membership: CosignerSet, storage: CosignerStorage) {
     this.#membership = membership;
-    this.#ledger = ledger;
+    this.#storage = storage;
   }
 
   /** The share in use. Refuses `unknown-key`, `share-too-old` (made before what the operator has set as the earliest time). */
   async current(keyId: string): Promise<Result<KeyShare, Refused>> {
-    const stored = this.#ledger.sealed();
+    const stored = this.#storage.sealed();
     if (stored === null) return refused(refusal('unknown-key'));
     if (stored.madeAtMs < this.#membership.sharesSinceMs) return refused(refusal('share-too-old'));
     return accepted(await this.#open(keyId, stored));
@@ -52,34 +52,34 @@ export class ShareStore {
 
   /** The share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */
   async ofEpoch(keyId: string, epoch: number): Promise<Result<KeyShare, Refused>> {
-    const active = this.#ledger.sealed();
+    const active = this.#storage.sealed();
     if (active?.epoch === epoch) return this.current(keyId);
-    const stored = this.#ledger.allSealed().find((one) => one.epoch === epoch);
+    const stored = this.#storage.allSealed().find((one) => one.epoch === epoch);
     if (stored !== undefined) return accepted(await this.#open(keyId, stored));
     return refused(active === null ? refusal('unknown-key') : refusal('other-epoch', String(active.epoch)));
   }
 
   /** Epoch of the share in use; 0 where there is none. */
   activeEpoch(): number {
-    return this.#ledger.sealed()?.epoch ?? 0;
+    return this.#storage.sealed()?.epoch ?? 0;
   }
 
   /** The newest epoch of which it has a share; 0 where it has none. */
   newestEpoch(): number {
-    return Math.max(0, ...this.#ledger.allSealed().map(({ epoch }) => epoch));
+    return Math.max(0, ...this.#storage.allSealed().map(({ epoch }) => epoch));
   }
 
   /** Keeps a share until all have theirs. Throws for an epoch that is not newer than all that it has. */
   async hold(share: KeyShare, { base, statement }: { readonly base: number; readonly statement: Uint8Array }) {
     const stored = await sealedShare(this.#membership, share, statement);
     if (share.epoch <= this.newestEpoch()) throw new Error('there is a newer share');
-    this.#ledger.putSealed({ ...stored, baseEpoch: base, isActive: false });
+    this.#storage.putSealed({ ...stored, baseEpoch: base, isActive: false });
   }
 
   /** What a coordinator has to know to bring a change of epochs to its end. Refuses nothing: a node without the key has none. */
   async held(keyId: string): Promise<readonly HeldShare[]> {
     const all: HeldShare[] = [];
-    for (const stored of this.#ledger.allSealed()) {
+    for (const stored of this.#storage.allSealed()) {
       const { epoch, label: statement, isActive } = stored;
       const { publicShares } = await this.#open(keyId, stored);
       const { own } = this.#membership;
@@ -104,7 +104,7 @@ export class ShareStore {
     { epoch, receipts }: { readonly epoch: number; readonly receipts: ReadonlyMap<PartyIndex, Uint8Array> },
   ): Promise<Result<null, Refused>> {
     if (this.activeEpoch() >= epoch) return accepted(null);
-    const stored = this.#ledger.allSealed().find((one) => one.epoch === epoch);
+    const stored = this.#storage.allSealed().find((one) => one.epoch === epoch);
     if (stored === undefined) return refused(refusal('unknown-key'));
     const believed: Record<string, string> = {};
     for (const [party, peer] of this.#membership.peers) {
@@ -113,7 +113,7 @@ export class ShareStore {
       if (!(await verifyAsCosigner(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
       believed[String(party)] = bytesToHex(receipt);
     }
-    this.#ledger.activate(epoch, { receipts: believed, nowMs: Date.now() });
+    this.#storage.activate(epoch, { receipts: believed, nowMs: Date.now() });
     for (const old of this.#opened.keys()) if (old < epoch) this.#opened.delete(old);
     return accepted(null);
   }
@@ -122,7 +122,7 @@ export class ShareStore {
     const known = this.#opened.get(epoch);
     if (known !== undefined) return known;
     const { own, keyEncryption } = this.#membership;
-    const bytes = await unseal(keyEncryption, sharePlace(own.index, { keyId, epoch, madeAtMs }), record);
+    const bytes = await unseal(keyEncryption, shareContext(own.index, { keyId, epoch, madeAtMs }), record);
     if (bytes === null) throw new Error('a share does not open under the secrets of this node');
     const share = decodeKeyShare(keyId, bytes);
     this.#opened.set(epoch, share);
@@ -138,11 +138,11 @@ export async function sealedShare(
 ): Promise<StoredShare> {
   const madeAtMs = Date.now();
   const { epoch } = share;
-  const record = await seal(keyEncryption, sharePlace(own.index, { ...share, madeAtMs }), encodeKeyShare(share));
+  const record = await seal(keyEncryption, shareContext(own.index, { ...share, madeAtMs }), encodeKeyShare(share));
   return { epoch, madeAtMs, label: bytesToHex(statement), record };
 }
 
-function sharePlace(
+function shareContext(
   node: PartyIndex,
   { keyId, epoch, madeAtMs }: { readonly keyId: string; readonly epoch: number; readonly madeAtMs: number },
 ): SealContext {

@@ -15,7 +15,7 @@ import { signAsCosigner } from '#mpc/envelope.ts';
 /** Where a co-signer states what it has in force for one key. */
 export interface StatementContext {
   readonly membership: Pick<CosignerSet, 'own'>;
-  readonly ledger: Pick<CosignerStorage, 'policies' | 'sealed'>;
+  readonly storage: Pick<CosignerStorage, 'policies' | 'sealed'>;
   readonly keyId: string;
   readonly nowMs: number;
 }
@@ -30,11 +30,11 @@ export interface StatementContext {
  * Throws `Malformed` for another body. Refuses `unknown-key`.
  */
 export async function statePolicy(
-  { membership: { own }, ledger, keyId, nowMs }: StatementContext,
+  { membership: { own }, storage, keyId, nowMs }: StatementContext,
   body: unknown,
 ): Promise<Result<SignedStatement, Refused>> {
   const nonce = hexOf(fieldsOf(body, ['nonce'])['nonce'], 32);
-  const [policy, share] = [ledger.policies().at(-1), ledger.sealed()];
+  const [policy, share] = [storage.policies().at(-1), storage.sealed()];
   if (policy === undefined || share === null) return refused(refusal('unknown-key'));
   const statement = {
     cosigner: own.index,

@@ -45,12 +45,12 @@ const SIGNATURE_BYTES = 64;
 
 /** What this node has of a transaction, each line with its own signature: for the coordinator to show to others. */
 export async function attestRecords(
-  { membership, ledger }: { readonly membership: CosignerSet; readonly ledger: CosignerStorage },
+  { membership, storage }: { readonly membership: CosignerSet; readonly storage: CosignerStorage },
   keyId: string,
   transactionId: string,
 ) {
   const attestedRecords: { readonly record: SignedRecord; readonly signature: string }[] = [];
-  for (const record of ledger.signedFor(transactionId)) {
+  for (const record of storage.signedFor(transactionId)) {
     const signature = await signAsCosigner(membership.own, recordBytes(keyId, record));
     attestedRecords.push({ record, signature: Buffer.from(signature).toString('hex') });
   }
@@ -64,7 +64,7 @@ export async function attestRecords(
  * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this node has signed something else).
  */
 export async function importRecord(
-  { membership, ledger }: { readonly membership: CosignerSet; readonly ledger: CosignerStorage },
+  { membership, storage }: { readonly membership: CosignerSet; readonly storage: CosignerStorage },
   keyId: string,
   { record, attesters, threshold }: AttestedRecord & { readonly threshold: number },
 ): Promise<Result<null, Refused>> {
@@ -75,7 +75,7 @@ export async function importRecord(
     if (peer !== undefined && (await verifyAsCosigner(peer, bytes, signature))) proven += 1;
   }
   if (proven < threshold) return refused(refusal('not-enough-witnesses'));
-  return ledger.remember(record) ? accepted(null) : refused(refusal('second-digest'));
+  return storage.remember(record) ? accepted(null) : refused(refusal('second-digest'));
 }
 
 /** A first coin of Bitcoin has 36 bytes, more than any amount. */

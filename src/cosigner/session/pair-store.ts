@@ -26,17 +26,17 @@ export interface PairState {
 
 /** The set-up with one peer, its ban, and the rounds that are under way with it. */
 export class PairStore {
-  readonly #ledger: CosignerStorage;
+  readonly #storage: CosignerStorage;
   readonly #identityOf: (peer: PartyIndex) => string;
   readonly #underWay = new Map<string, number>();
 
-  constructor(ledger: CosignerStorage, identityOf: (peer: PartyIndex) => string) {
-    this.#ledger = ledger;
+  constructor(storage: CosignerStorage, identityOf: (peer: PartyIndex) => string) {
+    this.#storage = storage;
     this.#identityOf = identityOf;
   }
 
   state(peer: PartyIndex, known: string | null): PairState {
-    const stored = this.#ledger.sealed();
+    const stored = this.#storage.sealed();
     const setupId = stored?.label ?? null;
     return {
       banned: this.isBanned(peer),
@@ -61,7 +61,7 @@ export class PairStore {
 
   /** Whoever has the identity of this peer that is pinned now. A machine that takes its place has another one, and a clean slate. */
   isBanned(peer: PartyIndex): boolean {
-    return this.#ledger.ban(this.#identityOf(peer)) !== null;
+    return this.#storage.ban(this.#identityOf(peer)) !== null;
   }
 
   /**
@@ -71,21 +71,21 @@ export class PairStore {
    * string of which it has learned bits.
    */
   ban(peer: PartyIndex, step: string, atMs: number): void {
-    this.#ledger.putBan(this.#identityOf(peer), step, atMs);
-    this.#ledger.forgetSealed();
+    this.#storage.putBan(this.#identityOf(peer), step, atMs);
+    this.#storage.forgetSealed();
   }
 
   async store(setup: PairSetup, secrets: readonly KeyEncryptionSecret[]): Promise<void> {
     const madeAtMs = Date.now();
-    const record = await seal(secrets, pairPlace(setup.self, setup.peer, madeAtMs), encodePairSetup(setup));
+    const record = await seal(secrets, pairContext(setup.self, setup.peer, madeAtMs), encodePairSetup(setup));
     const label = bytesToHex(setup.setupId);
-    this.#ledger.putSealed({ epoch: PAIR_EPOCH, baseEpoch: 0, isActive: true, madeAtMs, label, record });
+    this.#storage.putSealed({ epoch: PAIR_EPOCH, baseEpoch: 0, isActive: true, madeAtMs, label, record });
   }
 }
 
 /** A pair has one set-up: a new one takes the place of the one before. */
 const PAIR_EPOCH = 1;
 
-export function pairPlace(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {
+export function pairContext(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {
   return { kind: 'pair', node, name: String(peer), epoch: PAIR_EPOCH, madeAtMs };
 }

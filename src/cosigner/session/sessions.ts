@@ -80,7 +80,7 @@ const SIGNATURE_BYTES = 64;
 
 export interface SessionsContext {
   readonly membership: CosignerSet;
-  readonly ledger: CosignerStorage;
+  readonly storage: CosignerStorage;
   /**
    * Digests of the protocols that this co-signer speaks, the newest first (protocol-version.ts).
    */
@@ -134,7 +134,7 @@ export class Sessions {
    * the culprit, a key of small order), what the preparation does not admit, `aborted`.
    */
   async start(invitation: SessionStart): Promise<Result<RoundAnswer, Refused>> {
-    const { membership, ledger } = this.#context;
+    const { membership, storage } = this.#context;
     const { nonces } = invitation;
     const own = nonces.get(membership.own.index) ?? '';
     const opened = this.#opened.get(own);
@@ -149,7 +149,7 @@ export class Sessions {
     const { participants, isRateLimited, begin, admit } = opened.preparation;
     const unusable = (await admit?.(invitation.receipts)) ?? null;
     if (unusable !== null) return refused(unusable);
-    ledger.openSession(sid, Date.now());
+    storage.openSession(sid, Date.now());
     const running: Running = {
       participants,
       isRateLimited,
@@ -229,9 +229,9 @@ export class Sessions {
   }
 
   async #compute(running: Running, message: RoundMessage, inbox: PeerMessages): Promise<Result<RoundAnswer, Refused>> {
-    const { ledger, ban } = this.#context;
+    const { storage, ban } = this.#context;
     // The ledger moves first, then the state is used up, and nothing waits in between.
-    if (message.round > 1 && (message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))) {
+    if (message.round > 1 && (message.round !== running.round + 1 || !storage.advance(message.sid, message.round))) {
       return this.#end(message, refusal('session-over'));
     }
     const current = running.next;
@@ -334,8 +334,8 @@ function openingStatement(
   { nonce, said }: { readonly nonce: string; readonly said: Uint8Array },
 ): Uint8Array {
   const { purpose, context, participants } = preparation;
-  const [version, place] = [hexToBytes(protocol), Uint8Array.of(party, ...participants)];
-  return taggedHash(`cosigner/opening/${purpose}`, version, context, place, hexToBytes(nonce), said);
+  const [version, position] = [hexToBytes(protocol), Uint8Array.of(party, ...participants)];
+  return taggedHash(`cosigner/opening/${purpose}`, version, context, position, hexToBytes(nonce), said);
 }
 
 function isComplete(nonces: ReadonlyMap<PartyIndex, string>, participants: readonly PartyIndex[]): boolean {

@@ -8,7 +8,7 @@ import type {
 import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 
 /** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
-const LOOK_MS = 500;
+const POLL_MS = 500;
 
 /** The window of the approval page, or null where the browser opens none. To be called in a click. */
 export function openApprovalPage(origin: string): Window | null {
@@ -55,6 +55,6 @@ export function requestThroughWindow(
     addEventListener('message', hear);
     const looking = setInterval(() => {
       if (page.closed) fail(new NotSigned('The approval page was closed without a signature.'));
-    }, LOOK_MS);
+    }, POLL_MS);
   });
 }

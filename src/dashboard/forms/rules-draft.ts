@@ -7,15 +7,15 @@ export interface RulesOfPolicy {
   readonly approvalMode: 'token' | 'device';
   readonly recipients: 'anyone' | 'address-book';
   readonly addressBook: readonly { readonly chain: string; readonly address: string; readonly name: string }[];
-  readonly limits: readonly (AssetPlace & {
+  readonly limits: readonly (AssetPosition & {
     readonly perTransaction: string | null;
     readonly perDay: string | null;
   })[];
-  readonly higherThresholds: readonly (AssetPlace & { readonly above: string; readonly threshold: number })[];
+  readonly higherThresholds: readonly (AssetPosition & { readonly above: string; readonly threshold: number })[];
   readonly unreadableThreshold: number | null;
 }
 
-interface AssetPlace {
+interface AssetPosition {
   readonly chain: string;
   readonly tokenAddress: string | null;
 }
@@ -32,7 +32,7 @@ interface Holding {
 }
 
 /** An asset that a rule can be about. */
-export interface AssetChoice extends AssetPlace {
+export interface AssetChoice extends AssetPosition {
   /** Chain and token in one. */
   readonly name: string;
   readonly text: string;
@@ -68,7 +68,7 @@ export function assetChoices(policy: RulesOfPolicy, balances: readonly Holding[]
 }
 
 function choiceOf(
-  { chain, tokenAddress }: AssetPlace,
+  { chain, tokenAddress }: AssetPosition,
   asset: { readonly symbol: string | null; readonly decimals: number | null } | null,
 ): AssetChoice {
   const symbol = asset?.symbol ?? (tokenAddress === null ? 'the coin' : abbreviated(tokenAddress));
@@ -81,13 +81,13 @@ function choiceOf(
   };
 }
 
-function nameOf({ chain, tokenAddress }: AssetPlace): string {
+function nameOf({ chain, tokenAddress }: AssetPosition): string {
   return `${chain} ${tokenAddress ?? ''}`;
 }
 
 export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): RulesDraft {
-  const shown = (place: AssetPlace, amount: string | null) => {
-    const decimals = assets.find(({ name }) => name === nameOf(place))?.decimals ?? 0;
+  const shown = (position: AssetPosition, amount: string | null) => {
+    const decimals = assets.find(({ name }) => name === nameOf(position))?.decimals ?? 0;
     return amount === null ? '' : unitsText(amount, decimals);
   };
   const { signers, threshold, approvalMode, recipients, addressBook, unreadableThreshold } = policy;
@@ -125,12 +125,12 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
       name: name.trim(),
     })),
     limits: draft.limits.map(({ asset, perTransaction, perDay }) => ({
-      ...placeOf(asset, assets),
+      ...positionOf(asset, assets),
       perTransaction: perTransaction === '' ? null : amountOf(perTransaction, asset, assets),
       perDay: perDay === '' ? null : amountOf(perDay, asset, assets),
     })),
     higherThresholds: draft.higherThresholds.map(({ asset, above, threshold }) => ({
-      ...placeOf(asset, assets),
+      ...positionOf(asset, assets),
       above: amountOf(above, asset, assets),
       threshold: countOf('The approvals above an amount', threshold),
     })),
@@ -169,7 +169,7 @@ function fieldsText(one: unknown): string {
   return JSON.stringify(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function placeOf(asset: string, assets: readonly AssetChoice[]): AssetPlace {
+function positionOf(asset: string, assets: readonly AssetChoice[]): AssetPosition {
   const found = assets.find(({ name }) => name === asset);
   if (found === undefined) throw new BadRule('A rule about an amount says of what.');
   return { chain: found.chain, tokenAddress: found.tokenAddress };

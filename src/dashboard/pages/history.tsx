@@ -152,7 +152,7 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
 /** Newest first, each once; what is not looked for, or is no more, goes. */
 function withRecord(page: Page, record: Transaction, filter: Filter): Page {
   const others = page.transactions.filter(({ id }) => id !== record.id);
-  if (!isWanted(record, filter)) return { ...page, transactions: others };
+  if (!isRequested(record, filter)) return { ...page, transactions: others };
   const isKnown = others.length < page.transactions.length;
   const transactions = isKnown
     ? page.transactions.map((one) => (one.id === record.id ? record : one))
@@ -160,7 +160,7 @@ function withRecord(page: Page, record: Transaction, filter: Filter): Page {
   return { ...page, transactions };
 }
 
-function isWanted(record: Transaction, { visible = 'true', ...rest }: Filter): boolean {
+function isRequested(record: Transaction, { visible = 'true', ...rest }: Filter): boolean {
   if (visible !== 'all' && String(record.visible) !== visible) return false;
   return (['state', 'direction', 'displayType', 'chain'] as const).every(
     (name) => rest[name] === undefined || rest[name] === record[name],

@@ -79,11 +79,11 @@ function Form(props: {
 }) {
   const { vaultId, balances, addressBook, drafted } = props;
   const [fault, setError] = useState<string | null>(null);
-  const [similar, doubt] = useState<TransferInput | null>(null);
+  const [similar, setSimilar] = useState<TransferInput | null>(null);
   const [isRequesting, setRequesting] = useState(false);
-  const [place, choose] = useState(0);
+  const [position, choose] = useState(0);
   const [isKeyless, acknowledge] = useState(false);
-  const balance = balances[place];
+  const balance = balances[position];
   if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
   const submit = (event: SubmitEvent) => {
     const typed = typedValue(event);
@@ -110,7 +110,7 @@ function Form(props: {
   };
   const estimate = (input: TransferInput) => {
     setError(null);
-    doubt(null);
+    setSimilar(null);
     setRequesting(true);
     const { note: _note, ...json } = input;
     good<Estimate>(api.transaction['estimate-fee'].$post({ json }))
@@ -118,7 +118,8 @@ function Form(props: {
         (fees) => drafted({ input, balance, fees, idempotencyKey: crypto.randomUUID() }),
         (error: unknown) => {
           setError(reasonOf(error));
-          if (error instanceof Refusal && error.known !== null) doubt({ ...input, acceptLookalikeOf: error.known });
+          if (error instanceof Refusal && error.known !== null)
+            setSimilar({ ...input, acceptLookalikeOf: error.known });
         },
       )
       .finally(() => setRequesting(false));
@@ -127,7 +128,7 @@ function Form(props: {
     <form class="card" onSubmit={submit}>
       <label>
         What
-        <select name="asset" value={place} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
+        <select name="asset" value={position} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
           {balances.map(({ chain, asset }, i) => (
             <option key={`${chain} ${asset.tokenAddress}`} value={i}>
               {asset.symbol ?? asset.tokenAddress} on {chain}

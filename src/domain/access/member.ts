@@ -32,10 +32,10 @@ export function hasPermission(member: Member | null, permission: Permission): bo
 /** Whoever wanted something takes it back as long as that person may want such a thing; an admin takes back any. */
 export function mayCancel(
   member: Member,
-  wantedBy: UserId | null,
+  requestedBy: UserId | null,
   permission: 'create' | 'propose' = 'create',
 ): boolean {
-  return hasPermission(member, 'administer') || (member.userId === wantedBy && hasPermission(member, permission));
+  return hasPermission(member, 'administer') || (member.userId === requestedBy && hasPermission(member, permission));
 }
 
 /** Who takes a transaction back: as above; and any signer stops what waits to be mined. */

@@ -99,14 +99,14 @@ export function viewFor(
 type Assessment = Pick<Activity, 'suspicion' | 'usdValue' | 'tokens' | 'appraisalPending'>;
 
 /** What it looks like, and what it is worth. What the wallet has signed itself is no spam. */
-function assess(wallet: string, view: WalletView, { seen, appraisal, acquaintance }: SomethingSeen): Assessment {
+function assess(wallet: string, view: WalletView, { seen, valuation, acquaintance }: SomethingSeen): Assessment {
   const { changes } = view;
   const suspect = { wallet, movements: seen.movements, changes };
   return {
-    suspicion: seen.signer === wallet ? null : hiddenReasonOf(suspect, appraisal, acquaintance),
-    usdValue: usdValueOf(changes, appraisal),
-    tokens: labelsOf(changes, appraisal),
-    appraisalPending: marketValueOf(changes, appraisal).state === 'unavailable',
+    suspicion: seen.signer === wallet ? null : hiddenReasonOf(suspect, valuation, acquaintance),
+    usdValue: usdValueOf(changes, valuation),
+    tokens: labelsOf(changes, valuation),
+    appraisalPending: marketValueOf(changes, valuation).state === 'unavailable',
   };
 }
 
@@ -114,16 +114,16 @@ export interface ObservedTransaction {
   /** Null: its chain does not have it (any more). */
   readonly seen: ChainTransaction | null;
   /** Null: nobody was asked this time. */
-  readonly appraisal: Valuation | null;
+  readonly valuation: Valuation | null;
   readonly chain: Chain;
   readonly acquaintance: KnownCounterparties;
   readonly nowMs: number;
 }
 
-type SomethingSeen = ObservedTransaction & { readonly seen: ChainTransaction; readonly appraisal: Valuation };
+type SomethingSeen = ObservedTransaction & { readonly seen: ChainTransaction; readonly valuation: Valuation };
 
 /** A source of prices that is away for so long is waited for no more: the record stays as it is. */
-const APPRAISAL_MS = 24 * 60 * 60 * 1000;
+const VALUATION_MS = 24 * 60 * 60 * 1000;
 
 /** What waits and is not found is believed to be gone after so many polls since it was sighted: other nodes hear of it later. */
 const PROPAGATION_POLLS = 20;
@@ -133,8 +133,8 @@ const PROPAGATION_POLLS = 20;
  * final. When its block is gone it is FAILED until a block has it again, and so is what waited when nobody knows of it any more; that it
  * waits (again) says nothing about a record that has been further. What is final stays, but for its appraisal.
  */
-export function updatedActivity(activity: Activity, sighting: ObservedTransaction): Activity {
-  const { seen, chain, nowMs } = sighting;
+export function updatedActivity(activity: Activity, observed: ObservedTransaction): Activity {
+  const { seen, chain, nowMs } = observed;
   const changed = (change: Partial<Activity>): Activity => {
     const { version } = activity;
     return shown({ ...activity, ...change, version: version + 1, updatedAtMs: nowMs });
@@ -147,7 +147,7 @@ export function updatedActivity(activity: Activity, sighting: ObservedTransactio
   }
   const view = fullerView(activity, seen, chain);
   if (view === null || seen.block === null) return activity;
-  const assessed = assessAgain(activity, view, sighting);
+  const assessed = assessAgain(activity, view, observed);
   if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
   // What it moves was only promised: without a new appraisal it is looked at once more.
   if (activity.block === null && assessed === null) return activity;
@@ -178,28 +178,28 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
 }
 
 /** By the prices of the first time that there were any, and of when a block had it first; null when nothing is to be changed. */
-function assessAgain(activity: Activity, view: WalletView, sighting: ObservedTransaction): Partial<Assessment> | null {
-  const { seen, appraisal, nowMs } = sighting;
+function assessAgain(activity: Activity, view: WalletView, observed: ObservedTransaction): Partial<Assessment> | null {
+  const { seen, valuation, nowMs } = observed;
   if (!needsValuation(activity) || seen === null) return null;
-  const assessed = appraisal === null ? null : assess(activity.wallet, view, { ...sighting, seen, appraisal });
+  const assessed = valuation === null ? null : assess(activity.wallet, view, { ...observed, seen, valuation });
   if (activity.block === null) return assessed;
-  if (nowMs - activity.createdAtMs > APPRAISAL_MS) return { appraisalPending: false };
+  if (nowMs - activity.createdAtMs > VALUATION_MS) return { appraisalPending: false };
   return assessed?.appraisalPending === false ? assessed : null;
 }
 
 /** The record of a first look; null when it does not concern the wallet. */
 export function newActivity(
-  place: Pick<Activity, 'id' | 'vaultId' | 'wallet'>,
-  sighting: SomethingSeen,
+  identity: Pick<Activity, 'id' | 'vaultId' | 'wallet'>,
+  observed: SomethingSeen,
 ): Activity | null {
-  const { seen, chain, nowMs } = sighting;
-  const view = viewFor(place.wallet, seen, chain);
+  const { seen, chain, nowMs } = observed;
+  const view = viewFor(identity.wallet, seen, chain);
   if (view === null) return null;
   return shown({
-    ...place,
+    ...identity,
     ...seen,
     ...view,
-    ...assess(place.wallet, view, sighting),
+    ...assess(identity.wallet, view, observed),
     chain: chain.name,
     version: 1,
     state: stateAt(seen.block, chain),

@@ -53,32 +53,32 @@ const MAX_RECIPIENTS = 20;
 /** The first reason of the list above; null when it is to be seen. Coins are never hidden for being few. */
 export function hiddenReasonOf(
   suspect: SpamCandidate,
-  appraisal: Valuation,
+  valuation: Valuation,
   { isLookalike, hasSent }: KnownCounterparties,
 ): HiddenReason | null {
   const { wallet, changes } = suspect;
   const movements = suspect.movements.filter((one) => concerns(wallet, one));
   if (movements.every(({ amount }) => amount === '0')) return 'ZERO_VALUE';
   const moved = changes.filter(({ units }) => unitsOf(units) !== 0n);
-  const worth = marketValueOf(moved, appraisal);
+  const value = marketValueOf(moved, valuation);
   const others = movements.flatMap(({ from, to }) => [from, to]).filter((party) => party !== null && party !== wallet);
-  const isSmall = worth.state !== 'known' || worth.usdE30 < ONE_DOLLAR;
+  const isSmall = value.state !== 'known' || value.usdE30 < ONE_DOLLAR;
   if (isSmall && others.some((party) => party !== null && isLookalike(party))) return 'LOOKALIKE';
   if (moved.some(({ tokenAddress }) => tokenAddress === null)) return null;
   const isTrusted = ({ tokenAddress }: BalanceChange) =>
-    tokenAddress !== null && (hasSent(tokenAddress) || tokenProfile(appraisal, tokenAddress)?.isListed === true);
+    tokenAddress !== null && (hasSent(tokenAddress) || tokenProfile(valuation, tokenAddress)?.isListed === true);
   const trusted = moved.filter(isTrusted);
-  if (trusted.length > 0 && !isLittle(marketValueOf(trusted, appraisal))) return null;
+  if (trusted.length > 0 && !isLittle(marketValueOf(trusted, valuation))) return null;
   const doubtful = moved.filter((change) => !isTrusted(change));
-  const reason = suspicion(suspect, tokenProfiles(doubtful, appraisal));
+  const reason = suspicion(suspect, tokenProfiles(doubtful, valuation));
   if (reason !== null) return reason;
   if (moved.length === 0 || moved.some(isCollectible)) return null;
-  if (isLittle(worth)) return 'LOW_VALUE';
-  return worth.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
+  if (isLittle(value)) return 'LOW_VALUE';
+  return value.state === 'unknown' ? 'UNKNOWN_TOKEN' : null;
 }
 
-function isLittle(worth: MarketValue): boolean {
-  return worth.state === 'known' && worth.usdE30 < MIN_SHOWN_VALUE;
+function isLittle(value: MarketValue): boolean {
+  return value.state === 'known' && value.usdE30 < MIN_SHOWN_VALUE;
 }
 
 /** Of tokens that have a price nobody needs to be warned by their names. */

@@ -4,7 +4,7 @@ import type { Asset, BalanceChange } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 
 /** What one transaction did to one asset of a wallet, its fee included. */
-export interface LedgerLine extends Asset {
+export interface BalanceLine extends Asset {
   readonly units: SignedAmount;
 }
 
@@ -13,11 +13,11 @@ export interface Posting {
   readonly blockNumber: string;
   /** Beyond any reorganisation. */
   readonly isFinal: boolean;
-  readonly lines: readonly LedgerLine[];
+  readonly lines: readonly BalanceLine[];
 }
 
 /** @param fee null where somebody else pays it */
-export function ledgerLines(changes: readonly BalanceChange[], fee: Amount | null): readonly LedgerLine[] {
+export function balanceLines(changes: readonly BalanceChange[], fee: Amount | null): readonly BalanceLine[] {
   const lines = changes.map(({ kind, tokenAddress, tokenId, units }) => ({ kind, tokenAddress, tokenId, units }));
   const paid = fee === null ? 0n : unitsOf(fee);
   const moved = lines.find(({ kind }) => kind === 'native');
@@ -91,7 +91,7 @@ export function newBalance(asset: Asset): Balance {
 export interface Comparison {
   readonly blockNumber: string;
   readonly chainUnits: bigint;
-  readonly ledgerUnits: bigint;
+  readonly recordedUnits: bigint;
   readonly atMs: number;
   /** Of the chain: the faster it moves, the sooner a difference counts. */
   readonly pollIntervalMs: number;
@@ -104,7 +104,7 @@ export interface Comparison {
 }
 
 /** A difference is looked into for so many polls, two minutes on Ethereum, and for as long as the look takes, before it is believed. */
-const LOOK_INTO_POLLS = 20;
+const SCAN_AFTER_POLLS = 20;
 /** Between two comparisons: an hour on Ethereum. */
 const COMPARISON_POLLS = 600;
 
@@ -115,17 +115,17 @@ const COMPARISON_POLLS = 600;
  * hour of differing is enough.
  */
 export function compare(balance: Balance, comparison: Comparison): Balance {
-  const { blockNumber, chainUnits, ledgerUnits, atMs } = comparison;
+  const { blockNumber, chainUnits, recordedUnits, atMs } = comparison;
   if (balance.check !== null && BigInt(blockNumber) < BigInt(balance.check.blockNumber)) return balance;
   const agreed = { check: { blockNumber, atMs }, late: signedAmountOf(0n), difference: null };
-  const units = signedAmountOf(chainUnits - ledgerUnits);
+  const units = signedAmountOf(chainUnits - recordedUnits);
   if (units === '0') return { ...balance, ...agreed, adjustedInRow: 0 };
   const noted = balance.difference ?? { units, sinceMs: atMs, differingSinceMs: atMs };
   const difference = noted.units === units ? noted : { ...noted, units, sinceMs: atMs };
   if (!isBelieved(difference, comparison)) {
     return difference === balance.difference ? balance : { ...balance, difference };
   }
-  const reason = reasonOf(balance, chainUnits - ledgerUnits);
+  const reason = reasonOf(balance, chainUnits - recordedUnits);
   const adjustment = { units, reason, fromBlock: balance.check?.blockNumber ?? null, toBlock: blockNumber, atMs };
   const final = signedAmountOf(unitsOf(balance.final) + unitsOf(units));
   return { ...balance, ...agreed, final, adjustment, adjustedInRow: balance.adjustedInRow + 1 };
@@ -138,7 +138,7 @@ function isBelieved(difference: Difference, comparison: Comparison): boolean {
   const by = unitsOf(difference.units);
   // Where the chain says less, what came in a block that is gone may be what is missing; where it says more, what went.
   if (isMoving || revocable.some((units) => units * by < 0n)) return false;
-  return atMs - difference.sinceMs >= LOOK_INTO_POLLS * pollIntervalMs;
+  return atMs - difference.sinceMs >= SCAN_AFTER_POLLS * pollIntervalMs;
 }
 
 function reasonOf({ check, late, kind }: Balance, difference: bigint): AdjustmentReason {
@@ -150,6 +150,6 @@ function reasonOf({ check, late, kind }: Balance, difference: bigint): Adjustmen
 /** What never agrees, as tokens that grow by themselves, is compared less often: each time is a line in the history. */
 export function nextComparisonMs(balance: Balance, nowMs: number, pollIntervalMs: number): number {
   const polls =
-    balance.difference === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : LOOK_INTO_POLLS;
+    balance.difference === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : SCAN_AFTER_POLLS;
   return nowMs + polls * pollIntervalMs;
 }

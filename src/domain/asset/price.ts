@@ -3,7 +3,7 @@ import { decimalText } from '#domain/asset/amount.ts';
 /** Digits of a price behind the point: US dollars for one whole coin or token, times 10^12. */
 const PRICE_DIGITS = 12;
 /** Digits of a worth behind the point. A price times an amount of up to 18 decimals is exact in it. */
-const WORTH_DIGITS = 30;
+const VALUE_DIGITS = 30;
 
 /** What is known of the price of an asset. */
 export type Price =
@@ -41,21 +41,21 @@ export function parseUsdPrice(text: string): string | null {
 /** What so many units are worth: US dollars times 10^30. */
 export function usdValueAtPrice(units: bigint, decimals: number, usdE12: string): bigint {
   const size = units < 0n ? -units : units;
-  return (size * BigInt(usdE12) * 10n ** BigInt(WORTH_DIGITS - PRICE_DIGITS)) / 10n ** BigInt(decimals);
+  return (size * BigInt(usdE12) * 10n ** BigInt(VALUE_DIGITS - PRICE_DIGITS)) / 10n ** BigInt(decimals);
 }
 
 /** Spec part 8: token transfers worth less than this are hidden by default; exactly this much is shown. */
-export const MIN_SHOWN_VALUE = 5n * 10n ** BigInt(WORTH_DIGITS - 3);
+export const MIN_SHOWN_VALUE = 5n * 10n ** BigInt(VALUE_DIGITS - 3);
 
-export const ONE_DOLLAR = 10n ** BigInt(WORTH_DIGITS);
+export const ONE_DOLLAR = 10n ** BigInt(VALUE_DIGITS);
 
 /** Digits that people are shown, and those that stand there even when they are nothing. */
 const MAX_SHOWN_DIGITS = 6;
 const MIN_SHOWN_DIGITS = 2;
 
 /** `1234.50`, `0.004999`: what is behind the sixth digit is cut off. */
-export function usdText(worth: bigint): string {
-  const cut = worth / 10n ** BigInt(WORTH_DIGITS - MAX_SHOWN_DIGITS);
+export function usdText(value: bigint): string {
+  const cut = value / 10n ** BigInt(VALUE_DIGITS - MAX_SHOWN_DIGITS);
   const [whole, fraction = ''] = decimalText(cut, MAX_SHOWN_DIGITS).split('.');
   return `${whole}.${fraction.padEnd(MIN_SHOWN_DIGITS, '0')}`;
 }

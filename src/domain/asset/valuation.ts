@@ -41,13 +41,13 @@ export function tokenProfiles(changes: readonly BalanceChange[], { tokens }: Val
   return tokens.filter(({ address }) => changes.some(({ tokenAddress }) => tokenAddress === address));
 }
 
-export function labelsOf(changes: readonly BalanceChange[], appraisal: Valuation): readonly TokenLabel[] {
-  return tokenProfiles(changes, appraisal).map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
+export function labelsOf(changes: readonly BalanceChange[], valuation: Valuation): readonly TokenLabel[] {
+  return tokenProfiles(changes, valuation).map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
 }
 
 /** Without a sign: what went is worth as much as what came. Collectibles have no price. */
-export function marketValueOf(changes: readonly BalanceChange[], appraisal: Valuation): MarketValue {
-  const parts = changes.map((change) => marketValueOfOne(change, appraisal));
+export function marketValueOf(changes: readonly BalanceChange[], valuation: Valuation): MarketValue {
+  const parts = changes.map((change) => marketValueOfOne(change, valuation));
   for (const state of ['unavailable', 'unpriced', 'unknown'] as const) {
     if (parts.some((part) => part.state === state)) return { state };
   }
@@ -62,12 +62,12 @@ export function marketValueOf(changes: readonly BalanceChange[], appraisal: Valu
 const UNPRICED: Price = { state: 'unpriced' };
 const UNKNOWN: Price = { state: 'unknown' };
 
-function marketValueOfOne({ kind, tokenAddress, units }: BalanceChange, appraisal: Valuation): MarketValue {
+function marketValueOfOne({ kind, tokenAddress, units }: BalanceChange, valuation: Valuation): MarketValue {
   if (isCollectible({ kind })) return { state: 'unknown' };
   // A deployment without sources has no price for the coin either.
-  const nothing = { price: appraisal.native.price.state === 'unpriced' ? UNPRICED : UNKNOWN, decimals: null };
+  const nothing = { price: valuation.native.price.state === 'unpriced' ? UNPRICED : UNKNOWN, decimals: null };
   const { price, decimals } =
-    tokenAddress === null ? appraisal.native : (tokenProfile(appraisal, tokenAddress) ?? nothing);
+    tokenAddress === null ? valuation.native : (tokenProfile(valuation, tokenAddress) ?? nothing);
   if (price.state !== 'known') return price;
   if (decimals === null) return { state: 'unknown' };
   return { state: 'known', usdE30: usdValueAtPrice(unitsOf(units), decimals, price.usdE12), atMs: price.atMs };
@@ -80,9 +80,9 @@ export interface UsdValue {
 }
 
 /** Of what came, and where nothing came of what went; null where a price is not known, or nothing moved. */
-export function usdValueOf(changes: readonly BalanceChange[], appraisal: Valuation): UsdValue | null {
+export function usdValueOf(changes: readonly BalanceChange[], valuation: Valuation): UsdValue | null {
   const came = changes.filter(({ units }) => unitsOf(units) > 0n);
   const moved = came.length > 0 ? came : changes.filter(({ units }) => unitsOf(units) < 0n);
-  const worth = moved.length === 0 ? null : marketValueOf(moved, appraisal);
-  return worth?.state === 'known' ? { usd: usdText(worth.usdE30), pricedAtMs: worth.atMs } : null;
+  const value = moved.length === 0 ? null : marketValueOf(moved, valuation);
+  return value?.state === 'known' ? { usd: usdText(value.usdE30), pricedAtMs: value.atMs } : null;
 }

@@ -3,7 +3,7 @@ import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { Actor, AppraisedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
+import type { Actor, ValuedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
 
 /** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
 export type FailureReason =
@@ -86,7 +86,7 @@ export type TransactionEvent =
   | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
   | {
       readonly type: 'include';
-      readonly inclusion: AppraisedInclusion;
+      readonly inclusion: ValuedInclusion;
       readonly confirmationsNeeded: number;
       readonly lookedFor?: LookedFor;
     }

@@ -5,7 +5,7 @@ import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved } from '#domain
 import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
-import type { AppraisedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
 export const include: TransitionStep<'include'> = (transaction, event) => {
@@ -27,7 +27,7 @@ export const include: TransitionStep<'include'> = (transaction, event) => {
     : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
 };
 
-type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: AppraisedInclusion };
+type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: ValuedInclusion };
 
 /** The end that an inclusion brings, or what it waits for until then (see `checkSecondNode`). */
 function confirmed(transaction: Transaction, end: End): TransactionChange | null {

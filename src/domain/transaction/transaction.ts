@@ -138,7 +138,7 @@ export interface Inclusion extends WalletMovements {
 }
 
 /** And what it was worth, by the prices of when this block was first seen. */
-export interface AppraisedInclusion extends Inclusion {
+export interface ValuedInclusion extends Inclusion {
   readonly usdValue: UsdValue | null;
   /** What the tokens that it moved call themselves. */
   readonly tokens: readonly TokenLabel[];
@@ -176,7 +176,7 @@ export interface Transaction {
   readonly waitsFor?: TransactionId | null;
   /** When it was last cancelled because its time was over; null or absent where it was not. */
   readonly endedByTimeAtMs?: number | null;
-  readonly inclusion: AppraisedInclusion | null;
+  readonly inclusion: ValuedInclusion | null;
   /** Since when a FAILED transaction without an inclusion is watched all the same; null or absent where it is not (any more). */
   readonly watchedSinceMs?: number | null;
   /** Of a message, in hex, as the chain's wallets give it. */

@@ -95,13 +95,13 @@ const prepare: TransitionStep<'prepare'> = (transaction, event, context) => {
   if (event.instead !== undefined) return replaceUnsigned(transaction, event, context);
   const { nowMs } = context;
   const newest = newestAttempt(transaction);
-  const wanted =
+  const requested =
     newest === null ||
     needsReplacement(newest) ||
     needsCancellation(newest, transaction.cancelling) ||
     isGivenUp(newest, transaction);
   if (event.attempt.purpose !== nextPurpose(transaction)) return null;
-  if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
+  if (!requested || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;
   const attempt = unsignedAttempt(event.attempt, (newest?.number ?? 0) + 1, nowMs);
   return { attempts: [...transaction.attempts, attempt] };
 };

@@ -34,10 +34,10 @@ export const replaceUnsigned: TransitionStep<'prepare'> = (transaction, { attemp
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.isAsked !== false) return null;
   if (newest.signingDigest !== instead || newest.nonce !== attempt.nonce) return null;
-  if (newest.purpose !== attempt.purpose || !isWanted(attempt.purpose, transaction)) return null;
+  if (newest.purpose !== attempt.purpose || !isRequested(attempt.purpose, transaction)) return null;
   return { attempts: replaceNewest(transaction, unsignedAttempt(attempt, newest.number, nowMs)) };
 };
 
-function isWanted(purpose: Attempt['purpose'], { cancelling }: Pick<Transaction, 'cancelling'>): boolean {
+function isRequested(purpose: Attempt['purpose'], { cancelling }: Pick<Transaction, 'cancelling'>): boolean {
   return purpose === (cancelling ? 'cancellation' : 'intent');
 }

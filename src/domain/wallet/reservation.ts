@@ -18,17 +18,17 @@ export interface Funds {
 
 /** What a transaction takes at most, and the balances that it was weighed against. */
 export interface Spending {
-  readonly takes: readonly AssetAmount[];
+  readonly amounts: readonly AssetAmount[];
   readonly funds: Funds;
   /** Where a nonce is an account: those that are open already, and the rent of one that is opened. */
-  readonly places?: { readonly open: readonly string[]; readonly rent: Amount };
+  readonly positions?: { readonly open: readonly string[]; readonly rent: Amount };
 }
 
 /** What the record of a transaction says that it takes, and the block that holds it, as decimal text; null for none. */
 export interface RecordedSpending {
   readonly transactionId: string;
   /** Nothing when absent. */
-  readonly takes?: readonly AssetAmount[];
+  readonly amounts?: readonly AssetAmount[];
   /** Null when absent. */
   readonly includedIn?: string | null;
 }
@@ -47,7 +47,7 @@ export interface InFlight {
 
 export type ReservationDecision =
   /** What the transaction reserves from now on. */
-  | { readonly outcome: 'reserved'; readonly takes: readonly AssetAmount[] }
+  | { readonly outcome: 'reserved'; readonly amounts: readonly AssetAmount[] }
   /** The balance does not hold it beside these transactions; without any there is nothing to wait for. */
   | { readonly outcome: 'in-flight'; readonly others: readonly string[] }
   /** The balances are older than a transaction that is in flight no more: they may still have what that one took. */
@@ -56,7 +56,7 @@ export type ReservationDecision =
 interface Reservation {
   readonly transactionId: string;
   readonly nonce: bigint;
-  readonly takes: readonly AssetAmount[];
+  readonly amounts: readonly AssetAmount[];
   readonly includedIn: bigint | null;
 }
 
@@ -68,37 +68,37 @@ interface Reservation {
 export function decideReservation(
   inFlight: InFlight,
   transactionId: string,
-  { takes, funds }: Spending,
+  { amounts, funds }: Spending,
 ): ReservationDecision {
-  const before = takesIn(inFlight, transactionId);
-  const wanted = maxPerAsset(before, takes);
-  const grows = wanted.some(({ tokenAddress, amount }) => unitsOf(amount) > sumOf(before, tokenAddress));
-  if (!grows) return { outcome: 'reserved', takes: wanted };
+  const before = amountsIn(inFlight, transactionId);
+  const requested = maxPerAsset(before, amounts);
+  const grows = requested.some(({ tokenAddress, amount }) => unitsOf(amount) > sumOf(before, tokenAddress));
+  if (!grows) return { outcome: 'reserved', amounts: requested };
   if (BigInt(funds.blockNumber) < inFlight.settledBlock) return { outcome: 'stale' };
   const others = othersIn(inFlight, transactionId);
-  return isCovered(wanted, funds, others)
-    ? { outcome: 'reserved', takes: wanted }
+  return isCovered(requested, funds, others)
+    ? { outcome: 'reserved', amounts: requested }
     : { outcome: 'in-flight', others: others.map((one) => one.transactionId) };
 }
 
 /** What is reserved and what the record says can differ after a restore of either: the larger one counts. */
-function takesIn({ reserved, recorded }: InFlight, transactionId: string): readonly AssetAmount[] {
+function amountsIn({ reserved, recorded }: InFlight, transactionId: string): readonly AssetAmount[] {
   const record = recorded.find((one) => one.transactionId === transactionId);
-  return maxPerAsset(reserved.get(transactionId) ?? [], record?.takes ?? []);
+  return maxPerAsset(reserved.get(transactionId) ?? [], record?.amounts ?? []);
 }
 
 function othersIn(inFlight: InFlight, transactionId: string): readonly Reservation[] {
   return [...inFlight.owned].flatMap(([id, nonce]) => {
-    const takes = id === transactionId ? [] : takesIn(inFlight, id);
-    if (takes.length === 0) return [];
+    const amounts = id === transactionId ? [] : amountsIn(inFlight, id);
+    if (amounts.length === 0) return [];
     const includedIn = inFlight.recorded.find((one) => one.transactionId === id)?.includedIn ?? null;
-    return [{ transactionId: id, nonce, takes, includedIn: includedIn === null ? null : BigInt(includedIn) }];
+    return [{ transactionId: id, nonce, amounts, includedIn: includedIn === null ? null : BigInt(includedIn) }];
   });
 }
 
-function isCovered(wanted: readonly AssetAmount[], funds: Funds, others: readonly Reservation[]): boolean {
-  const inFlight = others.filter((one) => !isInBalance(one, funds)).flatMap(({ takes }) => takes);
-  return wanted.every(({ tokenAddress, amount }) => {
+function isCovered(requested: readonly AssetAmount[], funds: Funds, others: readonly Reservation[]): boolean {
+  const inFlight = others.filter((one) => !isInBalance(one, funds)).flatMap(({ amounts }) => amounts);
+  return requested.every(({ tokenAddress, amount }) => {
     const held = funds.holds.find((one) => one.tokenAddress === tokenAddress);
     // A balance that was not asked for is that of a token which no one says is taken now.
     if (held === undefined) return true;
@@ -136,9 +136,9 @@ export function maxPerAsset(one: readonly AssetAmount[], other: readonly AssetAm
 
 /** The spending with this much more of the native asset. */
 export function plusRent(spending: Spending, rent: Amount): Spending {
-  const native = amountOf(sumOf(spending.takes, null) + unitsOf(rent));
-  const tokens = spending.takes.filter(({ tokenAddress }) => tokenAddress !== null);
-  return { ...spending, takes: [{ tokenAddress: null, amount: native }, ...tokens] };
+  const native = amountOf(sumOf(spending.amounts, null) + unitsOf(rent));
+  const tokens = spending.amounts.filter(({ tokenAddress }) => tokenAddress !== null);
+  return { ...spending, amounts: [{ tokenAddress: null, amount: native }, ...tokens] };
 }
 
 /** All of one asset together, in its smallest unit. */

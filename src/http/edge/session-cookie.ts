@@ -39,8 +39,8 @@ export function cookieValue(context: HttpContext, name: string, longest: number)
  */
 export function isCrossSite(context: HttpContext): boolean {
   const [origin, site] = [context.req.header('origin'), context.req.header('sec-fetch-site')];
-  const isLook = context.req.method === 'GET' || context.req.method === 'HEAD';
-  if (site !== undefined && site !== 'same-origin') return !(isLook && site === 'none');
+  const isRead = context.req.method === 'GET' || context.req.method === 'HEAD';
+  if (site !== undefined && site !== 'same-origin') return !(isRead && site === 'none');
   if (origin !== undefined) return origin !== new URL(context.req.url).origin;
-  return !isLook && site === undefined;
+  return !isRead && site === undefined;
 }

@@ -6,11 +6,11 @@ const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 const MAX_FAULTS = 10;
 
-interface Place {
+interface Position {
   readonly value: unknown;
   readonly name: string;
   /** Null for the body itself. */
-  readonly parent: Place | null;
+  readonly parent: Position | null;
 }
 
 /**
@@ -24,13 +24,14 @@ interface Place {
 export function illFormedTexts(body: string): readonly FieldFault[] {
   if (!SURROGATE_ESCAPE.test(body)) return [];
   const faults: FieldFault[] = [];
-  const open: Place[] = [{ value: parsed(body), name: '', parent: null }];
-  for (let place = open.pop(); place !== undefined && faults.length < MAX_FAULTS; place = open.pop()) {
-    const { value } = place;
-    if (typeof value === 'string' && !value.isWellFormed()) faults.push(faultAt(place, 'is not well-formed Unicode'));
+  const open: Position[] = [{ value: parsed(body), name: '', parent: null }];
+  for (let position = open.pop(); position !== undefined && faults.length < MAX_FAULTS; position = open.pop()) {
+    const { value } = position;
+    if (typeof value === 'string' && !value.isWellFormed())
+      faults.push(faultAt(position, 'is not well-formed Unicode'));
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value).toReversed()) {
-      const child = { value: inner as unknown, name, parent: place };
+      const child = { value: inner as unknown, name, parent: position };
       if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));
       open.push(child);
     }
@@ -38,9 +39,9 @@ export function illFormedTexts(body: string): readonly FieldFault[] {
   return faults.slice(0, MAX_FAULTS);
 }
 
-function faultAt(place: Place, detail: string): FieldFault {
+function faultAt(position: Position, detail: string): FieldFault {
   const path: string[] = [];
-  for (let at: Place = place; at.parent !== null; at = at.parent) path.push(at.name);
+  for (let at: Position = position; at.parent !== null; at = at.parent) path.push(at.name);
   return { pointer: pointerTo(path.toReversed()), code: 'ill-formed-text', detail };
 }
 

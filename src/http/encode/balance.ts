@@ -116,7 +116,7 @@ function balanceRecord(
     visible: view.visible,
     amount,
     current: current.toString(),
-    ...worthRecord(current, asset.decimals, price),
+    ...valueRecord(current, asset.decimals, price),
     incoming: view.incoming.toString(),
     outgoing: view.outgoing.toString(),
     agreement: difference !== null || isMissing ? 'differs' : check === null ? 'unchecked' : 'agrees',
@@ -135,7 +135,7 @@ function balanceRecord(
   };
 }
 
-function worthRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
+function valueRecord(units: bigint, decimals: number | null, price: CachedPrice | undefined) {
   if (decimals === null || price?.usdE12 == null) return { usdValue: null, pricedAt: null };
   return { usdValue: usdText(usdValueAtPrice(units, decimals, price.usdE12)), pricedAt: rfc3339(price.atMs) };
 }

@@ -16,7 +16,7 @@ export function commonRefusals(route: Route): readonly ProblemCode[] {
   const { access, method, path, query, sessionOnly } = route;
   const body = route.body ?? route.optionalBody;
   if (access === 'monitor') return ['quota-exceeded', 'unavailable', 'internal'];
-  const takesInput = body !== undefined || query !== undefined || path.includes(':') || method !== 'GET';
+  const hasInput = body !== undefined || query !== undefined || path.includes(':') || method !== 'GET';
   return [
     ...(access === 'service' ? ['service-key-invalid' as const] : []),
     ...(access === 'service' || access === 'anyone' ? [] : OF_CREDENTIALS),
@@ -24,7 +24,7 @@ export function commonRefusals(route: Route): readonly ProblemCode[] {
     ...(access === 'anyone' ? [] : ['quota-exceeded' as const]),
     ...(method === 'GET' ? [] : ['body-too-large' as const]),
     ...(body === undefined ? [] : (['unsupported-media-type', 'malformed-json'] as const)),
-    ...(takesInput ? ['invalid-request' as const] : []),
+    ...(hasInput ? ['invalid-request' as const] : []),
     ...(access === 'anyone' ? [] : (['unavailable', 'internal'] as const)),
   ];
 }

@@ -73,6 +73,6 @@ export async function statementRecord(context: HttpContext, scope: StatementScop
       return read.ok ? read.value.toReversed() : [];
     },
   };
-  const question = { keyIds: keys.map(({ keyId }) => keyId), nonce };
-  return { keys, statements: [...(await statementsAfterSync(cosignersOf(context.env), question, inForce))] };
+  const query = { keyIds: keys.map(({ keyId }) => keyId), nonce };
+  return { keys, statements: [...(await statementsAfterSync(cosignersOf(context.env), query, inForce))] };
 }

@@ -130,7 +130,7 @@ export const readVault = route({
 });
 
 /** Where a founding says what a wish for another policy says elsewhere. */
-const FIELDS_OF_FOUNDING: Readonly<Record<string, string>> = { '/signers': '/members', '/addDevices': '/devices' };
+const FIELDS_OF_CREATION: Readonly<Record<string, string>> = { '/signers': '/members', '/addDevices': '/devices' };
 
 async function found(context: HttpContext): Promise<Response> {
   const body = vaultBody.parse(await context.req.json());
@@ -160,7 +160,7 @@ async function found(context: HttpContext): Promise<Response> {
   if (named.length > 0 && named.length !== cosigners) {
     return fault(context, '/cosigners', `has the keys of all ${cosigners} co-signers`);
   }
-  const foundation = {
+  const spec = {
     configuration: {
       name: body.name,
       initialState: body.initialState,
@@ -182,37 +182,34 @@ async function found(context: HttpContext): Promise<Response> {
     },
   };
   // Before a number is taken for it: a vault that could not be must not leave one behind.
-  const wrong = policyFault(initialPolicy(foundation));
-  if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_FOUNDING);
+  const wrong = policyFault(initialPolicy(spec));
+  if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_CREATION);
   const foreign = await pinnedKeysFault(context, named);
   if (foreign !== null) return invalidRequest(context, [foreign]);
   const requestsPins = body.cosigners === undefined && approvalMode === 'device';
   const pins = requestsPins ? { cosigners: await fetchPins(context) } : {};
   const nowMs = Date.now();
   const reference = body.reference ?? ulid(nowMs, randomBytes(10));
-  const founded = await underNextNumber(context, { ...foundation, ...pins, reference, foundedAtMs: nowMs });
-  return founded.ok
-    ? context.json(vaultRecord(context, founded.value), 201)
-    : policyProblem(context, founded.refusal, FIELDS_OF_FOUNDING);
+  const created = await underNextNumber(context, { ...spec, ...pins, reference, foundedAtMs: nowMs });
+  return created.ok
+    ? context.json(vaultRecord(context, created.value), 201)
+    : policyProblem(context, created.refusal, FIELDS_OF_CREATION);
 }
 
 /**
  * Founds it under a number of the directory. One that was set back gives numbers out again: a vault that is there already is entered anew, by
  * what it says of itself, and the next number is tried.
  */
-async function underNextNumber(
-  context: HttpContext,
-  foundation: Omit<VaultSpec, 'id'>,
-): Promise<Result<Vault, PolicyFault>> {
-  const { reference, foundedAtMs: createdAtMs, configuration } = foundation;
+async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>): Promise<Result<Vault, PolicyFault>> {
+  const { reference, foundedAtMs: createdAtMs, configuration } = spec;
   for (let tries = 0; tries < MAX_TAKEN_NUMBERS; tries++) {
     const entry = { name: configuration.name, reference, createdAtMs };
     const id = parseVaultId(await allocateVault(context.env.DB, entry));
     if (id === null) throw new Error('an allocated vault id must parse');
     const stub = () => vaultStub(context.env, id);
-    const founded = await callObject(stub, (vault) => vault.initialise({ id, ...foundation }));
-    if (founded.ok) return founded;
-    if (founded.refusal !== 'number-taken') return refused(founded.refusal);
+    const created = await callObject(stub, (vault) => vault.initialise({ id, ...spec }));
+    if (created.ok) return created;
+    if (created.refusal !== 'number-taken') return refused(created.refusal);
     await callObject(stub, (vault) => vault.project());
     await callObject(stub, (vault) => vault.describe());
   }

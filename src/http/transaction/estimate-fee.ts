@@ -44,14 +44,14 @@ const fees = {
   expectedFee: z.string().meta({ description: 'At the price of now' }),
   maxFee: z.string().meta({ description: 'The most that it can come to' }),
 };
-const place = {
+const terms = {
   chain: z.string(),
   feeAsset: z.strictObject({ tokenAddress: z.null(), symbol: z.string(), decimals: z.int() }),
 };
 
 const gasTier = z.strictObject({ maxFeePerGas: z.string(), maxPriorityFeePerGas: z.string(), ...fees });
 const gasEstimate = z.strictObject({
-  ...place,
+  ...terms,
   gasLimit: z.string(),
   dataFee: z.string().meta({ description: 'Of OP-stack chains, for the bytes on Ethereum; part of every fee here' }),
   slow: gasTier,
@@ -64,7 +64,7 @@ const unitTier = z.strictObject({
   ...fees,
 });
 const unitEstimate = z.strictObject({
-  ...place,
+  ...terms,
   unitLimit: z.string().meta({ description: 'Compute units' }),
   accountRent: z.string().meta({ description: 'Lamports that newly opened accounts hold; part of every fee here' }),
   slow: unitTier,
@@ -77,7 +77,7 @@ const rateTier = z.strictObject({
   ...fees,
 });
 const sizeEstimate = z.strictObject({
-  ...place,
+  ...terms,
   virtualSize: z.string().meta({ description: 'Virtual bytes' }),
   slow: rateTier,
   normal: rateTier,

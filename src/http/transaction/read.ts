@@ -37,8 +37,8 @@ async function read(context: HttpContext): Promise<Response> {
   if (!found.ok) return refusalProblem(context, found.refusal);
   const json = taggedJson(recordOf(context, found.value));
   const waitSeconds = preferredWaitSeconds(context);
-  const isNews = context.req.header('if-none-match') !== undefined && !matchesEtag(context, json);
-  if (waitSeconds === 0 || isNews) return respondWithEtag(context, json);
+  const isChanged = context.req.header('if-none-match') !== undefined && !matchesEtag(context, json);
+  if (waitSeconds === 0 || isChanged) return respondWithEtag(context, json);
   const version = versionOf(found.value);
   const later = await callObject(
     () => vaultStubOf(context, id),

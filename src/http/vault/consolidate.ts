@@ -10,14 +10,14 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
 /** What one transaction of a P2TR wallet can spend. */
-const MAX_COINS = 50;
+const MAX_INPUTS = 50;
 
 const consolidateBody = z
   .strictObject({
     chain: creationFields.chain,
     note: creationFields.note,
     externalId: creationFields.externalId,
-    coins: z.int().min(2).max(MAX_COINS).optional().meta({
+    coins: z.int().min(2).max(MAX_INPUTS).optional().meta({
       description: 'How many of the smallest coins are joined; as many as one transaction can spend when absent',
     }),
   })
@@ -45,7 +45,7 @@ export const consolidate = route({
 async function propose(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
-  const { coins: joins = MAX_COINS, note, ...body } = consolidateBody.parse(await context.req.json());
+  const { coins: joins = MAX_INPUTS, note, ...body } = consolidateBody.parse(await context.req.json());
   const chain = findChain(chainsFrom(context.env), body.chain);
   if (chain !== null && !adapterFor(chain, []).spendsUtxos) {
     return problem(context, 'not-on-this-chain', { detail: `There are no coins to join on ${chain.name}.` });

@@ -74,10 +74,10 @@ async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>
   try {
     await writer.write(encoder.encode(`retry: ${RETRY_MS}\nid: ${begin}\n\n`));
     for (;;) {
-      const news = await newsFor(reader, after);
-      if (news === null) break;
-      await writer.write(encoder.encode(await eventsOf(reader, news, after)));
-      after = news.seq;
+      const changes = await changesFor(reader, after);
+      if (changes === null) break;
+      await writer.write(encoder.encode(await eventsOf(reader, changes, after)));
+      after = changes.seq;
     }
   } catch {
     // There is nobody left to be told.
@@ -86,23 +86,23 @@ async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>
 }
 
 /** Null when the reader may not hear it any more. */
-async function newsFor(reader: Reader, after: number): Promise<VaultChanges | null> {
+async function changesFor(reader: Reader, after: number): Promise<VaultChanges | null> {
   const { context, vaultId, actor, sessionId, sessionHash } = reader;
-  const news = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
+  const changes = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
   // Asked afterwards: whoever logged out meanwhile hears nothing of it.
   const isOpen = await sessionObject(context, sessionId).isOpen(sessionHash);
-  return isOpen && news.ok ? news.value : null;
+  return isOpen && changes.ok ? changes.value : null;
 }
 
 /** The last one bears the id: whoever loses the line in between hears all of them again. */
-async function eventsOf({ context }: Reader, news: VaultChanges, after: number): Promise<string> {
-  if (news.seq === after) return ': nothing new\n\n';
-  const balances = await balanceRecords(context.env.DB, news.balances, chainsFrom(context.env));
+async function eventsOf({ context }: Reader, changes: VaultChanges, after: number): Promise<string> {
+  if (changes.seq === after) return ': nothing new\n\n';
+  const balances = await balanceRecords(context.env.DB, changes.balances, chainsFrom(context.env));
   const events = [
-    ...news.transactions.map((view) => event('transaction', recordOf(context, view))),
+    ...changes.transactions.map((view) => event('transaction', recordOf(context, view))),
     ...balances.map((record) => event('balance', record)),
   ];
-  return `${events.join('\n\n')}${events.length === 0 ? '' : '\n'}id: ${news.seq}\n\n`;
+  return `${events.join('\n\n')}${events.length === 0 ? '' : '\n'}id: ${changes.seq}\n\n`;
 }
 
 /** JSON has no line breaks of its own. */

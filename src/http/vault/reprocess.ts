@@ -32,29 +32,29 @@ export const reprocess = route({
   summary: 'looks for incoming transactions that were missed',
   answer: { status: 202, schema: acknowledgement },
   refuses: ['forbidden'],
-  handle: lookAgain,
+  handle: requestRescan,
 });
 
-async function lookAgain(context: HttpContext): Promise<Response> {
+async function requestRescan(context: HttpContext): Promise<Response> {
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const actor = actorOf(context);
   const wallets = await callObject(
     () => vaultStub(context.env, vaultId),
-    (vault) => vault.lookAgain(actor),
+    (vault) => vault.requestRescan(actor),
   );
   if (!wallets.ok) return refusalProblem(context, wallets.refusal);
   const nowMs = Date.now();
   const known = chainsFrom(context.env);
-  const looked: string[] = [];
+  const rescanned: string[] = [];
   for (const { chain: name, address } of wallets.value) {
     const chain = findChain(known, name);
     if (chain === null || chainClientFor(context.env, chain) === null) continue;
     const deliveryId = await requestScan(context.env.DB, { vaultId, chain: chain.caip2, address, since: null }, nowMs);
     if (deliveryId !== null) await context.env.ACTIVITY_QUEUE.send({ deliveryId });
-    looked.push(chain.name);
+    rescanned.push(chain.name);
   }
   for (const deliveryId of await reopenFailed(context.env.DB, nowMs))
     await context.env.ACTIVITY_QUEUE.send({ deliveryId });
-  return context.json({ accepted: true, chains: looked }, 202);
+  return context.json({ accepted: true, chains: rescanned }, 202);
 }

@@ -39,12 +39,12 @@ async function receive(context: HttpContext): Promise<Response> {
     return problem(context, 'body-too-large', { detail });
   }
   const delivery: Delivery = { body, header: (name) => context.req.header(name) ?? null };
-  const place = { provider: context.req.param('provider') ?? '', endpointId: context.req.param('endpointId') ?? '' };
+  const endpoint = { provider: context.req.param('provider') ?? '', endpointId: context.req.param('endpointId') ?? '' };
   const nowMs = Date.now();
-  if (!verifyDelivery(context.env.WEBHOOK_ENDPOINTS, place, delivery, nowMs)) return refuse(context);
-  const id = deliveryIdOf(place, delivery);
+  if (!verifyDelivery(context.env.WEBHOOK_ENDPOINTS, endpoint, delivery, nowMs)) return refuse(context);
+  const id = deliveryIdOf(endpoint, delivery);
   try {
-    const kept = { id, ...place, body: new TextDecoder().decode(body), receivedAtMs: nowMs };
+    const kept = { id, ...endpoint, body: new TextDecoder().decode(body), receivedAtMs: nowMs };
     const isOpen = await insertDelivery(context.env.DB, kept);
     if (isOpen) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
   } catch (error) {

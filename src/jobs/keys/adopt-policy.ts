@@ -19,7 +19,7 @@ export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<
   const expired = new Map<string, ExpiredAdoption>();
   for (const { keyId } of keys) {
     for (const node of all) {
-      const shown = await syncPolicies({ nodes: [node], witnesses: all, keyId }, policies);
+      const shown = await syncPolicies({ nodes: [node], attesters: all, keyId }, policies);
       if (shown.ok) continue;
       missing += 1;
       const reason = faultText(shown.refusal);

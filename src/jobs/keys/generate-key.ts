@@ -65,7 +65,7 @@ async function generated(nodes: readonly CosignerClient[], request: KeyRequest):
   const run = bytesToHex(randomBytes(16));
   const { scheme, threshold, policies, attestations = {} } = request;
   const body = { scheme, threshold, policies: policies.map(encodePolicy), attestations };
-  const made = await relay({ nodes, place: () => `keygen/${run}`, request: () => body });
+  const made = await relay({ nodes, path: () => `keygen/${run}`, request: () => body });
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;

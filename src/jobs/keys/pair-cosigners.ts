@@ -48,7 +48,7 @@ async function pair(first: CosignerClient, second: CosignerClient): Promise<Resu
   const peerOf = (node: CosignerClient) => (node.index === first.index ? second : first);
   const made = await relay({
     nodes: [first, second],
-    place: (node) => `pair/${peerOf(node).index}`,
+    path: (node) => `pair/${peerOf(node).index}`,
     request: () => ({}),
   });
   return made.ok ? accepted(true) : made;

@@ -29,7 +29,7 @@ export async function proofFault(signers: readonly CosignerClient[], key: Provab
   const indices = signers.map((node) => node.index);
   const signed = await relay({
     nodes: signers,
-    place: () => `proof/${keyId}`,
+    path: () => `proof/${keyId}`,
     request: () => ({ signers: indices, epoch }),
   });
   if (!signed.ok) {

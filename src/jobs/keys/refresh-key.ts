@@ -42,9 +42,9 @@ export async function nextRefreshStep(
   request: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
-  const { holding, away } = await holdingsOf(nodes, request.key.keyId);
+  const { holding, unreachable } = await holdingsOf(nodes, request.key.keyId);
   if (await isBroughtOn(holding, request.key.keyId)) return accepted({ type: 'progress', refresh });
-  if (away !== null) return withReason('shares', away);
+  if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
   const after = refresh.begun.epoch;
   const ready = sharesEverywhere(holding).findLast(({ epoch }) => epoch > after);
@@ -62,15 +62,15 @@ export async function nextRefreshStep(
 async function holdingsOf(
   nodes: readonly CosignerClient[],
   keyId: string,
-): Promise<{ readonly holding: readonly HoldingNode[]; readonly away: CosignerFault | null }> {
+): Promise<{ readonly holding: readonly HoldingNode[]; readonly unreachable: CosignerFault | null }> {
   const holding: HoldingNode[] = [];
-  let away: CosignerFault | null = null;
+  let unreachable: CosignerFault | null = null;
   for (const node of nodes) {
     const shares = await sharesHeldBy(node, keyId);
     if (shares.ok) holding.push({ node, shares: shares.value });
-    else away = shares.refusal;
+    else unreachable = shares.refusal;
   }
-  return { holding, away };
+  return { holding, unreachable };
 }
 
 /**
@@ -221,11 +221,11 @@ async function dealingFault(
       policies: policies.map(encodePolicy),
       attestations,
     };
-    const dealt = await relay({ nodes, place: () => `reshare/${key.keyId}`, request: () => body });
+    const dealt = await relay({ nodes, path: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
     const { node, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await syncPolicies({ nodes, witnesses: nodes, keyId: key.keyId }, policies);
+    if (code === 'policy-behind') await syncPolicies({ nodes, attesters: nodes, keyId: key.keyId }, policies);
     if (!CANNOT_DEAL.has(code)) return fault;
     excluded.add(node);
   }

@@ -4,7 +4,7 @@ import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
 import { isPastNotAfter } from '#domain/transaction/not-after.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
-import type { AppraisedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
+import type { ValuedInclusion, Attempt, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { chainClientFor } from '#chains/client-for.ts';
 import { valueAssets } from '#jobs/value-assets.ts';
@@ -92,10 +92,10 @@ export async function recordObservation({ env, vault, work }: Watch, seen: Obser
   const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
-    const worth = worthBefore(inclusion, seen.inclusion) ?? (await worthOf(env, work, seen.inclusion));
+    const value = valueBefore(inclusion, seen.inclusion) ?? (await valueOf(env, work, seen.inclusion));
     await vault.record(id, {
       type: 'include',
-      inclusion: { ...seen.inclusion, ...worth },
+      inclusion: { ...seen.inclusion, ...value },
       confirmationsNeeded,
       lookedFor,
     });
@@ -109,10 +109,13 @@ export async function recordObservation({ env, vault, work }: Watch, seen: Obser
   }
 }
 
-type Worth = Pick<AppraisedInclusion, 'usdValue' | 'tokens'>;
+type MarketValue = Pick<ValuedInclusion, 'usdValue' | 'tokens'>;
 
 /** What is known of it while it stays in its block, and no more of it is seen; prices of later change nothing. */
-function worthBefore(before: AppraisedInclusion | null, { hash, blockHash, movementCount }: Inclusion): Worth | null {
+function valueBefore(
+  before: ValuedInclusion | null,
+  { hash, blockHash, movementCount }: Inclusion,
+): MarketValue | null {
   if (before?.hash !== hash || before.blockHash !== blockHash || before.movementCount !== movementCount) return null;
   return { usdValue: before.usdValue, tokens: before.tokens };
 }
@@ -121,12 +124,12 @@ function worthBefore(before: AppraisedInclusion | null, { hash, blockHash, movem
 const MAX_WAIT_MS = 1_000;
 
 /** No confirmation waits for a price: where nothing is found out in a moment the record says nothing. */
-async function worthOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<Worth> {
+async function valueOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<MarketValue> {
   const { movements, changes } = found;
   // What its tokens call themselves is known, where more of it is seen than before.
-  const nothing: Worth = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
+  const nothing: MarketValue = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
   const request = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
-    (appraisal) => ({ usdValue: usdValueOf(changes, appraisal), tokens: labelsOf(changes, appraisal) }),
+    (valuation) => ({ usdValue: usdValueOf(changes, valuation), tokens: labelsOf(changes, valuation) }),
     (error: unknown) => {
       console.error(JSON.stringify({ event: 'appraisal-failed', chain: work.chain.name, error: errorText(error) }));
       return nothing;

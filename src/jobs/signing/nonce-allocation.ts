@@ -40,8 +40,8 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
 
 /** Reports whether a transaction of a wallet waits for the one before. */
 export function hasOrderedNonces(chain: Chain): boolean {
-  const { maxInFlight: mostInFlight, spendsUtxos: paysWithCoins } = adapterFor(chain, []);
-  return mostInFlight === null && !paysWithCoins;
+  const { maxInFlight, spendsUtxos } = adapterFor(chain, []);
+  return maxInFlight === null && !spendsUtxos;
 }
 
 export interface AllocatedNonce {
@@ -144,7 +144,7 @@ export async function fundsFault(
   const isReverted = isTokenTransfer && refusal.reason === 'SIMULATION_REVERTED';
   if (refusal.reason !== 'INSUFFICIENT_FUNDS' && !isReverted) return refusal;
   const held = await vault.heldNonces({ chain, address: intent.from });
-  const undecided = held.flatMap(({ transactionId, takes }) => (transactionId === id ? [] : takes));
+  const undecided = held.flatMap(({ transactionId, amounts }) => (transactionId === id ? [] : amounts));
   const ofToken = undecided.filter(({ tokenAddress }) => isTokenTransfer && tokenAddress === intent.tokenAddress);
   return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
 }

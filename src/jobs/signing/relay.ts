@@ -9,7 +9,7 @@ import type { PartyIndex } from '#mpc/party.ts';
 export interface Run {
   readonly nodes: readonly CosignerClient[];
   /** The object of a node that takes part, such as `key/abc`. */
-  readonly place: (node: CosignerClient) => string;
+  readonly path: (node: CosignerClient) => string;
   /** What each node is asked to open. */
   readonly request: (node: CosignerClient) => unknown;
   /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
@@ -48,19 +48,14 @@ export async function relay(
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
     receipts: receipts.value,
   };
-  let answers = await all(run.nodes, (node) => callParty(node, `${run.place(node)}/start`, invitation, answered));
+  let answers = await all(run.nodes, (node) => callParty(node, `${run.path(node)}/start`, invitation, answered));
   for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);
     const before = answers.value;
     answers = await all(run.nodes, (node) => {
       const sid = before.get(node.index)?.sid ?? '';
-      return callParty(
-        node,
-        `${run.place(node)}/round`,
-        { sid, round, envelopes: addressedTo(node, before) },
-        answered,
-      );
+      return callParty(node, `${run.path(node)}/round`, { sid, round, envelopes: addressedTo(node, before) }, answered);
     });
   }
   if (!answers.ok) return answers;
@@ -96,7 +91,7 @@ async function openedBy(run: Run, protocols: readonly string[]) {
   const openUnder = (protocol: string) =>
     Promise.all(
       run.nodes.map((node) =>
-        callParty(node, `${run.place(node)}/open`, { protocol, request: run.request(node) }, opened),
+        callParty(node, `${run.path(node)}/open`, { protocol, request: run.request(node) }, opened),
       ),
     );
   const [newest = ''] = protocols;

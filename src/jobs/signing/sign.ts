@@ -85,8 +85,8 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   const { signingDigest } = prepared.value;
-  const { isStale: wantsFresh } = await signAttempt(turn, preparation, prepared.value);
-  if (!wantsFresh) return;
+  const { isStale: needsFresh } = await signAttempt(turn, preparation, prepared.value);
+  if (!needsFresh) return;
   const fresh = await prepare({ ...preparation, instead: signingDigest });
   if (fresh.ok) await signAttempt(turn, preparation, fresh.value);
   else await recordFault(turn, fresh.refusal);
@@ -173,20 +173,20 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const { joins = 0 } = transaction;
   const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
-  const { coins = [], maxFee, spending } = quote.value;
+  const { utxos = [], maxFee, spending } = quote.value;
   const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;
   if (limit !== null && unitsOf(maxFee) > limit) {
     const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
     return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
   }
   // Somebody else was faster: there are others, or there will be.
-  if (coins.length > 0 && !(await allocator.claim({ transactionId: id, coins }))) return refused({ kind: 'busy' });
+  if (utxos.length > 0 && !(await allocator.claim({ transactionId: id, utxos }))) return refused({ kind: 'busy' });
   const allocation = spending === undefined ? preparation : { ...preparation, spending };
   const given = newest === null ? await allocateNonce(allocation) : await keepNonce(allocation, newest);
   if (!given.ok) return given;
   const { nonce, reserved = [] } = given.value;
-  const place = { from: intent.from, nonce: BigInt(nonce), replaced };
-  const anchor = await adapter.anchor(place);
+  const path = { from: intent.from, nonce: BigInt(nonce), replaced };
+  const anchor = await adapter.anchor(path);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = adapter.compose(effect, quote.value, anchor.value);
   // On Solana the place may look open to one node and not to the next, which costs the rent that was not reserved.
@@ -209,7 +209,7 @@ async function keepNonce(
   { nonce }: Attempt,
 ): Promise<Result<AllocatedNonce, NonceFault>> {
   const fault = await reserveFor(allocation);
-  return fault === null ? accepted({ nonce, reserved: allocation.spending?.takes ?? [] }) : refused(fault);
+  return fault === null ? accepted({ nonce, reserved: allocation.spending?.amounts ?? [] }) : refused(fault);
 }
 
 interface SigningTurn {

@@ -63,10 +63,10 @@ export async function thresholdSign(
 ): Promise<SigningOutcome> {
   const { key, signingThreshold } = request;
   const holders = holdersOf(nodes, key);
-  const [away, judges] = [new Set<number>(), new Set<number>()];
+  const [unreachable, judges] = [new Set<number>(), new Set<number>()];
   let why: GroupFault | null = null;
   for (const signers of signerGroups(holders, signingThreshold)) {
-    if (signers.some(({ index }) => away.has(index) || judges.has(index))) continue;
+    if (signers.some(({ index }) => unreachable.has(index) || judges.has(index))) continue;
     const outcome = await signWith(signers, holders, request);
     if (!('fault' in outcome)) return outcome;
     const { fault } = outcome;
@@ -74,7 +74,7 @@ export async function thresholdSign(
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
     const { node, code } = fault;
     if (node !== null && code === 'unreachable') {
-      away.add(node);
+      unreachable.add(node);
       UNREACHABLE_SINCE_MS.set(node, Date.now());
     }
     if (node !== null && JUDGEMENTS.has(code)) judges.add(node);
@@ -97,9 +97,9 @@ function holdersOf(nodes: readonly CosignerClient[], key: VaultKey): readonly Co
 
 /** Without those that were away a moment ago. */
 export function availableHolders(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
-  const isAway = ({ index }: CosignerClient) =>
+  const isUnreachable = ({ index }: CosignerClient) =>
     Date.now() - (UNREACHABLE_SINCE_MS.get(index) ?? 0) < UNREACHABLE_FOR_MS;
-  return nodes.filter((node) => holds(node, key) && !isAway(node));
+  return nodes.filter((node) => holds(node, key) && !isUnreachable(node));
 }
 
 function holds({ index }: CosignerClient, { publicShares }: VaultKey): boolean {
@@ -174,7 +174,7 @@ async function runWith(
   const others = holders.filter((node) => !signers.includes(node));
   const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
   const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart };
-  const run = () => relay({ nodes: signers, place: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
+  const run = () => relay({ nodes: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
@@ -183,6 +183,6 @@ async function runWith(
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
   const nodes = needsReceipts(policies) ? holders : signers;
-  const shown = await syncPolicies({ nodes, witnesses: holders, keyId }, policies);
+  const shown = await syncPolicies({ nodes, attesters: holders, keyId }, policies);
   return shown.ok ? run() : shown;
 }

@@ -107,12 +107,12 @@ export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8
 }
 
 /** H_s: bound to the session, the instance and the slot it stands for. */
-function maskPoint(sid: Uint8Array, place: readonly [number, number], other: Uint8Array): Point {
-  return hashToPoint(taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place), other));
+function maskPoint(sid: Uint8Array, position: readonly [number, number], other: Uint8Array): Point {
+  return hashToPoint(taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(position), other));
 }
 
-function seedOf(sid: Uint8Array, place: readonly [number, number], parts: readonly Uint8Array[]): Uint8Array {
-  return taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place), ...parts);
+function seedOf(sid: Uint8Array, position: readonly [number, number], parts: readonly Uint8Array[]): Uint8Array {
+  return taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(position), ...parts);
 }
 
 function slotOf(choice: Uint8Array, index: number, slot: number): Uint8Array {

@@ -56,9 +56,9 @@ export function authorize(
 }
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
-export function vaultFromSpec(foundation: VaultSpec): Result<Vault, PolicyFault> {
-  const { id, reference, foundedAtMs, configuration, members } = foundation;
-  const policy = { vaultId: id, ...initialPolicy(foundation) };
+export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
+  const { id, reference, foundedAtMs, configuration, members } = spec;
+  const policy = { vaultId: id, ...initialPolicy(spec) };
   const fault = policyFault(policy);
   return fault === null
     ? accepted({ id, reference, foundedAtMs, configuration, members, policy, keys: [] })
@@ -67,17 +67,17 @@ export function vaultFromSpec(foundation: VaultSpec): Result<Vault, PolicyFault>
 
 /** What a vault is governed by at first; it may be one that can not be. */
 export function initialPolicy(
-  foundation: Pick<VaultSpec, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
+  spec: Pick<VaultSpec, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
 ): Omit<Policy, 'vaultId'> {
   return {
     version: 1,
-    signers: sorted(foundation.members.filter(isSigner).map(({ userId }) => userId)),
-    threshold: foundation.threshold,
-    approvalMode: foundation.approvalMode,
-    devices: sortedByKeyId(foundation.devices),
-    rules: inCanonicalOrder(foundation.rules),
+    signers: sorted(spec.members.filter(isSigner).map(({ userId }) => userId)),
+    threshold: spec.threshold,
+    approvalMode: spec.approvalMode,
+    devices: sortedByKeyId(spec.devices),
+    rules: inCanonicalOrder(spec.rules),
     previousHash: NO_PREVIOUS_POLICY,
-    ...(foundation.cosigners === undefined ? {} : { cosigners: foundation.cosigners }),
+    ...(spec.cosigners === undefined ? {} : { cosigners: spec.cosigners }),
   };
 }
 

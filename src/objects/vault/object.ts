@@ -59,7 +59,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   readonly #transactions: TransactionCommands;
   readonly #policies: PolicyCommands;
   readonly #activities: ActivityCommands;
-  readonly #ledger: BalanceCommands;
+  readonly #balances: BalanceCommands;
   readonly #feed: VaultFeed;
   readonly #notifications: NotificationCommands;
   readonly #keys: KeyCommands;
@@ -85,8 +85,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     };
     this.#transactions = new TransactionCommands(host);
     this.#activities = new ActivityCommands(host, (id) => this.#transactions.record(id, { type: 'watch' }));
-    this.#ledger = new BalanceCommands(host);
-    this.#feed = new VaultFeed(host, this.#ledger);
+    this.#balances = new BalanceCommands(host);
+    this.#feed = new VaultFeed(host, this.#balances);
     this.#notifications = new NotificationCommands(host);
     this.#keys = new KeyCommands(host, this.#updateVault);
     this.#refreshes = new KeyRefreshCommands(host, this.#updateVault);
@@ -102,16 +102,16 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   }
 
   /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
-  async initialise(foundation: VaultSpec): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
+  async initialise(spec: VaultSpec): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
     const known = this.#vault;
-    if (known !== null) return known.reference === foundation.reference ? accepted(known) : refused('number-taken');
-    const founded = vaultFromSpec(foundation);
-    if (!founded.ok) return founded;
-    const write = () => writeNewVault(this.#storage, founded.value, this.#chains);
+    if (known !== null) return known.reference === spec.reference ? accepted(known) : refused('number-taken');
+    const created = vaultFromSpec(spec);
+    if (!created.ok) return created;
+    const write = () => writeNewVault(this.#storage, created.value, this.#chains);
     await this.#commits.run(write, () => {
-      this.#vault = founded.value;
+      this.#vault = created.value;
     });
-    return founded;
+    return created;
   }
 
   /**
@@ -246,21 +246,21 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
-    wanted: { readonly limit: number; readonly hiddenToo: boolean },
+    requested: { readonly limit: number; readonly hiddenToo: boolean },
   ): Result<readonly BalanceView[], Refusal> {
-    return this.#ledger.balances(actor, after, wanted);
+    return this.#balances.balances(actor, after, requested);
   }
 
-  lookAgain(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
-    return this.#ledger.requestRescan(actor);
+  requestRescan(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
+    return this.#balances.requestRescan(actor);
   }
 
   reconcileWork(): readonly ReconcileWork[] {
-    return this.#ledger.work();
+    return this.#balances.work();
   }
 
   recordHoldings(report: HoldingsReport): Promise<BlockRange | null> {
-    return this.#ledger.record(report);
+    return this.#balances.record(report);
   }
 
   /** See `CredentialResetCommands`, as for the next two. */
@@ -358,8 +358,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#policies.reportAdoption(report);
   }
 
-  recordExport(wanted: RecoveryExport): Promise<boolean> {
-    return this.#keys.recordExport(wanted);
+  recordExport(requested: RecoveryExport): Promise<boolean> {
+    return this.#keys.recordExport(requested);
   }
 
   /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */

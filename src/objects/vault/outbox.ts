@@ -37,12 +37,12 @@ export const PROJECTION_DELAY_MS = 100;
  */
 const RESEND_MS = 5_000;
 /** A push service may take twice ten seconds to say nothing, and people are not told again meanwhile. */
-const RESEND_NEWS_MS = 30_000;
+const RESEND_NOTIFICATION_MS = 30_000;
 const MAX_RESEND_MS = 120_000;
 
 /** How long to wait for the effect of a message that has just been sent. */
 export function resendDelayMs({ job, tries }: Pick<OutboxRow, 'job' | 'tries'>): number {
-  const firstMs = job === 'notify' ? RESEND_NEWS_MS : RESEND_MS;
+  const firstMs = job === 'notify' ? RESEND_NOTIFICATION_MS : RESEND_MS;
   return Math.min(firstMs * 2 ** Math.min(tries, 8), MAX_RESEND_MS);
 }
 

@@ -8,7 +8,7 @@ import { CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import type { OutboxJob, OutboxRow } from '#objects/vault/outbox.ts';
-import { LEDGER_SCHEMA, LedgerStorage } from '#objects/vault/tables/balance-table.ts';
+import { BALANCE_SCHEMA, BalanceTable } from '#objects/vault/tables/balance-table.ts';
 import { POLICY_SCHEMA, PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
 /**
@@ -59,7 +59,7 @@ export class VaultStorage {
   #pendingCount: number | null = null;
   readonly policies: PolicyStorage;
   readonly activities: ActivityStorage;
-  readonly ledger: LedgerStorage;
+  readonly balances: BalanceTable;
   readonly resets: CredentialResetStorage;
 
   /** Whether people are notified of anything at all. */
@@ -70,7 +70,7 @@ export class VaultStorage {
     this.notificationsEnabled = notificationsEnabled;
     this.policies = new PolicyStorage(sql);
     this.activities = new ActivityStorage(sql);
-    this.ledger = new LedgerStorage(sql);
+    this.balances = new BalanceTable(sql);
     this.resets = new CredentialResetStorage(sql);
   }
 
@@ -83,7 +83,7 @@ export class VaultStorage {
     this.#sql.exec(SCHEMA);
     this.#sql.exec(POLICY_SCHEMA);
     this.#sql.exec(ACTIVITY_SCHEMA);
-    this.#sql.exec(LEDGER_SCHEMA);
+    this.#sql.exec(BALANCE_SCHEMA);
   }
 
   /** Null when there is none. */

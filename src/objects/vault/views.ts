@@ -41,7 +41,7 @@ export interface FollowWork {
   readonly block: ActivityBlock | null;
   readonly wallet: string;
   /** Should it be in a block. */
-  readonly wantsAppraisal: boolean;
+  readonly needsValuation: boolean;
 }
 
 export interface CreationView {
@@ -103,7 +103,7 @@ export interface HeldNonceRecord {
   readonly transactionId: TransactionId;
   readonly nonce: string | null;
   /** What its attempts take at most, of each asset. */
-  readonly takes: readonly AssetAmount[];
+  readonly amounts: readonly AssetAmount[];
   /** The block that holds it, or null. */
   readonly includedIn: string | null;
 }

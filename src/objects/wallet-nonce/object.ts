@@ -51,13 +51,13 @@ export interface AllocationRequest extends CountTexts {
   /** What does not rest on a single answer; nothing when absent. */
   readonly proven?: CountTexts;
   /** What the vault knows its transactions by that are under way; none when absent. */
-  readonly held?: readonly HeldPlace[];
+  readonly held?: readonly HeldSlot[];
   /** What the transaction takes, and of which balances; absent where coins are claimed. */
   readonly spending?: Spending;
 }
 
 /** A transaction that is under way, by the record of its vault. */
-interface HeldPlace extends RecordedSpending {
+interface HeldSlot extends RecordedSpending {
   readonly nonce: string;
 }
 
@@ -70,7 +70,7 @@ interface Ending {
 
 export interface ReservationRequest {
   readonly transactionId: string;
-  readonly held: readonly HeldPlace[];
+  readonly held: readonly HeldSlot[];
   readonly spending: Spending;
 }
 
@@ -104,7 +104,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const whole = restoreHeld(before, known.map(placeIn));
+    const whole = restoreHeld(before, known.map(slotIn));
     const given = allocate(whole, transactionId, countsIn(request));
     if (given.nonce === null) {
       if (given.book !== before) this.#store(given.book);
@@ -116,12 +116,12 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
       if (given.book !== before) this.#store(given.book);
       return { nonce };
     }
-    const spending = atPlace(request.spending, nonce);
+    const spending = atSlot(request.spending, nonce);
     const weighed = decideReservation(this.#inFlight(given.book, known), transactionId, spending);
     // What waits for money gets no nonce: no other transaction ever waits for it.
     const book = weighed.outcome === 'reserved' ? given.book : whole;
     this.#keep(transactionId, weighed, { before, book });
-    return weighed.outcome === 'reserved' ? { nonce, reserved: weighed.takes } : unreserved(weighed);
+    return weighed.outcome === 'reserved' ? { nonce, reserved: weighed.amounts } : unreserved(weighed);
   }
 
   /**
@@ -132,7 +132,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return null;
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const book = restoreHeld(before, known.map(placeIn));
+    const book = restoreHeld(before, known.map(slotIn));
     const weighed = decideReservation(this.#inFlight(book, known), transactionId, spending);
     this.#keep(transactionId, weighed, { before, book });
     return weighed.outcome === 'reserved' ? null : unreserved(weighed);
@@ -145,7 +145,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   ): void {
     this.ctx.storage.transactionSync(() => {
       if (book !== before) this.#store(book);
-      if (weighed.outcome === 'reserved') this.#reserve(transactionId, weighed.takes);
+      if (weighed.outcome === 'reserved') this.#reserve(transactionId, weighed.amounts);
     });
   }
 
@@ -172,9 +172,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     return all;
   }
 
-  #reserve(transactionId: string, takes: readonly AssetAmount[]): void {
+  #reserve(transactionId: string, amounts: readonly AssetAmount[]): void {
     const { sql } = this.ctx.storage;
-    for (const { tokenAddress, amount } of takes) {
+    for (const { tokenAddress, amount } of amounts) {
       const row = [transactionId, tokenAddress ?? NATIVE, amount];
       sql.exec('INSERT OR REPLACE INTO reserved (transaction_id, asset, amount) VALUES (?, ?, ?)', ...row);
     }
@@ -192,21 +192,21 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   claimedByOthers({ transactionId }: { readonly transactionId: string }): readonly string[] {
     const { sql } = this.ctx.storage;
     const rows = sql.exec<{ coin: string }>('SELECT coin FROM coin WHERE transaction_id <> ?', transactionId);
-    return [...rows].map(({ coin }) => coin);
+    return [...rows].map(({ coin: utxo }) => utxo);
   }
 
   /**
    * Claims all of these coins for a transaction, or none of them: false when another has one, or it is over. What it claimed before stays claimed, for
    * the attempt that it is part of. Idempotent.
    */
-  claim({ transactionId, coins }: { readonly transactionId: string; readonly coins: readonly string[] }): boolean {
+  claim({ transactionId, utxos }: { readonly transactionId: string; readonly utxos: readonly string[] }): boolean {
     const { sql } = this.ctx.storage;
     const others = new Set(this.claimedByOthers({ transactionId }));
     if (this.#hasEnded(transactionId)) return false;
-    if (coins.some((coin) => others.has(coin))) return false;
+    if (utxos.some((utxo) => others.has(utxo))) return false;
     this.ctx.storage.transactionSync(() => {
-      for (const coin of coins) {
-        sql.exec('INSERT OR IGNORE INTO coin (coin, transaction_id) VALUES (?, ?)', coin, transactionId);
+      for (const utxo of utxos) {
+        sql.exec('INSERT OR IGNORE INTO coin (coin, transaction_id) VALUES (?, ?)', utxo, transactionId);
       }
     });
     return true;
@@ -300,18 +300,18 @@ function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'r
     : { nonce: null, why: 'in-flight', others: weighed.others };
 }
 
-function placeIn({ transactionId, nonce }: HeldPlace): HeldNonce {
+function slotIn({ transactionId, nonce }: HeldSlot): HeldNonce {
   return { transactionId, nonce: BigInt(nonce) };
 }
 
 /** The spending of a transaction that gets this nonce: where it is a place that is not open, it opens it. */
-function atPlace(spending: Spending, nonce: string): Spending {
-  const { places } = spending;
-  return places === undefined || places.open.includes(nonce) ? spending : plusRent(spending, places.rent);
+function atSlot(spending: Spending, nonce: string): Spending {
+  const { positions } = spending;
+  return positions === undefined || positions.open.includes(nonce) ? spending : plusRent(spending, positions.rent);
 }
 
 function countsIn({ latest, pending, proven, spending }: AllocationRequest): ChainCounts {
-  const open = spending?.places?.open.map(BigInt) ?? [];
+  const open = spending?.positions?.open.map(BigInt) ?? [];
   const counts = { ...numbersIn({ latest, pending }), open };
   return proven === undefined ? counts : { ...counts, proven: numbersIn(proven) };
 }

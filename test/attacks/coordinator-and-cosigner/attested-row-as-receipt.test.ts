@@ -31,7 +31,7 @@ test('an attested row is no receipt: the co-signer that is behind does not pay t
   const session = async (receipts: Readonly<Record<string, string>>) => {
     const run = await relay({
       nodes: [puppet, three],
-      place: () => path,
+      path: () => path,
       request: () => body,
       receipts: async () => ({ ok: true, value: receipts }),
     });

@@ -17,7 +17,7 @@ import { HONEST, MALLORY } from '../../cosigner/session/sessions-scene.ts';
 afterEach(() => vi.restoreAllMocks());
 
 /** The coins of one P2WPKH transaction: each is a signature of its own, and all share their rounds. */
-const COINS = 12;
+const UTXOS = 12;
 /** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
 const OT_EXTENSION = 64;
 
@@ -32,8 +32,8 @@ interface Refusal {
 }
 
 /** What the honest co-signer does with round 2, where mallory has lied in the signatures of these coins. */
-async function probed(coins: readonly number[]): Promise<Refusal> {
-  const messages = Array.from({ length: COINS }, () => randomBytes(32));
+async function probed(utxos: readonly number[]): Promise<Refusal> {
+  const messages = Array.from({ length: UTXOS }, () => randomBytes(32));
   const prepared = (self: PartyIndex) => {
     const share = key.share(self);
     const occasion = new Uint8Array();
@@ -44,8 +44,8 @@ async function probed(coins: readonly number[]): Promise<Refusal> {
   const [honest, mallory] = [prepared(HONEST).begin(sid), prepared(MALLORY).begin(sid)];
   const [first, lie] = [await honest.run(new Map()), await mallory.run(new Map())];
   const bytes = lie.step.type === 'messages' ? lie.step.messages.get(HONEST)! : new Uint8Array();
-  for (const coin of coins) {
-    const start = (coin * bytes.length) / COINS + OT_EXTENSION;
+  for (const utxo of utxos) {
+    const start = (utxo * bytes.length) / UTXOS + OT_EXTENSION;
     for (let at = start; at < start + 16; at++) bytes[at] = bytes[at]! ^ 0xff;
   }
   const [draw, use] = [vi.spyOn(crypto, 'getRandomValues'), vi.spyOn(SingleUse.prototype, 'take')];
@@ -56,15 +56,15 @@ async function probed(coins: readonly number[]): Promise<Refusal> {
 test('without a lie every signature of the round is answered', async () => {
   const { step, draws } = await probed([]);
   expect(step.type).toBe('messages');
-  expect(draws).toBeGreaterThanOrEqual(2 * COINS);
+  expect(draws).toBeGreaterThanOrEqual(2 * UTXOS);
 });
 
 test.each([[[0]], [[5]], [[11]], [[3, 7]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]])(
   'a lie in the signatures of the coins %j is refused after the same work, in the same words',
-  async (coins) => {
-    const { step, draws, used } = await probed(coins);
+  async (utxos) => {
+    const { step, draws, used } = await probed(utxos);
     expect(step).toEqual({ type: 'abort', abort: { culprit: MALLORY, step: 'sign-2/ot-extension', ban: true } });
     // All are checked, and none is answered.
-    expect({ draws, used }).toEqual({ draws: 0, used: COINS });
+    expect({ draws, used }).toEqual({ draws: 0, used: UTXOS });
   },
 );

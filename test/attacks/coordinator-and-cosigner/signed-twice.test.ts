@@ -77,7 +77,7 @@ test('an honest signer gives no last message without the receipt of the one that
   const session = (receipts: Readonly<Record<string, string>>) =>
     relay({
       nodes: [...nodes.some(1), puppet],
-      place: () => `key/${keyId}`,
+      path: () => `key/${keyId}`,
       request: () => openBody(requested, [1, 2]),
       receipts: async () => ({ ok: true, value: receipts }),
     });

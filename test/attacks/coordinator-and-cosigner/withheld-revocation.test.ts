@@ -116,7 +116,7 @@ test('two honest co-signers with different policies in force do not sign togethe
   // The coordinator names to each of them the version that it has in force.
   const run = await relay({
     nodes: nodes.some(1, 3),
-    place: () => `key/${ownKey.keyId}`,
+    path: () => `key/${ownKey.keyId}`,
     request: ({ index }) =>
       openBody({ ...request, approvals, policies: index === 1 ? [before, after] : [before] }, [1, 3]),
   });

@@ -18,20 +18,20 @@ const DAYS = 5;
 
 test('after many days of sessions only those of the last day have a row', () => {
   const sql = memorySql();
-  const ledger = new CosignerStorage(sql);
+  const storage = new CosignerStorage(sql);
   const rows = () => sql.exec('SELECT sid FROM session').toArray().length;
   let drawn = 0;
   for (let hour = 1; hour <= DAYS * 24; hour++) {
     for (let i = 0; i < SESSIONS_AN_HOUR; i++) {
       drawn += 1;
-      ledger.openSession(sessionId(drawn), hour * HOUR_MS);
+      storage.openSession(sessionId(drawn), hour * HOUR_MS);
     }
   }
   // Those of 24 hours before the last opening, and those of its own hour.
   expect(rows()).toBe(25 * SESSIONS_AN_HOUR);
   // A session of today goes on.
-  expect(ledger.advance(sessionId(drawn), 2)).toBe(true);
-  expect(ledger.advance(sessionId(1), 2)).toBe(false);
+  expect(storage.advance(sessionId(drawn), 2)).toBe(true);
+  expect(storage.advance(sessionId(1), 2)).toBe(false);
 });
 
 test('of a thousand policies without mandates two are read', async () => {

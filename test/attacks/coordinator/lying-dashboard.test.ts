@@ -19,7 +19,7 @@ import type { Device } from '#domain/access/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { ApprovalPlace } from '#local/stack/approval-page.ts';
+import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import {
   ALICE,
@@ -60,7 +60,7 @@ interface Lying {
 
 describe.skipIf(executable === null)('a dashboard that lies', () => {
   let browser: Browser;
-  let place: ApprovalPlace;
+  let path: ApprovalPageServer;
   let coordinator: Server;
   let dashboard: string;
   let alice: BrowserContext;
@@ -76,7 +76,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     await new Promise<void>((listening) => coordinator.listen(0, '127.0.0.1', listening));
     // Another host than the page's, as a deployment has it: passkeys know no ports.
     dashboard = `http://127.0.0.1:${(coordinator.address() as AddressInfo).port}`;
-    place = await serveApprovalPage(() => [dashboard]);
+    path = await serveApprovalPage(() => [dashboard]);
     browser = await launch(executable ?? '');
     alice = await browser.newContext();
     passkey = await enrolled();
@@ -84,7 +84,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await path.stop();
     coordinator.close();
   });
   beforeEach(async () => {
@@ -99,7 +99,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
   }
 
   /** The approval page that the dashboard has opened, with alice's authenticator. */
-  async function opened(address = `${place.origin}/#dashboard=${encodeURIComponent(dashboard)}`): Promise<Page> {
+  async function opened(address = `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`): Promise<Page> {
     const popup = alice.waitForEvent('page');
     await lying.evaluate((url) => (window as unknown as Lying).openPage(url), address);
     return popup;
@@ -282,7 +282,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     await new Promise<void>((listening) => thief.listen(0, '127.0.0.1', listening));
     const origin = `http://127.0.0.1:${(thief.address() as AddressInfo).port}`;
     lying = await dashboardPage(origin);
-    const honestly = await opened(`${place.origin}/#dashboard=${encodeURIComponent(origin)}`);
+    const honestly = await opened(`${path.origin}/#dashboard=${encodeURIComponent(origin)}`);
     await honestly.getByText('does not allow the dashboard').waitFor();
     await honestly.close();
     const falsely = await opened();
@@ -302,7 +302,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
         frame.src = src;
         document.body.append(frame);
       },
-      `${place.origin}/#dashboard=${encodeURIComponent(dashboard)}`,
+      `${path.origin}/#dashboard=${encodeURIComponent(dashboard)}`,
     );
     expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
   });
@@ -315,7 +315,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
           () => 'signed',
           (error: unknown) => (error instanceof DOMException ? error.name : String(error)),
         ),
-      [new URL(place.origin).hostname],
+      [new URL(path.origin).hostname],
     );
     expect(name).toBe('SecurityError');
   });

@@ -21,7 +21,7 @@ import type { Device } from '#domain/access/device.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { ApprovalPlace } from '#local/stack/approval-page.ts';
+import type { ApprovalPageServer } from '#local/stack/approval-page.ts';
 import { serveApprovalPage } from '#local/stack/approval-page.ts';
 import {
   ALICE,
@@ -47,7 +47,7 @@ const ID = 'request-1';
 describe.skipIf(executable === null)('a dashboard that lies by redirect', () => {
   const servers: Server[] = [];
   let browser: Browser;
-  let place: ApprovalPlace;
+  let path: ApprovalPageServer;
   let dashboard: string;
   let second: string;
   let stranger: string;
@@ -68,7 +68,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
 
   beforeAll(async () => {
     [dashboard, second, stranger] = [await startSite(), await startSite(), await startSite()];
-    place = await serveApprovalPage(() => [dashboard, second]);
+    path = await serveApprovalPage(() => [dashboard, second]);
     browser = await launch(executable ?? '');
     alice = await browser.newContext({ viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true });
     tab = await alice.newPage();
@@ -79,7 +79,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   });
   afterAll(async () => {
     await browser.close();
-    await place.stop();
+    await path.stop();
     for (const server of servers) server.close();
   });
   beforeEach(() => tab.goto(dashboard));
@@ -93,14 +93,14 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   }
 
   async function nonceOf(origin = dashboard): Promise<string> {
-    await go(requestUrl(place.origin, { dashboard: origin, requestId: ID }));
+    await go(requestUrl(path.origin, { dashboard: origin, requestId: ID }));
     const nonce = nonceOfPageReady(await broughtTo(origin));
     if (nonce === null) throw new Error('the page named no nonce');
     return nonce;
   }
 
   const send = (request: ApprovalRequest | EnrolmentRequest, origin = dashboard) =>
-    go(resultTargetUrl(place.origin, { dashboard: origin, request }));
+    go(resultTargetUrl(path.origin, { dashboard: origin, request }));
 
   async function enrolled(): Promise<Device> {
     await tab.goto(dashboard);
@@ -137,7 +137,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await tab.getByRole('heading', { name: 'Nothing to approve' }).waitFor();
     await tab.getByText(why).waitFor();
     expect(await approve().count()).toBe(0);
-    expect(new URL(tab.url()).origin).toBe(place.origin);
+    expect(new URL(tab.url()).origin).toBe(path.origin);
   }
 
   const digestOf = (intent: Parameters<typeof intentBytes>[0]) => bytesToHex(sha256(intentBytes(intent)));
@@ -160,7 +160,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     expect(await to.textContent()).toBe(`Tonot in the address book${THIEF}`);
     expect(await tab.getByText(SUPPLIER).count()).toBe(0);
     // The request stands in neither the address bar nor the history.
-    expect(tab.url()).toBe(`${place.origin}/`);
+    expect(tab.url()).toBe(`${path.origin}/`);
     await approve().click();
     const message = await broughtTo(dashboard);
     expect(await faultOf(message, digestOf(theft))).toBe(null);
@@ -227,7 +227,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     ];
     for (const name of names) {
       await tab.goto(stranger);
-      await go(requestUrl(place.origin, { dashboard: name, requestId: ID }));
+      await go(requestUrl(path.origin, { dashboard: name, requestId: ID }));
       await refuses(/does not allow the dashboard/);
     }
   });

@@ -32,7 +32,7 @@ async function bind(id: string, bindings: object): Promise<void> {
 }
 
 /** A directory that does not answer. */
-const AWAY = { prepare: () => never() };
+const UNREACHABLE = { prepare: () => never() };
 
 test('a second request while one is pending is the first one, with its time', async () => {
   const { bob } = await treasuryInUse();
@@ -80,7 +80,7 @@ test('a vault that is informed late gets the whole delay', async () => {
 test('while the directory does not answer, or a vault cannot be informed, nothing is issued', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { bob } = await treasuryInUse();
-  await bind(bob.id, { DB: AWAY });
+  await bind(bob.id, { DB: UNREACHABLE });
   const resetId = await requested(bob);
   later(2 * DAY_MS);
   const answers = await collected(bob, resetId);
@@ -97,7 +97,7 @@ test('while the directory does not answer, or a vault cannot be informed, nothin
 test('what could not be announced is announced by the alarm, and once however often it rings', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const treasury = await treasuryInUse();
-  await bind(treasury.bob.id, { DB: AWAY });
+  await bind(treasury.bob.id, { DB: UNREACHABLE });
   const resetId = await requested(treasury.bob);
   expect(await historyOf(treasury, resetId)).toEqual([]);
   // As after a crash: the object comes back from its storage, with the bindings of the service.

@@ -57,14 +57,14 @@ const watched = (attempt: Attempt, hashes: readonly string[], inclusion = null) 
 });
 
 test('a payment of several coins: paid exactly, the change comes back, and the fee is what was said', async () => {
-  for (const amount of [BTC / 2n, BTC, BTC / 4n]) node.ledger.fund(wallet.address, amount);
+  for (const amount of [BTC / 2n, BTC, BTC / 4n]) node.chain.fund(wallet.address, amount);
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const { attempt, hash, verdict } = await sent(intent);
   expect(verdict).toEqual({ outcome: 'accepted' });
   expect(utxosIn(bytesOf(attempt.payload)).map(({ amount }) => amount)).toEqual([BTC / 2n, BTC]);
   const waits = await adapter().observe(watched(attempt, [hash]));
   expect(waits).toEqual({ ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } });
-  node.ledger.mine();
+  node.chain.mine();
   const found = await adapter().observe(watched(attempt, [hash]));
   expect(found).toMatchObject({
     value: {
@@ -80,11 +80,11 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
       },
     },
   });
-  const taken = present(node.ledger.find(hash));
+  const taken = present(node.chain.find(hash));
   expect(taken.fee).toBe(BigInt(attempt.maxFee));
   // One satoshi for each virtual byte, rounded up: the size was foreseen to the byte.
   expect(taken.fee).toBe(taken.virtualSize);
-  node.ledger.mine(5);
+  node.chain.mine(5);
   expect(await adapter().observe(watched(attempt, [hash]))).toMatchObject({
     value: { inclusion: { confirmations: 6, finalized: true } },
   });
@@ -93,34 +93,34 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
 });
 
 test('what a wallet holds is told as of the newest block that stays, by one server or by two', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
-  node.ledger.mine(5);
+  node.chain.fund(wallet.address, 3n * BTC);
+  node.chain.mine(5);
   const { hash } = await sent(payment(wallet.address));
-  node.ledger.mine();
-  for (let i = 0; i < 30; i++) node.ledger.fund(stranger(), 1_000n);
-  node.ledger.reorganise(29);
+  node.chain.mine();
+  for (let i = 0; i < 30; i++) node.chain.fund(stranger(), 1_000n);
+  node.chain.reorganise(29);
   const own = [{ kind: 'native', tokenAddress: null, tokenId: null }] as const;
-  const height = () => String(node.ledger.height - 5);
+  const height = () => String(node.chain.height - 5);
   for (const requiresProof of [false, true]) {
     const held = await adapterAt(node.url, node.url).holdings(wallet.address, own, requiresProof);
-    const kept = 2n * BTC - present(node.ledger.find(hash)).fee;
+    const kept = 2n * BTC - present(node.chain.find(hash)).fee;
     expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
   }
   // What comes now is taken off again, however many pages it is; and so is what a payment takes.
-  for (let i = 0; i < 4; i++) node.ledger.fund(wallet.address, 1_000n);
+  for (let i = 0; i < 4; i++) node.chain.fund(wallet.address, 1_000n);
   const before = await adapter().holdings(wallet.address, own, false);
-  expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.ledger.find(hash)).fee));
+  expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.chain.find(hash)).fee));
   await sent(payment(wallet.address));
-  node.ledger.mine();
+  node.chain.mine();
   const after = await adapter().holdings(wallet.address, own, false);
   expect(after.ok && after.value.amounts[0]).toBe(before.ok && before.value.amounts[0]);
 });
 
 test('what is left over and too little to relay goes to the miner', async () => {
-  node.ledger.fund(wallet.address, BTC);
+  node.chain.fund(wallet.address, BTC);
   const { attempt, hash, verdict } = await sent(payment(wallet.address, { amount: units(BTC - 400n) }));
   expect([verdict.outcome, attempt.maxFee]).toEqual(['accepted', '400']);
-  expect(node.ledger.find(hash)?.outputs).toHaveLength(1);
+  expect(node.chain.find(hash)?.outputs).toHaveLength(1);
 });
 
 test.each([
@@ -128,7 +128,7 @@ test.each([
   ['more than there is', 2n * BTC, 'INSUFFICIENT_FUNDS'],
   ['all that there is, with nothing for the fee', BTC, 'INSUFFICIENT_FUNDS'],
 ])('a payment of %s is refused before anything is signed', async (_name, amount, reason) => {
-  node.ledger.fund(wallet.address, BTC);
+  node.chain.fund(wallet.address, BTC);
   const quote = await adapter().quote(payment(wallet.address, { amount: units(amount) }), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
 });
@@ -136,7 +136,7 @@ test.each([
 test('what a payment would do is what it says, or why it would fail; while its coins are claimed nobody can say', async () => {
   const simulated = (intent: OnChainIntent) => adapter().simulate(intent);
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: true, value: { outcome: 'fails' } });
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   if (intent.kind !== 'transfer') throw new Error('a payment is a transfer');
   const { from, to, amount } = intent;
@@ -153,20 +153,20 @@ test('what a payment would do is what it says, or why it would fail; while its c
 });
 
 test('a fee beyond what was approved is refused, however dear the network is', async () => {
-  node.ledger.fund(wallet.address, 2n * BTC);
+  node.chain.fund(wallet.address, 2n * BTC);
   node.rates['3'] = 1_500.5;
   const quote = await adapter().quote(payment(wallet.address), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
 });
 
 test('coins that others have claimed are left alone; where there are no more, the wallet is busy and not poor', async () => {
-  node.ledger.fund(wallet.address, 2n * BTC);
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 2n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const first = await adapter().quote(intent, null);
-  const [dearest = ''] = first.ok ? (first.value.coins ?? []) : [];
+  const [dearest = ''] = first.ok ? (first.value.utxos ?? []) : [];
   const second = await adapter().quote(intent, null, { taken: new Set([dearest]) });
-  const [other = ''] = second.ok ? (second.value.coins ?? []) : [];
+  const [other = ''] = second.ok ? (second.value.utxos ?? []) : [];
   expect(other).not.toBe(dearest);
   expect(await adapter().quote(intent, null, { taken: new Set([dearest, other]) })).toEqual({
     ok: false,
@@ -179,33 +179,33 @@ test('coins that others have claimed are left alone; where there are no more, th
 });
 
 test('change and gifts that wait for a block are no money yet', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   await sent(payment(wallet.address));
   expect(await adapter().quote(payment(wallet.address), null)).toEqual({ ok: false, refusal: { kind: 'busy' } });
-  node.ledger.mine();
+  node.chain.mine();
   expect((await adapter().quote(payment(wallet.address), null)).ok).toBe(true);
 });
 
 test('a replacement spends the same coins, pays as much more as nodes ask for, and takes its place', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
-  node.ledger.fund(wallet.address, 4n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 4n * BTC);
   const intent = payment(wallet.address);
   const first = await sent(intent);
   const second = await sent(intent, first.attempt);
   expect(second.verdict).toEqual({ outcome: 'accepted' });
   expect(BigInt(second.attempt.maxFee)).toBe(2n * BigInt(first.attempt.maxFee));
   expect(utxosIn(bytesOf(second.attempt.payload))).toEqual(utxosIn(bytesOf(first.attempt.payload)));
-  expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
+  expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
   // The first one again: it is gone for good, and the chain will tell.
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
-  node.ledger.mine();
+  node.chain.mine();
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
   expect((await adapter().broadcast(second.raw, second.hash)).outcome).toBe('accepted');
 });
 
 test('a replacement whose change can not pay for it takes another coin along, after the first', async () => {
-  node.ledger.fund(wallet.address, BTC + 600n);
-  node.ledger.fund(wallet.address, 50_000n);
+  node.chain.fund(wallet.address, BTC + 600n);
+  node.chain.fund(wallet.address, 50_000n);
   const intent = payment(wallet.address);
   const first = await sent(intent);
   const [kept] = utxosIn(bytesOf(first.attempt.payload));
@@ -217,7 +217,7 @@ test('a replacement whose change can not pay for it takes another coin along, af
 });
 
 test('each speed is quoted at the fee of its estimate', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   Object.assign(node.rates, { '1': 40, '3': 20, '12': 10 });
   const intent = payment(wallet.address);
   const estimated = await adapter().estimate(intent);
@@ -233,14 +233,14 @@ test('each speed is quoted at the fee of its estimate', async () => {
 });
 
 test('a cancellation brings everything home but the fee', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const first = await sent(intent);
   const undone = actionOfAttempt(intent, 'cancellation');
   const second = await sent(undone, first.attempt);
   expect(second.verdict).toEqual({ outcome: 'accepted' });
-  node.ledger.mine();
-  expect(node.ledger.find(second.hash)?.outputs.map(({ amount }) => amount)).toEqual([
+  node.chain.mine();
+  expect(node.chain.find(second.hash)?.outputs.map(({ amount }) => amount)).toEqual([
     3n * BTC - BigInt(second.attempt.maxFee),
   ]);
   const found = await adapter().observe(watched(second.attempt, [first.hash, second.hash]));
@@ -248,26 +248,26 @@ test('a cancellation brings everything home but the fee', async () => {
 });
 
 test('somebody else spent the coin: told only when no reorganisation can undo it', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const lost = await prepared(intent);
   const { hash } = await signed(intent, lost);
   await sent(payment(wallet.address));
-  const look = async () => await adapter().observe(watched(lost, [hash]));
-  expect(await look()).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
-  node.ledger.mine(5);
-  expect(await look()).toMatchObject({ value: { nonceTaken: false } });
-  node.ledger.mine();
-  expect(await look()).toMatchObject({ value: { nonceTaken: true } });
+  const observation = async () => await adapter().observe(watched(lost, [hash]));
+  expect(await observation()).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
+  node.chain.mine(5);
+  expect(await observation()).toMatchObject({ value: { nonceTaken: false } });
+  node.chain.mine();
+  expect(await observation()).toMatchObject({ value: { nonceTaken: true } });
 });
 
 test('a block that is reorganised away is seen to be gone, and the same bytes go out again', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const { attempt, hash, raw } = await sent(payment(wallet.address));
-  node.ledger.mine();
+  node.chain.mine();
   const found = await adapter().observe(watched(attempt, [hash]));
   const inclusion = found.ok && found.value.type === 'included' ? found.value.inclusion : null;
-  node.ledger.reorganise(1);
+  node.chain.reorganise(1);
   const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
   expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
   // A server that does not have as many blocks yet has not seen it go.
@@ -278,7 +278,7 @@ test('a block that is reorganised away is seen to be gone, and the same bytes go
 });
 
 test('signatures that are not by the wallet over each of its coins make no transaction', async () => {
-  for (const amount of [BTC, BTC]) node.ledger.fund(wallet.address, amount);
+  for (const amount of [BTC, BTC]) node.chain.fund(wallet.address, amount);
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const attempt = await prepared(intent);
   const [first, second] = wallet.sign(intent, attempt.payload);
@@ -294,7 +294,7 @@ test('signatures that are not by the wallet over each of its coins make no trans
 });
 
 test('three speeds, each at least as dear as the one before, whatever a server says', async () => {
-  node.ledger.fund(wallet.address, 2n * BTC);
+  node.chain.fund(wallet.address, 2n * BTC);
   Object.assign(node.rates, { '1': 10.5, '3': 12, '12': 2, '144': 1 });
   const estimated = await adapter().estimate(payment(wallet.address));
   expect(estimated).toMatchObject({
@@ -309,7 +309,7 @@ test('three speeds, each at least as dear as the one before, whatever a server s
 });
 
 test('what comes in is read with who paid it, and found without being told', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const to = stranger();
   const { hash } = await sent(payment(wallet.address, { to }));
   const paid = [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }];
@@ -318,7 +318,7 @@ test('what comes in is read with who paid it, and found without being told', asy
   // It was in a block before: that it waits again is that the block is gone.
   const lost = { number: '1', hash: 'ab'.repeat(32), confirmations: 1, isFinal: false };
   expect(await adapter().activity(hash, lost)).toEqual({ ok: true, value: null });
-  node.ledger.mine();
+  node.chain.mine();
   expect(await adapter().activity(hash, null)).toMatchObject({
     value: {
       hash,
@@ -329,13 +329,13 @@ test('what comes in is read with who paid it, and found without being told', asy
   });
   const scan = await adapter().scan(to, null);
   expect(scan.ok && scan.value.hashes).toEqual([hash]);
-  const since = await adapter().scan(to, String(node.ledger.height));
+  const since = await adapter().scan(to, String(node.chain.height));
   expect(since.ok && since.value.hashes).toEqual([]);
 });
 
 test('a history of several pages is read to its beginning', async () => {
-  const hashes = Array.from({ length: 60 }, () => node.ledger.fund(wallet.address, 1_000n));
-  const scan = await adapter().scan(wallet.address, String(node.ledger.height - 60));
+  const hashes = Array.from({ length: 60 }, () => node.chain.fund(wallet.address, 1_000n));
+  const scan = await adapter().scan(wallet.address, String(node.chain.height - 60));
   expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
 });
 

@@ -88,7 +88,7 @@ export function bytesOf(hex: string): Uint8Array {
 }
 
 /** A transaction that pays a script, without its witness, and the coin that it makes. */
-export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly coin: Utxo } {
+export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly utxo: Utxo } {
   const raw = RawTx.encode({
     version: 2,
     segwitFlag: false,
@@ -102,5 +102,5 @@ export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: st
   });
   const once = createHash('sha256').update(raw).digest();
   const txid = createHash('sha256').update(once).digest('hex').match(/../g)?.toReversed().join('') ?? '';
-  return { raw: bytesToHex(Uint8Array.from(raw)), coin: { txid, vout: 1, amount } };
+  return { raw: bytesToHex(Uint8Array.from(raw)), utxo: { txid, vout: 1, amount } };
 }

@@ -32,8 +32,8 @@ const BIP143 = {
 test('the hash of BIP-143 is the standard’s, by the library and by the regtest’s own', () => {
   const keyHash = keyHashOf(hexToBytes(BIP143.publicKey));
   const script = Uint8Array.from(Buffer.concat([Buffer.from('0014', 'hex'), keyHash]));
-  const coin = { script, amount: BIP143.amount };
-  const half = segwitSighashHalf(RawTx.decode(hexToBytes(BIP143.unsigned)), 1, coin);
+  const utxo = { script, amount: BIP143.amount };
+  const half = segwitSighashHalf(RawTx.decode(hexToBytes(BIP143.unsigned)), 1, utxo);
   const own = createHash('sha256').update(half).digest('hex');
   const transaction = Transaction.fromRaw(hexToBytes(BIP143.unsigned), {
     allowUnknownInputs: true,
@@ -105,7 +105,7 @@ const inspected = (terms: SpendPlan) => {
 test('coins are worth what the transactions that made them say, and nothing else', () => {
   const [one, two] = [source(BTC), source(BTC)];
   const change = BTC - 1_000n;
-  const honest = inspected({ coins: [one.coin, two.coin], change });
+  const honest = inspected({ utxos: [one.utxo, two.utxo], change });
   expect(needsAmountProof(honest, [one.raw, two.raw])).toBe(true);
   expect(needsAmountProof(honest, [two.raw, one.raw, source(7n).raw])).toBe(true);
   for (const evidence of [
@@ -120,22 +120,22 @@ test('coins are worth what the transactions that made them say, and nothing else
   }
   // One satoshi less, or more, than it is: what is lied about goes to the miner.
   for (const lie of [-1n, 1n]) {
-    const coins = [one.coin, { ...two.coin, amount: BTC + lie }];
-    expect(needsAmountProof(inspected({ coins, change: change + lie }), [one.raw, two.raw])).toBe(false);
+    const utxos = [one.utxo, { ...two.utxo, amount: BTC + lie }];
+    expect(needsAmountProof(inspected({ utxos, change: change + lie }), [one.raw, two.raw])).toBe(false);
   }
-  const elsewhere = inspected({ coins: [one.coin, { ...two.coin, vout: 0, amount: 1_000n }], change: 100n + 294n });
+  const elsewhere = inspected({ utxos: [one.utxo, { ...two.utxo, vout: 0, amount: 1_000n }], change: 100n + 294n });
   expect(needsAmountProof(elsewhere, [one.raw, two.raw])).toBe(false);
   const strangers = source(BTC, present(scriptOf(regtest, stranger())));
-  expect(needsAmountProof(inspected({ coins: [one.coin, strangers.coin], change }), [one.raw, strangers.raw])).toBe(
+  expect(needsAmountProof(inspected({ utxos: [one.utxo, strangers.utxo], change }), [one.raw, strangers.raw])).toBe(
     false,
   );
 });
 
 test('a transaction with its witness is another encoding, and shows nothing', () => {
-  const { raw, coin } = source(2n * BTC);
+  const { raw, utxo } = source(2n * BTC);
   const decoded = RawTx.decode(hexToBytes(raw));
   const whole = RawTx.encode({ ...decoded, segwitFlag: true, witnesses: [[randomBytes(64)]] });
-  const honest = inspected({ coins: [coin], change: BTC - 1_000n });
+  const honest = inspected({ utxos: [utxo], change: BTC - 1_000n });
   expect(needsAmountProof(honest, [bytesToHex(Uint8Array.from(whole))])).toBe(false);
 });
 

@@ -42,7 +42,7 @@ const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonce
 /** A wallet with one coin, and its payments, all of which spend it. */
 function newWallet() {
   const wallet = new Wallet();
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const adapter = adapterAt(node.url);
   return async () => {
     const intent = payment(wallet.address);
@@ -73,7 +73,7 @@ const watched = ({ wallet, attempt, hash }: Payment) => ({
 test('a payment that a server has lost is not taken for one that somebody else made impossible', async () => {
   const one = await newWallet()();
   expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
-  node.ledger.mine(9);
+  node.chain.mine(9);
   lost.add(one.hash);
   expect(await adapterAt(forgetful.url).observe(watched(one))).toEqual(UNEXPLAINED);
   const both = await adapterAt(forgetful.url, node.url).observe(watched(one));
@@ -86,7 +86,7 @@ test('a coin that somebody else has spent ends a payment when every server shows
   const pay = newWallet();
   const [unsent, other] = [await pay(), await pay()];
   expect(await adapterAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });
-  node.ledger.mine(9);
+  node.chain.mine(9);
   expect(await adapterAt(node.url, forgetful.url).observe(watched(unsent))).toEqual(TAKEN);
   lost.add(other.hash);
   expect(await adapterAt(forgetful.url).observe(watched(unsent))).toEqual(UNEXPLAINED);

@@ -68,12 +68,12 @@ test('a token transfer takes its tokens and the fee, by its kind or as calldata,
   const funds = await fundsNow();
   const held = { tokenAddress: dollar, amount: expect.stringMatching(/^[1-9][0-9]+$/) };
   const withTokens = {
-    takes: [fee, { tokenAddress: dollar, amount: '25000000' }],
+    amounts: [fee, { tokenAddress: dollar, amount: '25000000' }],
     funds: { ...funds, holds: [...funds.holds, held] },
   };
   expect(await quoted(paid())).toEqual(withTokens);
   expect(await quoted(interaction(dollar, present(callOf(paid())).data))).toEqual(withTokens);
-  expect(await quoted(allowance())).toEqual({ takes: [fee], funds });
+  expect(await quoted(allowance())).toEqual({ amounts: [fee], funds });
 });
 
 test('balance, tokens and nonce are asked for at one block', async () => {
@@ -89,15 +89,15 @@ test('balance, tokens and nonce are asked for at one block', async () => {
 });
 
 test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {
-  const coins = (units: string) => ({ tokenAddress: null, amount: units });
+  const utxos = (units: string) => ({ tokenAddress: null, amount: units });
   const transfer = present(callOf(paid())).data;
   expect(spendingOf(interaction(dollar, transfer, '7'), 3n)).toEqual([
-    coins('10'),
+    utxos('10'),
     { tokenAddress: dollar, amount: '25000000' },
   ]);
   const approve = present(callOf(allowance())).data;
   for (const data of ['0x', '0x18160ddd', approve, transfer.slice(0, -2)]) {
-    expect(spendingOf(interaction(dollar, data, '7'), 3n)).toEqual([coins('10')]);
+    expect(spendingOf(interaction(dollar, data, '7'), 3n)).toEqual([utxos('10')]);
   }
-  expect(spendingOf({ ...native, amount: amount('7') }, 3n)).toEqual([coins('10')]);
+  expect(spendingOf({ ...native, amount: amount('7') }, 3n)).toEqual([utxos('10')]);
 });

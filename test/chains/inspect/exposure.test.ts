@@ -10,7 +10,7 @@ import { amount } from '../../domain/cast.ts';
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
 const TOKEN = '0x3333333333333333333333333333333333333333';
-const place = { chain: 'eip155:31337', from: WALLET };
+const context = { chain: 'eip155:31337', from: WALLET };
 
 const erc20 = (functionName: 'transfer' | 'approve', units: bigint) =>
   encodeFunctionData({ abi: erc20Abi, functionName, args: [BOB, units] });
@@ -51,7 +51,7 @@ const contract = { verifyingContract: TOKEN };
 
 /** The movements as `token amount`, the native asset as `-`, `?` for what nobody can read; and who gets something. */
 function stake(action: Action): readonly [string, string] {
-  const { movements, beneficiaries, isUnreadable } = exposureOf(action, place);
+  const { movements, beneficiaries, isUnreadable } = exposureOf(action, context);
   const lines = movements.filter((one) => one.amount !== '0').map((one) => `${one.tokenAddress ?? '-'} ${one.amount}`);
   return [[...lines, ...(isUnreadable ? ['?'] : [])].join(), beneficiaries.join()];
 }
@@ -129,6 +129,6 @@ test.each<[string, Action, true | undefined]>([
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
   ['a call', call('0x12345678'), undefined],
 ])('%s: whether its signature names no chain', (_name, action, isUnbound) => {
-  const exposure = exposureOf(action, place);
+  const exposure = exposureOf(action, context);
   expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
 });

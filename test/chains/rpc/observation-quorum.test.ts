@@ -15,7 +15,7 @@ import { anvilChain } from '../evm/local-chain.ts';
 
 type Answer = Result<Observation, NodeProblem>;
 
-const AWAY: Answer = noAnswer('no answer in time');
+const UNREACHABLE: Answer = noAnswer('no answer in time');
 const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({
   kind: 'unfit',
@@ -48,7 +48,7 @@ async function said(answers: readonly Answer[], before: Inclusion | null = null)
   const seen = await observeWithQuorum(pool, { chain, watched }, async (one, { inclusion: seenBefore }) => {
     const node = nodes.indexOf(one);
     requests.push({ node, seenBefore });
-    return answers[node] ?? AWAY;
+    return answers[node] ?? UNREACHABLE;
   });
   return { seen, requested: requests };
 }
@@ -60,7 +60,7 @@ const secondNodeOf = async (...answers: readonly Answer[]) => {
 };
 
 test('a node that knows the hash prevents an end, wherever it stands in the list', async () => {
-  for (const ends of [TAKEN, UNEXPLAINED, LAPSED, NOTHING, AWAY]) {
+  for (const ends of [TAKEN, UNEXPLAINED, LAPSED, NOTHING, UNREACHABLE]) {
     for (const order of [
       [ends, WAITING],
       [WAITING, ends],
@@ -82,12 +82,12 @@ test('a conflict, and that nothing can be included any more, come from every nod
     expect(await seenBy(ends, ends)).toEqual(ends);
     expect(await seenBy(ends, ends, BEHIND)).not.toEqual(ends);
   }
-  for (const other of [NOTHING, UNEXPLAINED, AWAY, LAPSED]) {
+  for (const other of [NOTHING, UNEXPLAINED, UNREACHABLE, LAPSED]) {
     expect(await seenBy(TAKEN, other)).toEqual(UNEXPLAINED);
     expect(await seenBy(other, TAKEN)).toEqual(UNEXPLAINED);
   }
   expect(await seenBy(LAPSED, NOTHING)).toEqual(NOTHING);
-  expect(await seenBy(AWAY, AWAY)).toEqual({ ok: false, refusal: { detail: 'no answer in time' } });
+  expect(await seenBy(UNREACHABLE, UNREACHABLE)).toEqual({ ok: false, refusal: { detail: 'no answer in time' } });
   expect(await seenBy()).toMatchObject({ ok: false });
 });
 
@@ -104,8 +104,8 @@ test('a second node is asked for an inclusion that is deep enough, by its block'
 });
 
 test('a node that can not tell does not contradict, and one that has something else does', async () => {
-  expect(await secondNodeOf(included(), AWAY)).toBe('away');
-  expect(await secondNodeOf(AWAY, included(), BEHIND)).toBe('away');
+  expect(await secondNodeOf(included(), UNREACHABLE)).toBe('away');
+  expect(await secondNodeOf(UNREACHABLE, included(), BEHIND)).toBe('away');
   for (const other of [
     DENIES,
     NOTHING,

@@ -26,11 +26,11 @@ beforeAll(async () => {
 afterAll(() => node.stop());
 
 const adapter = () => adapterAt(node.url);
-const balance = (of: Wallet['address']) => node.ledger.account(of)?.lamports ?? 0n;
+const balance = (of: Wallet['address']) => node.chain.account(of)?.lamports ?? 0n;
 
 function funded(lamports = 10n * SOL): Wallet {
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, lamports);
+  node.chain.airdrop(wallet.address, lamports);
   return wallet;
 }
 
@@ -43,11 +43,11 @@ interface Signed {
 async function signed(
   wallet: Wallet,
   intent: OnChainIntent,
-  { place = 0n, replaced = null }: { place?: bigint; replaced?: Attempt | null } = {},
+  { slot = 0n, replaced = null }: { slot?: bigint; replaced?: Attempt | null } = {},
 ): Promise<Signed> {
   const quote = await adapter().quote(intent, replaced);
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const anchor = await adapter().anchor({ from: wallet.address, nonce: place, replaced });
+  const anchor = await adapter().anchor({ from: wallet.address, nonce: slot, replaced });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
   const attempt = attemptOf(adapter().compose(intent, quote.value, anchor.value), (replaced?.number ?? 0) + 1);
   const assembled = adapter().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
@@ -55,8 +55,8 @@ async function signed(
   return { attempt, ...assembled.value };
 }
 
-async function sent(wallet: Wallet, intent: OnChainIntent, place = 0n): Promise<Signed> {
-  const one = await signed(wallet, intent, { place });
+async function sent(wallet: Wallet, intent: OnChainIntent, slot = 0n): Promise<Signed> {
+  const one = await signed(wallet, intent, { slot });
   expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   return one;
 }
@@ -79,7 +79,7 @@ test('the first payment opens the nonce of its place, the next ones use it, and 
   const opening = await sent(wallet, first);
   expect(opening.attempt.validUntil).not.toBeNull();
   expect(balance(present(first.to as Wallet['address']))).toBe(SOL);
-  expect(node.ledger.account(nonceAccountOf(wallet.address, 0))?.data.length).toBe(80);
+  expect(node.chain.account(nonceAccountOf(wallet.address, 0))?.data.length).toBe(80);
   const second = payment(wallet.address, { amount: units(900_000n) });
   const later = await sent(wallet, second);
   expect([later.attempt.validUntil, balance(second.to as Wallet['address'])]).toEqual([null, 900_000n]);
@@ -98,7 +98,7 @@ test('the same bytes sent many times are one payment', async () => {
   const one = await sent(wallet, intent);
   for (let i = 0; i < 5; i++) {
     expect(await adapter().broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
-    node.ledger.advance(40n);
+    node.chain.advance(40n);
   }
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
@@ -111,7 +111,7 @@ test('of two openings of one place only one is ever carried out, in whatever ord
     const wallet = funded();
     const intent = payment(wallet.address);
     const first = await signed(wallet, intent);
-    node.ledger.advance(1n);
+    node.chain.advance(1n);
     const second = await signed(wallet, intent, { replaced: first.attempt });
     expect(second.hash).not.toBe(first.hash);
     const both = [first, second];
@@ -128,7 +128,7 @@ test('an opening that failed is the end only when no other one can come any more
   const wallet = funded();
   const intent = payment(wallet.address, { amount: units(8n * SOL) });
   const first = await signed(wallet, intent);
-  node.ledger.advance(100n);
+  node.chain.advance(100n);
   const second = await signed(wallet, intent, { replaced: first.attempt });
   await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
   await adapter().broadcast(first.raw, first.hash);
@@ -136,9 +136,9 @@ test('an opening that failed is the end only when no other one can come any more
   expect(await observed(wallet, [first])).toMatchObject({ type: 'included', inclusion: { succeeded: false } });
   expect(await observed(wallet, [first, second])).toEqual(waits);
   // Until the second one's blockhash is too old, and so beyond every fork.
-  node.ledger.advance(140n);
+  node.chain.advance(140n);
   expect(await observed(wallet, [first, second])).toEqual(waits);
-  node.ledger.airdrop(wallet.address, 10n * SOL);
+  node.chain.airdrop(wallet.address, 10n * SOL);
   await adapter().broadcast(second.raw, second.hash);
   const paid = { type: 'included', inclusion: { hash: second.hash, succeeded: true } };
   expect(await observed(wallet, [first, second])).toMatchObject(paid);
@@ -151,7 +151,7 @@ test('an opening that failed is the end of all when the others are too late', as
   const second = await signed(wallet, intent, { replaced: first.attempt });
   await sent(wallet, payment(wallet.address, { amount: units(5n * SOL) }), 1n);
   await adapter().broadcast(first.raw, first.hash);
-  node.ledger.advance(151n);
+  node.chain.advance(151n);
   const failed = { type: 'included', inclusion: { hash: first.hash, succeeded: false } };
   expect(await observed(wallet, [first, second])).toMatchObject(failed);
 });
@@ -160,9 +160,9 @@ test('an opening whose blockhash has expired has lapsed, and only then; another 
   const wallet = funded();
   const intent = payment(wallet.address);
   const first = await signed(wallet, intent);
-  node.ledger.advance(150n);
+  node.chain.advance(150n);
   expect(await observed(wallet, [first])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
-  node.ledger.advance(1n);
+  node.chain.advance(1n);
   expect(await observed(wallet, [first])).toEqual({ type: 'lapsed' });
   await adapter().broadcast(first.raw, first.hash);
   expect(balance(intent.to as Wallet['address'])).toBe(0n);
@@ -176,12 +176,12 @@ test('an opening is only said to have lapsed where no fork can still hold it', a
   const wallet = funded();
   const intent = payment(wallet.address);
   const first = await signed(wallet, intent);
-  node.ledger.finalityDepth = 32n;
-  node.ledger.advance(160n);
+  node.chain.finalityDepth = 32n;
+  node.chain.advance(160n);
   expect((await observed(wallet, [first])).type).toBe('absent');
-  node.ledger.advance(30n);
+  node.chain.advance(30n);
   expect((await observed(wallet, [first])).type).toBe('lapsed');
-  node.ledger.finalityDepth = 0n;
+  node.chain.finalityDepth = 0n;
 });
 
 test('bytes on a durable nonce wait as long as it takes; a dearer attempt has the same nonce, and one of them pays', async () => {
@@ -189,7 +189,7 @@ test('bytes on a durable nonce wait as long as it takes; a dearer attempt has th
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
   const slow = await signed(wallet, intent);
-  node.ledger.advance(1_000n);
+  node.chain.advance(1_000n);
   expect(await observed(wallet, [slow])).toEqual({ type: 'absent', inMempool: false, nonceTaken: false });
   const fast = await signed(wallet, intent, { replaced: slow.attempt });
   await adapter().broadcast(fast.raw, fast.hash);
@@ -217,7 +217,7 @@ test('payments in two places are on their way at once, and neither waits for the
   const wallet = funded();
   const intents = [0, 1, 2].map(() => payment(wallet.address));
   const all: Signed[] = [];
-  for (const [i, intent] of intents.entries()) all.push(await signed(wallet, intent, { place: BigInt(i) }));
+  for (const [i, intent] of intents.entries()) all.push(await signed(wallet, intent, { slot: BigInt(i) }));
   for (const one of all.toReversed()) await adapter().broadcast(one.raw, one.hash);
   for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
@@ -227,18 +227,18 @@ test('what fails on the chain has cost its fee and moved nothing, and its nonce 
   await sent(wallet, payment(wallet.address));
   const [large, other] = [8n, 2n].map((sol) => payment(wallet.address, { amount: units(sol * SOL) }));
   const [first, second] = [present(large), present(other)];
-  const doomed = await signed(wallet, first, { place: 0n });
+  const doomed = await signed(wallet, first, { slot: 0n });
   await sent(wallet, second, 1n);
   await adapter().broadcast(doomed.raw, doomed.hash);
-  const dearer = await signed(wallet, payment(wallet.address), { place: 2n });
+  const dearer = await signed(wallet, payment(wallet.address), { slot: 2n });
   // All attempts hang on the one nonce: none of the others can come any more.
   const seen = await observed(wallet, [doomed, { ...dearer, attempt: doomed.attempt }]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { succeeded, failure, changes, feePaid } = seen.inclusion;
   expect([succeeded, failure, changes]).toEqual([false, '{"InstructionError":[3,{"Custom":1}]}', []]);
   expect(BigInt(feePaid)).toBeGreaterThanOrEqual(5_000n);
-  const again = await signed(wallet, payment(wallet.address, { amount: units(1n * SOL) }), { place: 0n });
-  node.ledger.advance(200n);
+  const again = await signed(wallet, payment(wallet.address, { amount: units(1n * SOL) }), { slot: 0n });
+  node.chain.advance(200n);
   expect(await adapter().broadcast(doomed.raw, doomed.hash)).toEqual({ outcome: 'accepted' });
   await adapter().broadcast(again.raw, again.hash);
   expect((await observed(wallet, [again])).type).toBe('included');
@@ -247,8 +247,8 @@ test('what fails on the chain has cost its fee and moved nothing, and its nonce 
 
 test('tokens go from account to account, and the recipient gets one where there is none', async () => {
   const wallet = funded();
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, wallet.address, 5_000_000n);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, wallet.address, 5_000_000n);
   const to = stranger();
   const intent = payment(wallet.address, { to, tokenAddress: mint, amount: units(1_500_000n) });
   const one = await sent(wallet, intent);

@@ -25,7 +25,7 @@ function squadsVault(): Address {
 
 function funded(): Wallet {
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, 10n * SOL);
+  node.chain.airdrop(wallet.address, 10n * SOL);
   return wallet;
 }
 
@@ -38,7 +38,7 @@ async function paid(wallet: Wallet, intent: TransferIntent) {
   const assembled = adapter().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await adapter().broadcast(assembled.value.raw, assembled.value.hash);
-  return node.ledger.entry(assembled.value.hash);
+  return node.chain.entry(assembled.value.hash);
 }
 
 test('a memo is written into the log of the payment, of SOL and of tokens', async () => {
@@ -46,8 +46,8 @@ test('a memo is written into the log of the payment, of SOL and of tokens', asyn
   const first = await paid(wallet, payment(wallet.address, { memo: 'Rechnung 7 für Ämter' }));
   expect(first?.error).toBeNull();
   expect(first?.logs.join('\n')).toContain('Rechnung 7 für Ämter');
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, wallet.address, 500n);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, wallet.address, 500n);
   const tokens = payment(wallet.address, { tokenAddress: mint, amount: units(100n), memo: '104729' });
   const second = await paid(wallet, tokens);
   expect(second?.error).toBeNull();
@@ -57,7 +57,7 @@ test('a memo is written into the log of the payment, of SOL and of tokens', asyn
 test('the longest memo fits into a packet with everything else that a payment can have', () => {
   const wallet = new Wallet().address;
   const intent = payment(wallet, { tokenAddress: stranger(), memo: 'm'.repeat(256) });
-  const anchor = { kind: 'opening', place: 15, blockhash: stranger() as never, rent: 1_447_680n } as const;
+  const anchor = { kind: 'opening', nonceSlot: 15, blockhash: stranger() as never, rent: 1_447_680n } as const;
   const token = { decimals: 9, opensAccount: true, source: stranger() };
   const bytes = messageBytes(intent, { anchor, unitLimit: 1_000_000, unitPrice: 1n, token });
   if (bytes === null) throw new Error('it has bytes');
@@ -85,21 +85,21 @@ test('SOL and tokens reach an address of a program', async () => {
   const to = squadsVault();
   const acknowledged = { to, recipientMayHaveNoKey: true } as const;
   expect((await paid(wallet, payment(wallet.address, acknowledged)))?.error).toBeNull();
-  expect(node.ledger.account(to)?.lamports).toBe(SOL);
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, wallet.address, 500n);
+  expect(node.chain.account(to)?.lamports).toBe(SOL);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, wallet.address, 500n);
   const tokens = { tokenAddress: mint, amount: units(100n) };
   expect((await paid(wallet, payment(wallet.address, { ...acknowledged, ...tokens })))?.error).toBeNull();
-  expect(node.ledger.tokenAccounts(to)).toEqual([{ address: tokenAccountOf(to, mint), mint }]);
+  expect(node.chain.tokenAccounts(to)).toEqual([{ address: tokenAccountOf(to, mint), mint }]);
 });
 
 test('what a program owns is paid by no acknowledgement: a token account, or the state of a program', async () => {
   const wallet = funded();
-  const mint = newToken(node.ledger);
+  const mint = newToken(node.chain);
   const holder = stranger();
-  mintTo(node.ledger, mint, holder, 1n);
+  mintTo(node.chain, mint, holder, 1n);
   const state = squadsVault();
-  node.ledger.put(account(state, new Uint8Array(8), stranger()));
+  node.chain.put(account(state, new Uint8Array(8), stranger()));
   for (const to of [tokenAccountOf(holder, mint), state]) {
     const quote = await adapter().quote(payment(wallet.address, { to, recipientMayHaveNoKey: true }), null);
     expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'RECIPIENT_REFUSED' } });

@@ -9,7 +9,7 @@ const { node, liar, lying, about } = await startLyingNode();
 
 /** Somebody's payment, and the block that it is in. */
 async function landed() {
-  const { hash } = node.ledger.airdrop(stranger(), 1_000_000_000n);
+  const { hash } = node.chain.airdrop(stranger(), 1_000_000_000n);
   const seen = await adapterAt(node.url).activity(hash, null);
   if (!seen.ok || seen.value === null || seen.value.block === null) throw new Error('it is there');
   return { hash, block: seen.value.block };

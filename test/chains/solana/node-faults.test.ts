@@ -24,13 +24,13 @@ const spl = (tokenAddress: string): Asset => ({ kind: 'spl', tokenAddress, token
 
 function funded(lamports = 10n * SOL): Wallet {
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, lamports);
+  node.chain.airdrop(wallet.address, lamports);
   return wallet;
 }
 
 /** As if another of its payments had taken nearly all that the wallet has. */
 function impoverish(wallet: Wallet): void {
-  node.ledger.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
+  node.chain.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
 }
 
 test.each<[string, string, Rule]>([
@@ -81,7 +81,7 @@ test('an answer that never ends is let go', async () => {
 });
 
 test('what is only processed is neither in the chain nor gone', async () => {
-  const { hash } = node.ledger.airdrop(stranger(), SOL);
+  const { hash } = node.chain.airdrop(stranger(), SOL);
   const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
   about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });
   expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
@@ -138,7 +138,7 @@ test('a node that has the failed opening and not the one that paid is no witness
   expect(await send(0)).toEqual({ outcome: 'accepted' });
   // The other one fails, because the first has opened the account; long after that the node has lost what it knew of the first.
   expect(await send(1)).toEqual({ outcome: 'accepted' });
-  node.ledger.advance(200n);
+  node.chain.advance(200n);
   const lost = (isNamed: boolean) =>
     liar.follow((method) => {
       if (method === 'getSignatureStatuses') return statuses(null, FAILED);
@@ -158,7 +158,7 @@ test('a node that has the failed opening and not the one that paid is no witness
 test('an opening that comes between two questions is seen', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   await send(1);
-  node.ledger.advance(200n);
+  node.chain.advance(200n);
   let requestCount = 0;
   // When it is first asked the node knows of one that failed alone.
   liar.follow((method) => {
@@ -190,7 +190,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
   const wallet = funded();
   const first = await twoOpenings(wallet, SOL);
   await first.send(0);
-  const old = node.ledger.account(nonceAccountOf(wallet.address, 0));
+  const old = node.chain.account(nonceAccountOf(wallet.address, 0));
   const { adapter } = first;
   const intent = payment(wallet.address);
   const composed = async () => {
@@ -239,10 +239,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
 test('a node that says of one transaction that it failed and that it did not is not believed', async () => {
   const { watched, send } = await twoOpenings(funded(), SOL);
   await send(0);
-  about(
-    'getSignatureStatuses',
-    statuses({ ...FAILED, slot: Number.parseInt(node.ledger.slot.toString(), 10) }, FAILED),
-  );
+  about('getSignatureStatuses', statuses({ ...FAILED, slot: Number.parseInt(node.chain.slot.toString(), 10) }, FAILED));
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
     refusal: { detail: expect.stringContaining('it did not') },
@@ -251,8 +248,8 @@ test('a node that says of one transaction that it failed and that it did not is 
 
 test('a balance is changed by the word of two nodes, and only where they say the same', async () => {
   const wallet = funded(3n * SOL);
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, wallet.address, 7n);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, wallet.address, 7n);
   liar.follow(() => 'forward');
   const agreed = await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE, spl(mint)], true);
   expect(agreed.ok && [agreed.value.amounts, agreed.value.isDisputed]).toEqual([[(3n * SOL).toString(), '7'], false]);
@@ -269,12 +266,12 @@ test('a balance is changed by the word of two nodes, and only where they say the
 test('everything of a wallet is found, by the accounts of its tokens too, and page by page', async () => {
   const wallet = funded();
   const rich = stranger();
-  node.ledger.airdrop(rich, SOL);
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, rich, 100n);
-  const first = payTokens(node.ledger, mint, { from: rich, to: wallet.address, amount: 1n });
-  const since = node.ledger.slot;
-  const second = payTokens(node.ledger, mint, { from: rich, to: wallet.address, amount: 2n });
+  node.chain.airdrop(rich, SOL);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, rich, 100n);
+  const first = payTokens(node.chain, mint, { from: rich, to: wallet.address, amount: 1n });
+  const since = node.chain.slot;
+  const second = payTokens(node.chain, mint, { from: rich, to: wallet.address, amount: 2n });
   const whole = await adapterAt(node.url).scan(wallet.address, null);
   if (!whole.ok) throw new Error(whole.refusal.detail);
   expect(whole.value.hashes).toEqual(expect.arrayContaining([first, second]));
@@ -298,7 +295,7 @@ test('everything of a wallet is found, by the accounts of its tokens too, and pa
 });
 
 test('what a token says of itself is read from Metaplex, and only there', async () => {
-  const mint = newToken(node.ledger, 4);
+  const mint = newToken(node.chain, 4);
   expect(await adapterAt(node.url).token(mint)).toEqual({
     ok: true,
     value: { name: null, symbol: null, decimals: 4 },
@@ -311,19 +308,19 @@ test('what a token says of itself is read from Metaplex, and only there', async 
   };
   const data = Buffer.concat([Buffer.from([4]), Buffer.alloc(64), text('Demo\u202E Dollar', 32), text('DUSD', 10)]);
   const at = derivedAddress([Buffer.from('metadata'), bytesOf(METADATA), bytesOf(mint)], METADATA);
-  node.ledger.put(account(at, new Uint8Array(data), METADATA));
+  node.chain.put(account(at, new Uint8Array(data), METADATA));
   const named = { name: 'Demo Dollar', symbol: 'DUSD', decimals: 4 };
   expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: named });
-  node.ledger.put(account(at, new Uint8Array(data), TOKEN_PROGRAM_ADDRESS));
+  node.chain.put(account(at, new Uint8Array(data), TOKEN_PROGRAM_ADDRESS));
   expect(await adapterAt(node.url).token(mint)).toEqual({ ok: true, value: { ...named, name: null, symbol: null } });
-  node.ledger.put(account(at, new Uint8Array(data.subarray(0, 70)), METADATA));
+  node.chain.put(account(at, new Uint8Array(data.subarray(0, 70)), METADATA));
   expect((await adapterAt(node.url).token(mint)).ok).toBe(true);
 });
 
 test('a recipient whose token account was given away, or frozen, is refused by name', async () => {
   const wallet = funded();
-  const mint = newToken(node.ledger);
-  mintTo(node.ledger, mint, wallet.address, 100n);
+  const mint = newToken(node.chain);
+  mintTo(node.chain, mint, wallet.address, 100n);
   const [to, thief] = [stranger(), stranger()];
   const put = (owner: Address, state: 1 | 2) => {
     const held = {
@@ -336,7 +333,7 @@ test('a recipient whose token account was given away, or frozen, is refused by n
       delegatedAmount: 0n,
       closeAuthority: null,
     };
-    node.ledger.put(
+    node.chain.put(
       account(tokenAccountOf(to, mint), Uint8Array.from(getTokenEncoder().encode(held)), TOKEN_PROGRAM_ADDRESS),
     );
   };

@@ -3,7 +3,7 @@ import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.t
 import { consentTo, optionsFor, parseExceptions, unnamed } from '#cli/device/cosigner-exception.ts';
 import { thresholdOf } from '#cli/device/cosigner-pins.ts';
 
-const one = (cosigner: number, standing: Agreement): CosignerAgreement => ({ cosigner, standing, detail: '' });
+const one = (cosigner: number, agreement: Agreement): CosignerAgreement => ({ cosigner, agreement, detail: '' });
 
 test('a co-signer is named with what it states, and a name for one standing is none for another', () => {
   const named = parseExceptions(['3:unknown']);

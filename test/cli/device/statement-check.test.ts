@@ -14,7 +14,7 @@ import { newNonce, provePolicies } from '#cli/device/statement-check.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { vaultId } from '../../domain/cast.ts';
-import { byLaptop, changed, founding, hashOf, successor } from '../../devices/policy-chain-scene.ts';
+import { byLaptop, changed, creation, hashOf, successor } from '../../devices/policy-chain-scene.ts';
 import type { PaperCosigner } from '../../devices/statement-scene.ts';
 import { paperCosigner } from '../../devices/statement-scene.ts';
 
@@ -27,7 +27,7 @@ const pinsOf = (of: readonly PaperCosigner[]) => of.map(({ pin }) => pin);
 
 const first: Policy = { ...byDevice, cosigners: pinsOf(cosigners) };
 const second = successor(first, { threshold: 3 });
-const chain = [founding(first), changed(second)];
+const chain = [creation(first), changed(second)];
 
 function newKey() {
   const publicKey = secp256k1.keygen().publicKey;
@@ -113,7 +113,7 @@ async function prove(story: Story = {}): Promise<PinnedVault | string> {
 /** The co-signers that the person has to name, each with its standing, or why nothing is signed. */
 async function toName(story: Story): Promise<readonly string[] | string> {
   const proven = await outcome(story);
-  return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.standing}`);
+  return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.agreement}`);
 }
 
 /** What is proven, or why nothing is signed. */
@@ -138,7 +138,7 @@ async function outcome(story: Story): Promise<ProvenPolicies | string> {
       return { cosigner: pin.index, keyId, statement };
     }),
   );
-  const question = {
+  const query = {
     vaultId,
     nonce,
     delivered: { keys, statements },
@@ -147,7 +147,7 @@ async function outcome(story: Story): Promise<ProvenPolicies | string> {
     ...(proposed === undefined ? {} : { proposed: linkOf(proposed) }),
   };
   try {
-    return await provePolicies(client, device, question);
+    return await provePolicies(client, device, query);
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }
@@ -228,7 +228,7 @@ test('without a confirmed threshold all co-signers have to agree', async () => {
 test('a confirmed threshold is for as many co-signers as it was confirmed for', async () => {
   const more = [...cosigners, paperCosigner(4)];
   const moved = successor(first, { cosigners: pinsOf(more) });
-  const story = { by: more, states: moved, policies: [founding(first), changed(moved)] };
+  const story = { by: more, states: moved, policies: [creation(first), changed(moved)] };
   expect(await prove(story)).toMatchObject({ cosigners: pinsOf(more), threshold: null });
   expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('fewer than 4');
 });
@@ -238,7 +238,7 @@ test('an older chain than the device has verified, or another one, proves nothin
   const older = { policies: chain.slice(0, 1), states: first, device: now, policyVersion: 1 };
   expect(await prove(older)).toContain('an older policy than this device has verified');
   const forked = successor(first, { threshold: 1 });
-  const other = { policies: [founding(first), changed(forked)], states: forked, device: now };
+  const other = { policies: [creation(first), changed(forked)], states: forked, device: now };
   expect(await prove(other)).toContain('other policies than this device has verified');
   expect(await prove({ policies: [] })).toContain('an older policy');
 });
@@ -262,8 +262,8 @@ test('a key that the service leaves out is asked for where the whole vault is me
 test('other co-signers are believed when the quorum before them has signed them, and not otherwise', async () => {
   const moved = successor(first, { cosigners: pinsOf(others) });
   const story = { by: others, states: moved };
-  const signed = await prove({ ...story, policies: [founding(first), changed(moved)] });
+  const signed = await prove({ ...story, policies: [creation(first), changed(moved)] });
   expect(signed).toMatchObject({ cosigners: pinsOf(others), policy: { version: 2, hash: hashOf(moved) } });
-  const alone = { ...story, policies: [founding(first), changed(moved, [byLaptop])] };
+  const alone = { ...story, policies: [creation(first), changed(moved, [byLaptop])] };
   expect(await prove(alone)).toContain('pin them again with their fingerprint');
 });

@@ -64,11 +64,11 @@ test('with a node away the candidate stays, and goes on where it was', async () 
   const first = await countedStep('frost-ed25519', candidate);
   if (first.type !== 'candidate') throw new Error(first.type);
   expect(first.candidate.provenBy).toEqual(['1+2']);
-  const away: CosignerClient = {
+  const unreachable: CosignerClient = {
     index: present(nodes.all[2]).index,
     call: async () => refused({ node: present(nodes.all[2]).index, code: 'unreachable', detail: null, culprit: null }),
   };
-  const without = await nextKeyStep([...nodes.some(1, 2), away], request('frost-ed25519'), first.candidate);
+  const without = await nextKeyStep([...nodes.some(1, 2), unreachable], request('frost-ed25519'), first.candidate);
   expect(without).toMatchObject({ ok: false, refusal: { isUseless: false } });
   await nodes.restart();
   const second = await countedStep('frost-ed25519', first.candidate);
@@ -94,23 +94,23 @@ test('wherever the making of a key is cut off, with every node’s memory gone, 
   const whole = await generateKey(nodes.all, request('frost-ed25519'));
   nodes.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
-  for (let place = 1; place <= calls; place += 2) {
-    const isAnswerLost = place % 4 === 1;
-    await expect(generateKey(cutAt(nodes.all, place, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(Cut);
+  for (let path = 1; path <= calls; path += 2) {
+    const isAnswerLost = path % 4 === 1;
+    await expect(generateKey(cutAt(nodes.all, path, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(Cut);
     await nodes.restart();
     const made = await generateKey(nodes.all, request('frost-ed25519'));
-    expect([place, made.ok]).toEqual([place, true]);
+    expect([path, made.ok]).toEqual([path, true]);
   }
 }, 120_000);
 
 test('wherever two nodes are cut off while they pair, they pair in the end, and sign', async () => {
-  for (let place = 4; place <= 13; place += 3) {
+  for (let path = 4; path <= 13; path += 3) {
     await nodes.replace(2);
-    const cut = generateKey(cutAt(nodes.all, place, { isAnswerLost: place % 2 === 0 }), request('ecdsa-secp256k1'));
-    await expect(cut, String(place)).rejects.toThrow(Cut);
+    const cut = generateKey(cutAt(nodes.all, path, { isAnswerLost: path % 2 === 0 }), request('ecdsa-secp256k1'));
+    await expect(cut, String(path)).rejects.toThrow(Cut);
     await nodes.restart();
     // Every pair of nodes proves that it can sign: that is part of it.
     const made = await generateKey(nodes.all, request('ecdsa-secp256k1'));
-    expect([place, made.ok]).toEqual([place, true]);
+    expect([path, made.ok]).toEqual([path, true]);
   }
 }, 240_000);

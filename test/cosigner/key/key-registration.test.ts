@@ -72,46 +72,46 @@ test('a key whose policies differ from those of the vault attests and signs noth
 });
 
 test('the vault has a policy before the key has it', async () => {
-  const { cosignerKey, ledger, afterExtending } = await keyOfBefore();
+  const { cosignerKey, storage, afterExtending } = await keyOfBefore();
   const policies: number[] = [];
-  afterExtending.do = (held) => policies.push(held, ledger.policies().length);
+  afterExtending.do = (held) => policies.push(held, storage.policies().length);
   expect(await cosignerKey.adopt(KEY_ID, change, NONE)).toMatchObject({ ok: true });
-  expect([policies, ledger.policies().length]).toEqual([[2, 1], 2]);
+  expect([policies, storage.policies().length]).toEqual([[2, 1], 2]);
 });
 
 test('an adoption that ended halfway is completed by the same policy, also after its mandate has expired', async () => {
-  const { cosignerKey, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, storage, vault } = await keyOfBefore();
   await vault.extendVault(hashes(byDevice, revoked));
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
   expect(await cosignerKey.adopt(KEY_ID, late, NONE)).toMatchObject({ ok: true });
-  expect(ledger.policies()).toHaveLength(2);
+  expect(storage.policies()).toHaveLength(2);
 });
 
 test('of two policies that two keys adopt at once the vault takes one', async () => {
-  const { cosignerKey, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, storage, vault } = await keyOfBefore();
   const theirs = vault.extendVault(hashes(byDevice, fork));
   expect(await cosignerKey.adopt(KEY_ID, change, NONE)).toMatchObject({
     refusal: { code: 'policy-mismatch', detail: 'vault' },
   });
-  expect([await theirs, ledger.policies()]).toEqual([null, [byDevice]]);
+  expect([await theirs, storage.policies()]).toEqual([null, [byDevice]]);
   expect(await cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE)).toMatchObject({ ok: true });
 });
 
 test('of two policies that one key is shown at once it adopts one', async () => {
-  const { cosignerKey, ledger, vault } = await keyOfBefore();
+  const { cosignerKey, storage, vault } = await keyOfBefore();
   const answers = await Promise.all([
     cosignerKey.adopt(KEY_ID, change, NONE),
     cosignerKey.adopt(KEY_ID, changeTo(fork, [LAPTOP, PHONE]), NONE),
     cosignerKey.adopt(KEY_ID, change, NONE),
   ]);
   // Either may come first: their signatures are verified side by side.
-  const standing = ledger.policies().map(policyHashOf);
+  const agreement = storage.policies().map(policyHashOf);
   const shown = [revoked, fork, revoked].map(policyHashOf);
-  expect(standing).toHaveLength(2);
+  expect(agreement).toHaveLength(2);
   expect(answers.map((answer) => (answer.ok ? 'adopted' : answer.refusal.code))).toEqual(
-    shown.map((hash) => (hash === standing[1] ? 'adopted' : 'policy-mismatch')),
+    shown.map((hash) => (hash === agreement[1] ? 'adopted' : 'policy-mismatch')),
   );
-  expect(await vault.vaultPolicies()).toEqual(standing);
+  expect(await vault.vaultPolicies()).toEqual(agreement);
 });
 
 test('a vault takes the same chain again, one that ends earlier, and no fork', async () => {

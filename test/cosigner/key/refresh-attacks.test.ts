@@ -23,7 +23,7 @@ afterEach(() => {
 });
 
 /** What an honest coordinator asks of every node. */
-const wished = ({ scheme, publicKey, publicShares }: VaultKey) => ({
+const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   scheme,
   threshold: 2,
   baseEpoch: 1,
@@ -36,8 +36,8 @@ const wished = ({ scheme, publicKey, publicShares }: VaultKey) => ({
 });
 
 function deal(key: VaultKey, change: (node: number) => Record<string, unknown> = () => ({}), crew = nodes.all) {
-  const place = () => `reshare/${key.keyId}`;
-  return relay({ nodes: crew, place, request: ({ index }) => ({ ...wished(key), ...change(index) }) });
+  const path = () => `reshare/${key.keyId}`;
+  return relay({ nodes: crew, path, request: ({ index }) => ({ ...requestedKey(key), ...change(index) }) });
 }
 
 async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, string>> {
@@ -251,9 +251,9 @@ describe('a co-signer in an attacker’s hands', () => {
     ['its opening', 2, 40],
     ['the share that it deals', 3, 5],
     ['what it confirms', 4, 7],
-  ])('that lies about %s is named, and nobody has new shares', async (_name, round, place) => {
+  ])('that lies about %s is named, and nobody has new shares', async (_name, round, path) => {
     puppet.lie = (message, about) => {
-      if (about.purpose === 'reshare' && about.round === round) message[place] = (message[place] ?? 0) ^ 1;
+      if (about.purpose === 'reshare' && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
       return message;
     };
     const dealt = await deal(key, () => ({}), crew());

@@ -146,7 +146,7 @@ test('with the shares of ECDSA the set-ups of the pairs change, and no node deal
   for (const one of after) expect(before).not.toContain(one);
   const dealt = await relay({
     nodes: nodes.all,
-    place: () => `reshare/${key.keyId}`,
+    path: () => `reshare/${key.keyId}`,
     request: () => ({
       scheme: key.scheme,
       threshold: 2,
@@ -190,10 +190,10 @@ test('new shares that a group can not sign with never come into use: others are 
 test('while a node is away nothing changes, and it goes on when the node is back', async () => {
   const key = await keyOf('frost-ed25519');
   const absent = present(nodes.all[2]);
-  const away = async () => refused({ node: absent.index, code: 'unreachable', detail: null, culprit: null });
+  const unreachable = async () => refused({ node: absent.index, code: 'unreachable', detail: null, culprit: null });
   const run = new RefreshRun(key);
   expect(await run.step(nodes.all)).toBeNull();
-  const two = [...nodes.some(1, 2), { index: absent.index, call: away }];
+  const two = [...nodes.some(1, 2), { index: absent.index, call: unreachable }];
   expect(await run.step(two)).toContain('unreachable');
   expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
   await run.finish(nodes.all);
@@ -286,11 +286,11 @@ test('wherever it is cut off, with every node’s memory gone, the key signs; an
   const calls = await callsOf(key);
   expect(calls).toBeGreaterThan(40);
   for (const isAnswerLost of [false, true]) {
-    for (let place = 2; place <= calls; place += 3) {
+    for (let path = 2; path <= calls; path += 3) {
       const run = new RefreshRun(key);
-      const at = place + (isAnswerLost ? 1 : 0);
+      const at = path + (isAnswerLost ? 1 : 0);
       await expect(run.finish(cutAt(nodes.all, at, { isAnswerLost })), String(at)).rejects.toThrow(Cut);
-      if (place % 2 === 0) await nodes.restart();
+      if (path % 2 === 0) await nodes.restart();
       const able = await signingGroups(nodes.all, key);
       expect([at, isAnswerLost, able.length]).not.toEqual([at, isAnswerLost, 0]);
       await run.finish(nodes.all);

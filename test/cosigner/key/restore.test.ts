@@ -77,13 +77,13 @@ test('one node alone convinces nobody, and nobody convinces a node of something 
   const [one, two] = [present((await linesOf(1, request))[0]), present((await linesOf(2, request))[0])];
   expect(one.record).toEqual(two.record);
   const third = present(nodes.some(3)[0]);
-  const say = async (record: Record<string, unknown>, witnesses: Record<string, string>) => {
-    const answer = await third.call(`key/${key.keyId}/witness`, { record, witnesses });
+  const say = async (record: Record<string, unknown>, attesters: Record<string, string>) => {
+    const answer = await third.call(`key/${key.keyId}/witness`, { record, witnesses: attesters });
     return answer.ok ? 'taken' : answer.refusal.code;
   };
   const both = { '1': one.signature, '2': two.signature };
   const other = approvedTransfer({ key, nonce: 3001n }).intent.transactionId;
-  for (const [record, witnesses] of [
+  for (const [record, attesters] of [
     [one.record, {}],
     [one.record, { '1': one.signature }],
     [one.record, { '1': one.signature, '2': one.signature }],
@@ -95,7 +95,7 @@ test('one node alone convinces nobody, and nobody convinces a node of something 
     [{ ...one.record, nonce: '3001' }, both],
     [{ ...one.record, maxFee: '1' }, both],
   ] as const) {
-    expect([record, await say(record, witnesses)]).toEqual([record, 'not-enough-witnesses']);
+    expect([record, await say(record, attesters)]).toEqual([record, 'not-enough-witnesses']);
   }
   expect(await linesOf(3, request)).toEqual([]);
   expect([await say(one.record, both), await say(one.record, both)]).toEqual(['taken', 'taken']);

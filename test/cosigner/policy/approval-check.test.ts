@@ -236,10 +236,10 @@ test('coins are worth what the transactions show that made them, and nothing is 
   const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
   const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
   const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
-  const { raw, coin } = sourceOf(present(scriptOf(regtest, from)), 2n * BTC);
+  const { raw, utxo } = sourceOf(present(scriptOf(regtest, from)), 2n * BTC);
   const { payload } = bitcoinAdapter(localNetwork(), []).compose(
     bitcoin,
-    { terms: { coins: [coin], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
+    { terms: { utxos: [utxo], change: BTC - 1_000n }, maxFee: bitcoin.maxFee },
     0n,
   );
   const requested: SigningRequest = {
@@ -350,9 +350,9 @@ describe('bytes that do something else', () => {
 
   test('of the payload, no byte can be changed but those of the nonce and of prices below the cap', async () => {
     const allowed = new Set<string>();
-    for (let place = 2; place < honest.length; place += 2) {
-      const byte = Number.parseInt(honest.slice(place, place + 2), 16) ^ 1;
-      const payload = `${honest.slice(0, place)}${byte.toString(16).padStart(2, '0')}${honest.slice(place + 2)}`;
+    for (let path = 2; path < honest.length; path += 2) {
+      const byte = Number.parseInt(honest.slice(path, path + 2), 16) ^ 1;
+      const payload = `${honest.slice(0, path)}${byte.toString(16).padStart(2, '0')}${honest.slice(path + 2)}`;
       const checked = await checkRequest(request({ payload }), pinned);
       if (!checked.ok) continue;
       const { bid } = checked.value;

@@ -59,9 +59,9 @@ function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json 
   return JSON.parse(JSON.stringify(openBody({ ...request, approvals, policies }, [1, 2]).request)) as Json;
 }
 
-type Wanted = Parameters<typeof entered>[1];
+type Requested = Parameters<typeof entered>[1];
 
-function onChain(action: Exclude<Wanted, { kind: 'message' }>): Json {
+function onChain(action: Exclude<Requested, { kind: 'message' }>): Json {
   const transaction = entered(key, action, { governedBy: byDevice, createdAtMs: NOON_MS });
   const { intent } = transaction;
   if (intent.kind === 'message') throw new Error('the story is about the chain');
@@ -89,9 +89,9 @@ const STORIES: Readonly<Record<string, () => Json>> = {
 };
 
 /** The places of all values in it, the whole first. */
-function placesIn(value: Json, at: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
+function positionsIn(value: Json, at: readonly (string | number)[] = []): readonly (readonly (string | number)[])[] {
   if (typeof value !== 'object' || value === null) return [at];
-  return [at, ...Object.entries(value).flatMap(([name, inner]) => placesIn(inner, [...at, name]))];
+  return [at, ...Object.entries(value).flatMap(([name, inner]) => positionsIn(inner, [...at, name]))];
 }
 
 function valueAt(value: Json, at: readonly (string | number)[]): Json {
@@ -112,13 +112,13 @@ function changedAt(value: Json, at: readonly (string | number)[], change: (inner
 /** One change at one place: small ones, since those are what a check may overlook, and pieces of other requests. */
 function mutated(chance: () => number, request: Json, others: readonly Json[]): Json {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
-  const at = pick(placesIn(request).slice(1));
+  const at = pick(positionsIn(request).slice(1));
   const dice = chance();
   if (dice < 0.1) return changedAt(request, at, () => undefined);
   if (dice < 0.3) return changedAt(request, at, () => valueAt(pick(others), at));
   if (dice < 0.4) {
     const from = pick(others);
-    return changedAt(request, at, () => valueAt(from, pick(placesIn(from))));
+    return changedAt(request, at, () => valueAt(from, pick(positionsIn(from))));
   }
   return changedAt(request, at, (value) => {
     if (typeof value === 'number') return pick([value + 1, value - 1, 0, -value, value * 1000, 2 ** 53]);

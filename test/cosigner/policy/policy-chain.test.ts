@@ -12,7 +12,7 @@ import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.t
 import { next } from './check-scene.ts';
 
 describe('the next policy', () => {
-  const wanted = next(policy, { threshold: 1 });
+  const requested = next(policy, { threshold: 1 });
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
   const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
@@ -21,11 +21,11 @@ describe('the next policy', () => {
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
   test('is taken with the voices that the one before asks for, and with none less', async () => {
-    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, bob)))).toBe(true);
-    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, alice)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, mandate(approvers(wanted, alice, mallory)))).toBe(false);
-    expect(await isSuccessor(policy, wanted, null)).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, bob)))).toBe(true);
+    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice)))).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, alice)))).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, mallory)))).toBe(false);
+    expect(await isSuccessor(policy, requested, null)).toBe(false);
   });
 
   test('takes as many as the most that the one before asks for anything', async () => {
@@ -37,11 +37,11 @@ describe('the next policy', () => {
   });
 
   test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
-    const approvals = approvers(wanted, alice, bob);
-    const other = { ...wanted, signers: [alice.userId] };
-    const skipping = { ...wanted, version: 3 };
-    const elsewhere = { ...wanted, previousHash: '11'.repeat(32) };
-    const foreign = { ...wanted, vaultId: present(parseVaultId(2)) };
+    const approvals = approvers(requested, alice, bob);
+    const other = { ...requested, signers: [alice.userId] };
+    const skipping = { ...requested, version: 3 };
+    const elsewhere = { ...requested, previousHash: '11'.repeat(32) };
+    const foreign = { ...requested, vaultId: present(parseVaultId(2)) };
     for (const changed of [other, skipping, elsewhere, foreign]) {
       expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
     }
@@ -49,7 +49,7 @@ describe('the next policy', () => {
       expect(await isSuccessor(policy, changed, mandate(approvers(changed, alice, bob)))).toBe(false);
     }
     // Nor with other terms than those that were approved.
-    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), note: 'harmless' })).toBe(false);
-    expect(await isSuccessor(policy, wanted, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
+    expect(await isSuccessor(policy, requested, { ...mandate(approvals), note: 'harmless' })).toBe(false);
+    expect(await isSuccessor(policy, requested, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })).toBe(false);
   });
 });

@@ -70,9 +70,9 @@ test('a key that a co-signer does not have, and a nonce that is none, get no sta
 
 test('a co-signer that is away, or answers something else, leaves an entry without a statement', async () => {
   const unreachable = { node: party(2), code: 'unreachable', detail: null, culprit: null };
-  const away: CosignerClient = { index: party(2), call: async () => refused(unreachable) };
+  const problem: CosignerClient = { index: party(2), call: async () => refused(unreachable) };
   const odd: CosignerClient = { index: party(3), call: async () => accepted({ signature: 'yes' }) };
-  const entries = await policyStatements([nodes.all[0], away, odd], [key.keyId, UNKNOWN_KEY], NONCE);
+  const entries = await policyStatements([nodes.all[0], problem, odd], [key.keyId, UNKNOWN_KEY], NONCE);
   expect(entries.map(({ cosigner, keyId, fault }) => [cosigner, keyId, fault])).toEqual([
     [1, key.keyId, null],
     [2, key.keyId, 'unreachable'],

@@ -43,7 +43,7 @@ test('a co-signer that was away for longer than the mandate adopts the renewed o
   ]);
   expect(await shownTo(nodes.some(3), key.keyId, late, nodes.all)).toEqual(['mandate-expired']);
   expect(await pays([first, late], revoked)).toBe(false);
-  const audience = { nodes: nodes.all, witnesses: nodes.all, keyId: key.keyId };
+  const audience = { nodes: nodes.all, attesters: nodes.all, keyId: key.keyId };
   expect(await syncPolicies(audience, [first, renewed])).toMatchObject({ ok: true });
   expect(await pays([first, renewed], revoked)).toBe(true);
 }, 60_000);

@@ -14,7 +14,7 @@ beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());
 
 async function scene() {
-  const { ledger, cosignerKey, transfer } = await pausedSignature(policy);
+  const { storage, cosignerKey, transfer } = await pausedSignature(policy);
   const intent = transfer(policy);
   const at = (nonce: bigint) => {
     const { payload } = composeTransaction(intent, QUOTE, nonce);
@@ -25,8 +25,8 @@ async function scene() {
     if (!prepared.ok) throw new Error(prepared.refusal.code);
     return prepared.value;
   };
-  const rows = () => ledger.signedFor(intent.transactionId).map(({ nonce }) => nonce);
-  return { ledger, at, opened, rows };
+  const rows = () => storage.signedFor(intent.transactionId).map(({ nonce }) => nonce);
+  return { ledger: storage, at, opened, rows };
 }
 
 /** The first step of a session that begins: `messages`, or why it ends. */
@@ -47,9 +47,9 @@ test('of two sessions that are open at once for two digests the second one to st
 });
 
 test('a session that was open when the policy changed ends at its start, and writes nothing', async () => {
-  const { ledger, at, opened, rows } = await scene();
+  const { ledger: storage, at, opened, rows } = await scene();
   const early = await opened(at(4n));
-  ledger.putPolicy(next(policy, { threshold: 1 }));
+  storage.putPolicy(next(policy, { threshold: 1 }));
   expect(await started(early)).toEqual(ended('sign/session-over'));
   expect(rows()).toEqual([]);
 });

@@ -6,7 +6,7 @@ export class Cut extends Error {}
 /** Nodes that answer a coordinator until it dies at one of its calls, counted over all of them from 1. */
 export function cutAt(
   nodes: readonly CosignerClient[],
-  place: number,
+  lastCall: number,
   { isAnswerLost }: { readonly isAnswerLost: boolean },
 ): readonly CosignerClient[] {
   let calls = 0;
@@ -14,9 +14,9 @@ export function cutAt(
     index: node.index,
     call: async (path, body) => {
       calls += 1;
-      if (calls >= place && !(isAnswerLost && calls === place)) throw new Cut();
+      if (calls >= lastCall && !(isAnswerLost && calls === lastCall)) throw new Cut();
       const answer = await node.call(path, body);
-      if (calls >= place) throw new Cut();
+      if (calls >= lastCall) throw new Cut();
       return answer;
     },
   }));

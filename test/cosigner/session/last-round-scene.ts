@@ -9,7 +9,7 @@ import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
-import { pairPlace } from '#cosigner/session/pair-store.ts';
+import { pairContext } from '#cosigner/session/pair-store.ts';
 import type { PeerMessages, Round, Step } from '#cosigner/session/protocol.ts';
 import { sealedShare } from '#cosigner/key/share-store.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
@@ -32,7 +32,7 @@ import { registrationIn } from '../vault-scene.ts';
 export const KEY_ID = 'a'.repeat(26);
 
 export interface Paused {
-  readonly ledger: CosignerStorage;
+  readonly storage: CosignerStorage;
   readonly cosignerKey: CosignerKey;
   /** A transfer by the wallet of the key, under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
@@ -46,23 +46,27 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
   const key = ecdsaKey(KEY_ID);
   const membership = await honestMembership();
   const sql = memorySql();
-  const ledger = new CosignerStorage(sql);
+  const storage = new CosignerStorage(sql);
   const keep = async (epoch: number, isActive: boolean) => {
     const share = { ...key.share(HONEST), epoch };
-    ledger.putSealed({ ...(await sealedShare(membership, share, new Uint8Array(32))), baseEpoch: epoch - 1, isActive });
+    storage.putSealed({
+      ...(await sealedShare(membership, share, new Uint8Array(32))),
+      baseEpoch: epoch - 1,
+      isActive,
+    });
   };
-  ledger.putPolicy(governedBy);
+  storage.putPolicy(governedBy);
   await keep(1, true);
   const cosignerKey = new CosignerKey({
     membership,
-    ledger,
+    storage,
     exportLog: new ExportLog(sql),
     registration: registered ?? registrationIn(sql),
     pair: async () => pairState(membership, key),
     isBanned: async () => false,
   });
   return {
-    ledger,
+    storage,
     cosignerKey,
     transfer: (policy) => ({
       ...intent,
@@ -79,7 +83,7 @@ export async function pausedSignature(governedBy: Policy, registered?: KeyRegist
     },
     refresh: async () => {
       await keep(2, false);
-      ledger.activate(2, { receipts: {}, nowMs: Date.now() });
+      storage.activate(2, { receipts: {}, nowMs: Date.now() });
     },
   };
 }
@@ -123,7 +127,7 @@ async function honestMembership(): Promise<CosignerSet> {
 async function pairState({ keyEncryption }: CosignerSet, key: EcdsaKey) {
   const setup = key.pairs.get(HONEST)?.get(MALLORY);
   if (setup === undefined) throw new Error('the pair is set up');
-  const sealed = await seal(keyEncryption, pairPlace(HONEST, MALLORY, 1), encodePairSetup(setup));
+  const sealed = await seal(keyEncryption, pairContext(HONEST, MALLORY, 1), encodePairSetup(setup));
   return { banned: false, setupId: bytesToHex(setup.setupId), madeAtMs: 1, sealed };
 }
 

@@ -35,8 +35,8 @@ test.each<[string, Partial<Policy>, string]>([
   // The policy in force is part of the session: the next one signs under the new policy.
   ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
 ])('a policy that %s comes into force in between', async (_name, change, outcome) => {
-  const { sign, request: answer, ledger } = await approvedByTwo();
-  expect(await sign(answer, async () => ledger.putPolicy(next(policy, change)))).toBe(outcome);
+  const { sign, request: answer, storage } = await approvedByTwo();
+  expect(await sign(answer, async () => storage.putPolicy(next(policy, change)))).toBe(outcome);
 });
 
 test.each([

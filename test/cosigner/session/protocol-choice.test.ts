@@ -12,7 +12,7 @@ const [A, B, C] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)] as const;
 const speaking = (...protocols: readonly string[]): Release => ({ protocols, constantOf: (protocol) => protocol });
 
 function runOf(nodes: readonly SessionNode[], protocols: readonly string[]) {
-  return relay({ nodes, place: () => 'key/test', request: () => ({}) }, protocols);
+  return relay({ nodes, path: () => 'key/test', request: () => ({}) }, protocols);
 }
 
 async function ranUnder(nodes: readonly SessionNode[], protocols: readonly string[]) {

@@ -14,13 +14,13 @@ export function describeSessions(book: () => Book): void {
   describe('sessions', () => {
     test('a session id is taken once, and moves on by one round at a time', async () => {
       const { open, restart } = book();
-      await open((ledger) => ledger.openSession(sid(1), DAY_MS));
+      await open((storage) => storage.openSession(sid(1), DAY_MS));
       await restart();
-      const moves = await open((ledger) => [2, 2, 1, 4, 3, 3].map((round) => ledger.advance(sid(1), round)));
+      const moves = await open((storage) => [2, 2, 1, 4, 3, 3].map((round) => storage.advance(sid(1), round)));
       expect(moves).toEqual([true, false, false, false, true, false]);
-      const again = await open((ledger) => {
+      const again = await open((storage) => {
         try {
-          ledger.openSession(sid(1), DAY_MS);
+          storage.openSession(sid(1), DAY_MS);
           return 'opened';
         } catch (error) {
           return String(error);
@@ -31,30 +31,30 @@ export function describeSessions(book: () => Book): void {
 
     test('a session that was never opened does not move', async () => {
       const { open } = book();
-      expect(await open((ledger) => ledger.advance(sid(1), 2))).toBe(false);
+      expect(await open((storage) => storage.advance(sid(1), 2))).toBe(false);
     });
 
     test('a session of more than a day ago is deleted with the next one, and does not move; a younger one stays', async () => {
       const { open, restart } = book();
-      await open((ledger) => {
-        ledger.openSession(sid(1), 1);
-        ledger.openSession(sid(2), 2);
+      await open((storage) => {
+        storage.openSession(sid(1), 1);
+        storage.openSession(sid(2), 2);
       });
       await restart();
-      const moves = await open((ledger) => {
-        ledger.openSession(sid(3), DAY_MS + 2);
-        return [sid(1), sid(2), sid(3)].map((one) => ledger.advance(one, 2));
+      const moves = await open((storage) => {
+        storage.openSession(sid(3), DAY_MS + 2);
+        return [sid(1), sid(2), sid(3)].map((one) => storage.advance(one, 2));
       });
       expect(moves).toEqual([false, true, true]);
-      expect(await open((_ledger, sql) => sessionsIn(sql))).toBe(2);
+      expect(await open((_storage, sql) => sessionsIn(sql))).toBe(2);
     });
 
     test('an id that is taken again is refused before its old row is deleted', async () => {
       const { open } = book();
-      await open((ledger) => ledger.openSession(sid(1), 1));
-      const again = await open((ledger) => {
+      await open((storage) => storage.openSession(sid(1), 1));
+      const again = await open((storage) => {
         try {
-          ledger.openSession(sid(1), 10 * DAY_MS);
+          storage.openSession(sid(1), 10 * DAY_MS);
           return 'opened';
         } catch (error) {
           return String(error);
@@ -65,10 +65,10 @@ export function describeSessions(book: () => Book): void {
 
     test('one opening deletes a hundred rows at most, and many openings delete them all', async () => {
       const { open } = book();
-      const left = await open((ledger, sql) => {
-        for (let i = 0; i < 250; i++) ledger.openSession(Uint8Array.from([...sid(1).slice(2), i >> 8, i & 255]), i);
+      const left = await open((storage, sql) => {
+        for (let i = 0; i < 250; i++) storage.openSession(Uint8Array.from([...sid(1).slice(2), i >> 8, i & 255]), i);
         return [sid(2), sid(3), sid(4)].map((one) => {
-          ledger.openSession(one, 2 * DAY_MS);
+          storage.openSession(one, 2 * DAY_MS);
           return sessionsIn(sql);
         });
       });
@@ -77,24 +77,24 @@ export function describeSessions(book: () => Book): void {
 
     test('a table of before sessions had a time is read and written on, and its rows go', async () => {
       const { open, restart } = book();
-      await open((_ledger, sql) => {
+      await open((_storage, sql) => {
         sql.exec('CREATE TABLE session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID');
         sql.exec('CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL)');
         sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(1)));
       });
       // Something is read first, as every object does.
-      const before = await open((ledger) => [ledger.policies().length, ledger.advance(sid(1), 2)]);
+      const before = await open((storage) => [storage.policies().length, storage.advance(sid(1), 2)]);
       expect(before).toEqual([0, true]);
-      const moves = await open((ledger) => {
-        ledger.openSession(sid(2), 2 * DAY_MS);
-        return [ledger.advance(sid(1), 3), ledger.advance(sid(2), 2)];
+      const moves = await open((storage) => {
+        storage.openSession(sid(2), 2 * DAY_MS);
+        return [storage.advance(sid(1), 3), storage.advance(sid(2), 2)];
       });
       expect(moves).toEqual([false, true]);
       await restart();
       // Once more with the new table, and with rows of the code before, which knows of no time.
-      await open((_ledger, sql) => sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(3))));
-      await open((ledger) => ledger.openSession(sid(4), 2 * DAY_MS));
-      expect(await open((_ledger, sql) => sessionsIn(sql))).toBe(2);
+      await open((_storage, sql) => sql.exec('INSERT INTO session (sid, round) VALUES (?, 1)', bytesToHex(sid(3))));
+      await open((storage) => storage.openSession(sid(4), 2 * DAY_MS));
+      expect(await open((_storage, sql) => sessionsIn(sql))).toBe(2);
     });
   });
 }

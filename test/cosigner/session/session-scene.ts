@@ -60,7 +60,7 @@ export class SessionNode implements CosignerClient {
     this.#release = release;
     this.#sessions = new Sessions({
       membership,
-      ledger: new CosignerStorage(memorySql()),
+      storage: new CosignerStorage(memorySql()),
       protocols: release.protocols,
       ban: async ({ step }) => void this.bans.push(step),
       permit: async () => () => {},

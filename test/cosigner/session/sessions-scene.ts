@@ -29,7 +29,7 @@ type PeerRound = Pick<RoundMessage, 'sid' | 'round'>;
 export interface Cosigner {
   readonly index: PartyIndex;
   readonly sql: SqlStorage;
-  readonly ledger: CosignerStorage;
+  readonly storage: CosignerStorage;
   readonly pair: PairStore;
   readonly sessions: Sessions;
   /** In order: each permit, each release and each ban. */
@@ -66,12 +66,12 @@ async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Pro
   const membership = await loadCosignerSet(env as CosignerEnv);
   const { index } = membership.own;
   const sql = memorySql();
-  const ledger = new CosignerStorage(sql);
+  const storage = new CosignerStorage(sql);
   const pair = new PairStore(new CosignerStorage(memorySql()), pinnedSigningKeys(env));
   const log: string[] = [];
   const sessions = new Sessions({
     membership,
-    ledger,
+    storage,
     protocols: [PROTOCOL],
     ban: async ({ culprit, step }) => {
       await waitBeforeBan();
@@ -89,7 +89,7 @@ async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Pro
       };
     },
   });
-  return { index, sql, ledger, pair, sessions, log };
+  return { index, sql, storage, pair, sessions, log };
 }
 
 /** One session of both, as far as it has come: what each has said last. */

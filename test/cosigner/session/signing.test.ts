@@ -62,9 +62,9 @@ test.each([
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 test('one node that is away stops nothing', async () => {
-  const away = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
+  const unreachable = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
   const request = approvedTransfer({ key });
-  const outcome = await thresholdSign([away, ...nodes.some(2, 3)], request);
+  const outcome = await thresholdSign([unreachable, ...nodes.some(2, 3)], request);
   expect(outcome.ok).toBe(true);
 });
 
@@ -251,11 +251,11 @@ test('a message that the coordinator changes, drops, repeats or moves ends the s
 });
 
 /** Changes one byte of each envelope in a round's body. */
-function flipEnvelopes(body: unknown, place: number): void {
+function flipEnvelopes(body: unknown, path: number): void {
   const { envelopes } = body as { envelopes: Record<string, string> };
   for (const [from, envelope] of Object.entries(envelopes)) {
     const bytes = Buffer.from(envelope, 'base64');
-    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    bytes[path] = (bytes[path] ?? 0) ^ 1;
     envelopes[from] = bytes.toString('base64');
   }
 }

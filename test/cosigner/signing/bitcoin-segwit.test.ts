@@ -53,7 +53,7 @@ test('every two nodes sign each coin of a payment, in the rounds of one', async 
   ] as const) {
     const request = transfer();
     const sources = [source(), source(), source()];
-    const signed = attempt(request.intent, { coins: sources.map(({ coin }) => coin), change: 5n * BTC - 1_000n });
+    const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 5n * BTC - 1_000n });
     const paths: string[] = [];
     nodes.watch(({ path }) => void paths.push(path));
     const evidence = sources.map(({ raw }) => raw);
@@ -70,7 +70,7 @@ test('every two nodes sign each coin of a payment, in the rounds of one', async 
 test('as many coins as fit are signed at once', async () => {
   const request = transfer();
   const sources = Array.from({ length: 12 }, () => source());
-  const signed = attempt(request.intent, { coins: sources.map(({ coin }) => coin), change: 23n * BTC - 9_000n });
+  const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 23n * BTC - 9_000n });
   const evidence = sources.map(({ raw }) => raw);
   const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: signed, evidence });
   if (!outcome.ok) throw new Error(outcome.reason);
@@ -84,11 +84,11 @@ test('two lies in two sessions about what coins are worth, which BIP-143 would l
   const change = BTC - 1_000n;
   // Whoever has both: signatures of one and the same transaction, which burns two whole coins less a thousand satoshi.
   const lies: readonly Utxo[][] = [
-    [one.coin, { ...two.coin, amount: 1n }],
-    [{ ...one.coin, amount: 1n }, two.coin],
+    [one.utxo, { ...two.utxo, amount: 1n }],
+    [{ ...one.utxo, amount: 1n }, two.utxo],
   ];
-  for (const coins of lies) {
-    const lied = { ...request, attempt: attempt(request.intent, { coins, change: change + 1n }) };
+  for (const utxos of lies) {
+    const lied = { ...request, attempt: attempt(request.intent, { utxos, change: change + 1n }) };
     await refusedByAll(nodes, { ...lied, evidence }, 'payload-refused');
     await refusedByAll(nodes, { ...lied, evidence: [] }, 'payload-refused');
   }
@@ -96,8 +96,8 @@ test('two lies in two sessions about what coins are worth, which BIP-143 would l
 
 test('what nobody shows is not believed, and what is no transaction is refused', async () => {
   const request = transfer();
-  const { raw, coin } = source();
-  const signed = { ...request, attempt: attempt(request.intent, { coins: [coin], change: BTC - 1_000n }) };
+  const { raw, utxo } = source();
+  const signed = { ...request, attempt: attempt(request.intent, { utxos: [utxo], change: BTC - 1_000n }) };
   await refusedByAll(nodes, { ...signed, evidence: [] }, 'payload-refused');
   await refusedByAll(nodes, { ...signed, evidence: [source().raw] }, 'payload-refused');
   await refusedByAll(nodes, { ...signed, evidence: [raw.slice(0, -2)] }, 'payload-refused');

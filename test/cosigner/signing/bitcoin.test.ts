@@ -38,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const coin = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
+const utxo = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
 
 const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
 
@@ -50,12 +50,12 @@ interface Further {
 
 function attempt(
   intent: TransferIntent,
-  coins: readonly Utxo[],
+  utxos: readonly Utxo[],
   { number = 1, fee = 1_000n, purpose = 'intent' }: Further = {},
 ) {
   const effect = actionOfAttempt(intent, purpose);
   const sent = purpose === 'intent' ? BTC : 0n;
-  const terms: SpendPlan = { coins, change: BigInt(coins.length) * 2n * BTC - sent - fee };
+  const terms: SpendPlan = { utxos, change: BigInt(utxos.length) * 2n * BTC - sent - fee };
   const composed = adapter.compose(effect, { terms, maxFee: amount('0') }, 0n);
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }
@@ -67,7 +67,7 @@ test('every two nodes sign each coin of a payment', async () => {
     [2, 3],
   ] as const) {
     const request = transfer();
-    const signed = attempt(request.intent, [coin(), coin(), coin()]);
+    const signed = attempt(request.intent, [utxo(), utxo(), utxo()]);
     const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(outcome.signatures).toHaveLength(3);
@@ -77,39 +77,39 @@ test('every two nodes sign each coin of a payment', async () => {
 
 test('an approval of one payment signs no other, and nothing on another network', async () => {
   const [request, other] = [transfer(), transfer()];
-  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, [coin()]) }, 'payload-refused');
+  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, [utxo()]) }, 'payload-refused');
   const there = { ...request.intent, chain: 'bip122:000000000019d6689c085ae165831e93' };
-  await refusedByAll(nodes, { ...request, intent: there, attempt: attempt(request.intent, [coin()]) }, 'wrong-wallet');
+  await refusedByAll(nodes, { ...request, intent: there, attempt: attempt(request.intent, [utxo()]) }, 'wrong-wallet');
 });
 
 test('a second attempt spends the same first coin, or is none: no two transactions for one payment', async () => {
   const request = transfer();
-  const [first, second] = [coin(), coin()];
+  const [first, second] = [utxo(), utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, [first, second]))).ok).toBe(true);
-  for (const coins of [[second], [second, first], [coin()]]) {
-    const outcome = await sign(attempt(request.intent, coins, { number: 2, fee: 5_000n }));
+  for (const utxos of [[second], [second, first], [utxo()]]) {
+    const outcome = await sign(attempt(request.intent, utxos, { number: 2, fee: 5_000n }));
     expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
   }
   const cheaper = await sign(attempt(request.intent, [first, second], { number: 2, fee: 999n }));
   expect(cheaper.ok ? '' : cheaper.reason).toContain('second-digest');
-  expect((await sign(attempt(request.intent, [first, second, coin()], { number: 2, fee: 5_000n }))).ok).toBe(true);
+  expect((await sign(attempt(request.intent, [first, second, utxo()], { number: 2, fee: 5_000n }))).ok).toBe(true);
 });
 
 test('a cancellation takes the coins, and the payment is never signed after it', async () => {
   const request = transfer();
-  const coins = [coin()];
+  const utxos = [utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
-  expect((await sign(attempt(request.intent, coins))).ok).toBe(true);
+  expect((await sign(attempt(request.intent, utxos))).ok).toBe(true);
   const undone = { number: 2, fee: 2_000n, purpose: 'cancellation' as const };
-  expect((await sign(attempt(request.intent, coins, undone))).ok).toBe(true);
-  const revived = await sign(attempt(request.intent, coins, { number: 3, fee: 4_000n }));
+  expect((await sign(attempt(request.intent, utxos, undone))).ok).toBe(true);
+  const revived = await sign(attempt(request.intent, utxos, { number: 3, fee: 4_000n }));
   expect(revived.ok ? '' : revived.reason).toContain('second-digest');
 });
 
 test('what was signed already is signed again, as after a crash before it was stored', async () => {
   const request = transfer();
-  const signed = attempt(request.intent, [coin(), coin()]);
+  const signed = attempt(request.intent, [utxo(), utxo()]);
   const sign = () => thresholdSign(nodes.some(1, 3), { ...request, attempt: signed });
   const [once, again] = [await sign(), await sign()];
   for (const outcome of [once, again]) {

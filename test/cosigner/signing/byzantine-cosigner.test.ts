@@ -34,9 +34,9 @@ function crew() {
 }
 
 /** Changes one byte of what the puppet says in a round of a protocol. */
-function lieAt(purpose: string, round: number, place: number): void {
+function lieAt(purpose: string, round: number, path: number): void {
   puppet.lie = (message, about) => {
-    if (about.purpose === purpose && about.round === round) message[place] = (message[place] ?? 0) ^ 1;
+    if (about.purpose === purpose && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
     return message;
   };
 }
@@ -51,8 +51,8 @@ test.each([
   [2, 40],
   [3, 5],
   [4, 7],
-])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, place) => {
-  lieAt('keygen', round, place);
+])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, path) => {
+  lieAt('keygen', round, path);
   const generated = await generateKey(crew(), {
     scheme: 'ecdsa-secp256k1',
     threshold: 2,
@@ -84,8 +84,8 @@ describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) =
     ['keygen', 3, 5],
     ['keygen', 4, 7],
     ['sign', 1, 40],
-  ])('a lie in a %s, round %i, leaves the vault without a key, and it is named', async (purpose, round, place) => {
-    lieAt(purpose, round, place);
+  ])('a lie in a %s, round %i, leaves the vault without a key, and it is named', async (purpose, round, path) => {
+    lieAt(purpose, round, path);
     const made = await generated();
     expect(made.ok ? '' : made.refusal.reason).toMatch(/blames node 2|frost-aggregate/);
   });
@@ -156,10 +156,10 @@ test('a banned liar blocks nobody: the coordinator goes on to the two honest nod
 });
 
 test('with a banned liar nothing is signed by FROST either', async () => {
-  const place = `proof/${edwardsKeyId}/open`;
-  const opened = await present(nodes.some(1)[0]).call(place, opening({ signers: [1, 2], epoch: 1 }));
+  const path = `proof/${edwardsKeyId}/open`;
+  const opened = await present(nodes.some(1)[0]).call(path, opening({ signers: [1, 2], epoch: 1 }));
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
-  const other = await present(nodes.some(3)[0]).call(place, opening({ signers: [1, 3], epoch: 1 }));
+  const other = await present(nodes.some(3)[0]).call(path, opening({ signers: [1, 3], epoch: 1 }));
   expect(other.ok).toBe(true);
 });
 

@@ -191,9 +191,9 @@ export class Puppet implements CosignerClient {
     const { purpose, context, participants, opening } = preparation;
     const altered = opening === null ? new Uint8Array() : this.lie(Uint8Array.from(opening), { purpose, round: 1 });
     const said = this.lie(Uint8Array.from(Buffer.concat([ephemeral.publicKey, altered])), { purpose, round: 0 });
-    const place = Uint8Array.of(this.index, ...participants);
+    const path = Uint8Array.of(this.index, ...participants);
     const tag = `cosigner/opening/${purpose}`;
-    const statement = taggedHash(tag, hexToBytes(protocol), context, place, hexToBytes(nonce), said);
+    const statement = taggedHash(tag, hexToBytes(protocol), context, path, hexToBytes(nonce), said);
     return { nonce, opening: Buffer.concat([said, await signAsCosigner(this.#own, statement)]).toString('base64') };
   }
 

@@ -134,11 +134,11 @@ test('one that takes a connection and never answers is waited for once, and is a
   const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
   const crew = nodes.all.map((node) => (node.index === mute.index ? mute : node));
   const key = await newKey(nodes.all, { threshold: 4 });
-  const wanted = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
-  expect(await wanted()).toMatchObject({ ok: true });
+  const requested = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
+  expect(await requested()).toMatchObject({ ok: true });
   expect(taken).toBeGreaterThan(0);
   const before = taken;
-  expect(await wanted()).toMatchObject({ ok: true });
+  expect(await requested()).toMatchObject({ ok: true });
   expect(taken).toBe(before);
   silent.closeAllConnections();
   await new Promise((resolve) => silent.close(resolve));

@@ -133,20 +133,20 @@ function keyOn(scheme: KeyScheme, { caip2 }: Chain): Uint8Array {
 function intentOn({ scheme, action }: Case, chain: Chain): Intent {
   const from = present(addressOn(chain.caip2, scheme, keyOn(scheme, chain)));
   const frame = { ...FRAME, chain: chain.caip2, from };
-  const wanted = action(chain);
-  if (wanted.kind === 'message') return { ...frame, ...wanted };
-  return { ...frame, ...wanted, maxFee: amount('1000000000'), lookalikeOf: null };
+  const requested = action(chain);
+  if (requested.kind === 'message') return { ...frame, ...requested };
+  return { ...frame, ...requested, maxFee: amount('1000000000'), lookalikeOf: null };
 }
 
 /** What the coordinator chooses besides the intent, equal on all networks of a family. */
 const CHOICES = {
-  evm: [{ coins: [], gasLimit: '60000', maxFeePerGas: '2000', maxPriorityFeePerGas: '1000', maxFee: units }, 4n],
+  evm: [{ utxos: [], gasLimit: '60000', maxFeePerGas: '2000', maxPriorityFeePerGas: '1000', maxFee: units }, 4n],
   solana: [
     { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: units },
-    { anchor: { kind: 'nonce', place: 0, value: mallory.solana }, slot: 0n, validUntil: null },
+    { anchor: { kind: 'nonce', path: 0, value: mallory.solana }, slot: 0n, validUntil: null },
   ],
   bitcoin: [
-    { terms: { coins: [{ txid: 'ab'.repeat(32), vout: 0, amount: 150_000n }], change: 40_000n }, maxFee: units },
+    { terms: { utxos: [{ txid: 'ab'.repeat(32), vout: 0, amount: 150_000n }], change: 40_000n }, maxFee: units },
     0n,
   ],
 } as const;

@@ -45,10 +45,10 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => nodes.stop());
 
-const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', place: 0, value });
-const opening = (place = 0): DurableNonce => ({
+const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', nonceSlot: 0, value });
+const opening = (path = 0): DurableNonce => ({
   kind: 'opening',
-  place,
+  nonceSlot: path,
   blockhash: blockhash(stranger()),
   rent: 1_447_680n,
 });
@@ -135,7 +135,7 @@ test('a second attempt uses up the same nonce, or is none: no two blockhashes fo
   const value = stranger();
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
-  for (const anchor of [nonce(), opening(), { ...nonce(), place: 1 }]) {
+  for (const anchor of [nonce(), opening(), { ...nonce(), slot: 1 }]) {
     const outcome = await sign(attempt(request.intent, anchor, { number: 2, unitPrice: 50_000n }));
     expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
   }
@@ -152,7 +152,7 @@ test('an opening that has expired is signed again for the same account, and for 
   expect(elsewhere.ok ? '' : elsewhere.reason).toContain('second-digest');
   expect((await sign(attempt(request.intent, opening(2), { number: 2 }))).ok).toBe(true);
   // Once it is open, its nonce is another thing that could be used up.
-  const later = await sign(attempt(request.intent, { ...nonce(), place: 2 }, { number: 3 }));
+  const later = await sign(attempt(request.intent, { ...nonce(), nonceSlot: 2 }, { number: 3 }));
   expect(later.ok ? '' : later.reason).toContain('second-digest');
 });
 
@@ -213,9 +213,9 @@ interface Invitation {
 }
 
 test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and nobody is blamed for it', async () => {
-  const flipped = (said = '', place = 0) => {
+  const flipped = (said = '', path = 0) => {
     const bytes = Buffer.from(said, 'base64');
-    bytes[place] = (bytes[place] ?? 0) ^ 1;
+    bytes[path] = (bytes[path] ?? 0) ^ 1;
     return bytes.toString('base64');
   };
   let earlier: string | undefined;

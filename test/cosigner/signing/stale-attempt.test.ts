@@ -67,7 +67,7 @@ async function approvedAt(nonce: string) {
   const work = async () => ({ transaction: state.now, chain: anvilAdapter.chain, key, policies, signingThreshold });
   const vault = { record, work, heldNonces: async () => [] } as unknown as DurableObjectStub<VaultObject>;
   const allocator = {
-    allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.takes ?? [] }),
+    allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.amounts ?? [] }),
     reserve: async () => null,
     stay: async () => {},
     leave: async () => true,

@@ -37,7 +37,7 @@ test('bytes that are dropped when all co-signers are there, and none has begun, 
 test('where a co-signer is away nobody is asked whether to begin', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 21n });
-  const mayBegin = vi.fn(async () => true);
-  expect(await thresholdSign(nodes.some(1), { ...request, mayStart: mayBegin })).toMatchObject({ ok: false });
-  expect(mayBegin).not.toHaveBeenCalled();
+  const mayStart = vi.fn(async () => true);
+  expect(await thresholdSign(nodes.some(1), { ...request, mayStart })).toMatchObject({ ok: false });
+  expect(mayStart).not.toHaveBeenCalled();
 });

@@ -31,7 +31,7 @@ const facts = (price: Price, differences: Partial<TokenProfile> = {}): Valuation
     },
   ],
 });
-const away = facts({ state: 'unavailable' });
+const unreachable = facts({ state: 'unavailable' });
 const unknown = facts({ state: 'unknown' });
 const priced = (usdE12: string) => facts({ state: 'known', usdE12, atMs: NOON_MS });
 
@@ -52,11 +52,11 @@ const seen = (isFinal = false, hash = '0xb7'): ChainTransaction => ({
     },
   ],
 });
-const look = { appraisal: null, acquaintance: NO_COUNTERPARTIES, chain: anvil, nowMs: NOON_MS };
-const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
+const observation = { valuation: null, acquaintance: NO_COUNTERPARTIES, chain: anvil, nowMs: NOON_MS };
+const identity = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
 
-function recorded(appraisal: Valuation, isFinal = false): Activity {
-  const activity = newActivity(place, { ...look, seen: seen(isFinal), appraisal });
+function recorded(valuation: Valuation, isFinal = false): Activity {
+  const activity = newActivity(identity, { ...observation, seen: seen(isFinal), valuation });
   if (activity === null) throw new Error('the story begins with tokens');
   return activity;
 }
@@ -68,27 +68,27 @@ const judged = ({ visible, hiddenReason, usdValue, appraisalPending }: Activity)
 ];
 
 test('while a source is away it is shown, and judged when the source is back', () => {
-  const fresh = recorded(away);
+  const fresh = recorded(unreachable);
   expect(judged(fresh)).toEqual([true, null, null, true]);
-  const still = updatedActivity(fresh, { ...look, seen: seen(), appraisal: away });
+  const still = updatedActivity(fresh, { ...observation, seen: seen(), valuation: unreachable });
   expect(still).toBe(fresh);
-  const known = updatedActivity(fresh, { ...look, seen: seen(), appraisal: unknown });
+  const known = updatedActivity(fresh, { ...observation, seen: seen(), valuation: unknown });
   expect([judged(known), known.version]).toEqual([[false, 'UNKNOWN_TOKEN', null, false], 2]);
 });
 
 test('what is final is waited for as well, and changed in nothing else', () => {
-  const fresh = recorded(away, true);
+  const fresh = recorded(unreachable, true);
   expect(isWatched(fresh)).toBe(true);
-  const known = updatedActivity(fresh, { ...look, seen: seen(false, '0xc7'), appraisal: priced('4999') });
+  const known = updatedActivity(fresh, { ...observation, seen: seen(false, '0xc7'), valuation: priced('4999') });
   expect(judged(known)).toEqual([false, 'LOW_VALUE', '0.00', false]);
   expect([known.block, isWatched(known)]).toEqual([fresh.block, false]);
 });
 
 test('a source that stays away for a day is waited for no more', () => {
-  const given = updatedActivity(recorded(away, true), {
-    ...look,
+  const given = updatedActivity(recorded(unreachable, true), {
+    ...observation,
     seen: seen(true),
-    appraisal: away,
+    valuation: unreachable,
     nowMs: NOON_MS + DAY_MS + 1,
   });
   expect([judged(given), isWatched(given)]).toEqual([[true, null, null, false], false]);
@@ -97,21 +97,21 @@ test('a source that stays away for a day is waited for no more', () => {
 test('prices of later change nothing', () => {
   const first = recorded(priced('1000000000000'));
   expect(judged(first)).toEqual([true, null, '1.00', false]);
-  const later = updatedActivity(first, { ...look, seen: seen(true), appraisal: priced('1') });
+  const later = updatedActivity(first, { ...observation, seen: seen(true), valuation: priced('1') });
   expect(judged(later)).toEqual([true, null, '1.00', false]);
 });
 
 test('what was hidden for its looks still is when its block has gone and another one has it', () => {
   const hidden = recorded(facts({ state: 'unpriced' }, { hasPhishingText: true }));
-  const gone = updatedActivity(hidden, { ...look, seen: null });
+  const gone = updatedActivity(hidden, { ...observation, seen: null });
   expect([hidden.hiddenReason, gone.hiddenReason]).toEqual(['BAIT', 'REORGED']);
-  const back = updatedActivity(gone, { ...look, seen: seen(false, '0xc8') });
+  const back = updatedActivity(gone, { ...observation, seen: seen(false, '0xc8') });
   expect([back.state, back.hiddenReason, back.visible]).toEqual(['SUCCEEDED', 'BAIT', false]);
 });
 
 test('what a person has chosen stays, whatever a source says when it is back', () => {
-  const chosen: Activity = { ...recorded(away), visibilityChoice: true };
-  const known = updatedActivity(chosen, { ...look, seen: seen(), appraisal: unknown });
+  const chosen: Activity = { ...recorded(unreachable), visibilityChoice: true };
+  const known = updatedActivity(chosen, { ...observation, seen: seen(), valuation: unknown });
   expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
 });
 
@@ -121,7 +121,7 @@ test('without any source everything is shown, and nothing is waited for', () => 
 });
 
 test('what the wallet has signed itself is no spam', () => {
-  const own = newActivity(place, { ...look, seen: { ...seen(), signer: WALLET }, appraisal: unknown });
+  const own = newActivity(identity, { ...observation, seen: { ...seen(), signer: WALLET }, valuation: unknown });
   expect([own?.visible, own?.hiddenReason]).toEqual([true, null]);
 });
 

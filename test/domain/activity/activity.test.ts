@@ -73,9 +73,9 @@ test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 
   if (view !== null) expect([view.direction, view.movements.includes(elsewhere)]).toEqual([direction, false]);
 });
 
-const place = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
-const look = {
-  appraisal: UNPRICED,
+const identity = { id: newTransactionId(vaultId, NOON_MS, new Uint8Array(10)), vaultId, wallet: WALLET };
+const observation = {
+  valuation: UNPRICED,
   acquaintance: NO_COUNTERPARTIES,
   chain: { ...anvil, confirmations: 3 },
   nowMs: NOON_MS,
@@ -85,7 +85,7 @@ const block = (confirmations: number, differences: object = {}) => ({
 });
 
 function recorded(differences: Partial<ChainTransaction> = {}): Activity {
-  const activity = newActivity(place, { ...look, seen: seen([cameNative], differences) });
+  const activity = newActivity(identity, { ...observation, seen: seen([cameNative], differences) });
   if (activity === null) throw new Error('the story begins with a payment');
   return activity;
 }
@@ -93,55 +93,58 @@ function recorded(differences: Partial<ChainTransaction> = {}): Activity {
 test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watched until it is final', () => {
   const fresh = recorded();
   expect([fresh.state, fresh.visible, isWatched(fresh)]).toEqual(['CONFIRMING', true, true]);
-  const deep = updatedActivity(fresh, { ...look, seen: seen([cameNative], block(3)) });
+  const deep = updatedActivity(fresh, { ...observation, seen: seen([cameNative], block(3)) });
   expect([deep.state, deep.version, isWatched(deep)]).toEqual(['SUCCEEDED', 2, true]);
-  const final = updatedActivity(deep, { ...look, seen: seen([cameNative], block(70, { isFinal: true })) });
+  const final = updatedActivity(deep, { ...observation, seen: seen([cameNative], block(70, { isFinal: true })) });
   expect([final.state, final.version, isWatched(final)]).toEqual(['SUCCEEDED', 3, false]);
-  expect(updatedActivity(final, { ...look, seen: null })).toBe(final);
+  expect(updatedActivity(final, { ...observation, seen: null })).toBe(final);
 });
 
 test('a look that finds nothing new is no change', () => {
   const fresh = recorded();
-  expect(updatedActivity(fresh, { ...look, seen: seen([cameNative], block(2)) })).toBe(fresh);
-  expect(updatedActivity(fresh, { ...look, seen: seen([elsewhere]) })).toBe(fresh);
+  expect(updatedActivity(fresh, { ...observation, seen: seen([cameNative], block(2)) })).toBe(fresh);
+  expect(updatedActivity(fresh, { ...observation, seen: seen([elsewhere]) })).toBe(fresh);
 });
 
 test('what contracts paid stays, where a later look at the same block can not see it any more', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
   const final = block(70, { isFinal: true });
   for (const others of [[cameDollar], []]) {
-    const full = newActivity(place, { ...look, seen: seen([...others, paidByContract], block(3)) });
+    const full = newActivity(identity, { ...observation, seen: seen([...others, paidByContract], block(3)) });
     if (full === null) throw new Error('it concerns the wallet');
-    const last = updatedActivity(full, { ...look, seen: seen(others, final) });
+    const last = updatedActivity(full, { ...observation, seen: seen(others, final) });
     expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
     expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
     // In another block it may have done something else.
-    const moved = updatedActivity(full, { ...look, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
+    const moved = updatedActivity(full, { ...observation, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
     expect(moved.movementCount).toBe(1);
   }
 });
 
 test('what a later look sees more of is news, though nothing else has changed; of a receipt the newest counts', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
-  const little = newActivity(place, { ...look, seen: seen([cameDollar], block(3)) });
+  const little = newActivity(identity, { ...observation, seen: seen([cameDollar], block(3)) });
   if (little === null) throw new Error('it concerns the wallet');
-  const more = updatedActivity(little, { ...look, seen: seen([cameDollar, paidByContract], block(3)) });
+  const more = updatedActivity(little, { ...observation, seen: seen([cameDollar, paidByContract], block(3)) });
   expect([more.version, more.movementCount]).toEqual([2, 2]);
-  expect(updatedActivity(more, { ...look, seen: seen([cameDollar], block(3)) })).toBe(more);
-  const less = updatedActivity(more, { ...look, seen: seen([wentDollar], block(70, { isFinal: true })) });
+  expect(updatedActivity(more, { ...observation, seen: seen([cameDollar], block(3)) })).toBe(more);
+  const less = updatedActivity(more, { ...observation, seen: seen([wentDollar], block(70, { isFinal: true })) });
   expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
 });
 
 test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
-  const gone = updatedActivity(recorded(block(3)), { ...look, seen: null });
+  const gone = updatedActivity(recorded(block(3)), { ...observation, seen: null });
   expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
     'FAILED',
     'REORGED',
     false,
     'REORGED',
   ]);
-  expect(updatedActivity(gone, { ...look, seen: null })).toBe(gone);
-  const back = updatedActivity(gone, { ...look, seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })) });
+  expect(updatedActivity(gone, { ...observation, seen: null })).toBe(gone);
+  const back = updatedActivity(gone, {
+    ...observation,
+    seen: seen([cameNative], block(1, { number: '8', hash: '0xc8' })),
+  });
   expect([back.state, back.visible, back.hiddenReason, back.block?.number]).toEqual(['CONFIRMING', true, null, '8']);
 });
 
@@ -151,25 +154,27 @@ const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
 test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
   const waiting = recorded({ block: null, fee: null });
   expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
-  expect(updatedActivity(waiting, { ...look, seen: seen([cameNative], { block: null, fee: null }) })).toBe(waiting);
-  const mined = updatedActivity(waiting, { ...look, seen: seen([cameNative, cameDollar], block(1)) });
+  expect(updatedActivity(waiting, { ...observation, seen: seen([cameNative], { block: null, fee: null }) })).toBe(
+    waiting,
+  );
+  const mined = updatedActivity(waiting, { ...observation, seen: seen([cameNative, cameDollar], block(1)) });
   expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
 });
 
 test('it is appraised again with the block that has it: its bytes did not tell of all that it moves', () => {
   const waiting = recorded({ block: null });
   const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
-  const appraisal = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
+  const valuation = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
   const mined = seen([cameNative, cameDollar], block(1));
-  expect(updatedActivity(waiting, { ...look, seen: mined, appraisal: null })).toBe(waiting);
-  const { tokens } = updatedActivity(waiting, { ...look, seen: mined, appraisal });
+  expect(updatedActivity(waiting, { ...observation, seen: mined, valuation: null })).toBe(waiting);
+  const { tokens } = updatedActivity(waiting, { ...observation, seen: mined, valuation });
   expect([waiting.tokens, tokens]).toEqual([[], [{ address: DOLLAR, symbol: 'USD', decimals: 6 }]]);
 });
 
 test('what waits and is not found is gone after a while, and nothing but a block brings it back', () => {
   const waiting = recorded({ block: null });
-  expect(updatedActivity(waiting, { ...look, seen: null, nowMs: SOON_MS })).toBe(waiting);
-  const gone = updatedActivity(waiting, { ...look, seen: null, nowMs: LATER_MS });
+  expect(updatedActivity(waiting, { ...observation, seen: null, nowMs: SOON_MS })).toBe(waiting);
+  const gone = updatedActivity(waiting, { ...observation, seen: null, nowMs: LATER_MS });
   expect([gone.state, gone.stateReason, gone.hiddenReason, gone.visible, isWatched(gone)]).toEqual([
     'FAILED',
     'DROPPED',
@@ -177,32 +182,32 @@ test('what waits and is not found is gone after a while, and nothing but a block
     false,
     false,
   ]);
-  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], { block: null }) })).toBe(gone);
-  expect(updatedActivity(gone, { ...look, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
+  expect(updatedActivity(gone, { ...observation, seen: seen([cameNative], { block: null }) })).toBe(gone);
+  expect(updatedActivity(gone, { ...observation, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
 });
 
 test('that it waits says nothing about what a block has had', () => {
   const mined = recorded();
-  expect(updatedActivity(mined, { ...look, seen: seen([cameNative], { block: null }) })).toBe(mined);
+  expect(updatedActivity(mined, { ...observation, seen: seen([cameNative], { block: null }) })).toBe(mined);
 });
 
 test('what a person has chosen stays, whatever the rules find later', () => {
   const chosen: Activity = { ...recorded(), visibilityChoice: true };
-  expect(updatedActivity(chosen, { ...look, seen: null }).visible).toBe(true);
+  expect(updatedActivity(chosen, { ...observation, seen: null }).visible).toBe(true);
 });
 
 test('in whatever order looks come: a version per change, and the end is what the chain showed last', () => {
-  const looks = fc.array(
+  const observations = fc.array(
     fc.option(fc.record({ confirmations: fc.integer({ min: 1, max: 5 }), hash: fc.constantFrom('0xb7', '0xc7') })),
     { maxLength: 30 },
   );
   fc.assert(
-    fc.property(looks, (all) => {
+    fc.property(observations, (all) => {
       let activity = recorded();
       let changes = 1;
       for (const one of all) {
         const next = updatedActivity(activity, {
-          ...look,
+          ...observation,
           seen: one === null ? null : seen([cameNative], block(one.confirmations, one)),
         });
         if (next !== activity) changes += 1;

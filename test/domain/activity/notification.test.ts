@@ -120,13 +120,13 @@ test('what somebody else takes out is told as that', () => {
 });
 
 test('nobody is woken by dust, although it is in the list', () => {
-  const worth = (usd: string) =>
+  const value = (usd: string) =>
     notificationOfActivity(activity([change({}, 1n)], { usdValue: { usd, pricedAtMs: 7 } }), vault, ethereum);
-  expect([worth('0.00'), worth('0.004999'), worth('0.005')?.kind]).toEqual([null, null, 'activity']);
+  expect([value('0.00'), value('0.004999'), value('0.005')?.kind]).toEqual([null, null, 'activity']);
 });
 
 test('nobody is woken by spam, or by what is gone', () => {
-  const coins = [change({}, 1n)];
-  expect(notificationOfActivity(activity(coins, { visible: false }), vault, ethereum)).toBeNull();
-  expect(notificationOfActivity(activity(coins, { state: 'FAILED' }), vault, ethereum)).toBeNull();
+  const utxos = [change({}, 1n)];
+  expect(notificationOfActivity(activity(utxos, { visible: false }), vault, ethereum)).toBeNull();
+  expect(notificationOfActivity(activity(utxos, { state: 'FAILED' }), vault, ethereum)).toBeNull();
 });

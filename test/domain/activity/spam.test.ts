@@ -19,7 +19,7 @@ const MEME = '0x4444444444444444444444444444444444444444';
 const at = (usdE12: string): Price => ({ state: 'known', usdE12, atMs: 7 });
 const ONE = at('1000000000000');
 const UNKNOWN: Price = { state: 'unknown' };
-const AWAY: Price = { state: 'unavailable' };
+const UNREACHABLE: Price = { state: 'unavailable' };
 const NONE: Price = { state: 'unpriced' };
 
 const facts = (differences: Partial<TokenProfile> = {}): TokenProfile => ({
@@ -33,8 +33,8 @@ const facts = (differences: Partial<TokenProfile> = {}): TokenProfile => ({
   ...differences,
 });
 const dollar = (price: Price = ONE) => facts({ address: DOLLAR, symbol: 'USDC', price, isListed: true });
-const appraised = (tokens: readonly TokenProfile[], coin: Price = at('2500000000000000')): Valuation => ({
-  native: { price: coin, decimals: 18 },
+const valued = (tokens: readonly TokenProfile[], utxo: Price = at('2500000000000000')): Valuation => ({
+  native: { price: utxo, decimals: 18 },
   tokens,
 });
 
@@ -49,7 +49,7 @@ const moved = (differences: Partial<ChainMovement>): ChainMovement => ({
   amount: amount('1000000'),
   ...differences,
 });
-const coins = (units: string, from = BOB) => moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
+const utxos = (units: string, from = BOB) => moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
 const dollars = (units: string, from = BOB) => moved({ tokenAddress: DOLLAR, amount: amount(units), from });
 const collectible = moved({ kind: 'erc721', tokenId: '9', amount: amount('1') });
 
@@ -70,133 +70,110 @@ type Story = [
 const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
 
 test.each<Story>([
-  ['coins', [coins('1')], appraised([]), NO_COUNTERPARTIES, null],
-  ['a single wei, whatever it is worth', [coins('1')], appraised([], NONE), NO_COUNTERPARTIES, null],
-  ['a transfer of nothing', [dollars('0', WALLET)], appraised([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
-  ['nothing of this and something of that', [dollars('0'), coins('1')], appraised([dollar()]), NO_COUNTERPARTIES, null],
-  ['exactly half a cent', [dollars('5000')], appraised([dollar()]), NO_COUNTERPARTIES, null],
-  ['less than half a cent', [dollars('4999')], appraised([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
-  ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], appraised([dollar()]), NO_COUNTERPARTIES, null],
+  ['coins', [utxos('1')], valued([]), NO_COUNTERPARTIES, null],
+  ['a single wei, whatever it is worth', [utxos('1')], valued([], NONE), NO_COUNTERPARTIES, null],
+  ['a transfer of nothing', [dollars('0', WALLET)], valued([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
+  ['nothing of this and something of that', [dollars('0'), utxos('1')], valued([dollar()]), NO_COUNTERPARTIES, null],
+  ['exactly half a cent', [dollars('5000')], valued([dollar()]), NO_COUNTERPARTIES, null],
+  ['less than half a cent', [dollars('4999')], valued([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], valued([dollar()]), NO_COUNTERPARTIES, null],
   [
     'half a cent of a token that is not listed',
     [moved({ amount: amount('5000') })],
-    appraised([facts({ price: ONE })]),
+    valued([facts({ price: ONE })]),
     NO_COUNTERPARTIES,
     null,
   ],
-  [
-    'less of it',
-    [moved({ amount: amount('4999') })],
-    appraised([facts({ price: ONE })]),
-    NO_COUNTERPARTIES,
-    'LOW_VALUE',
-  ],
-  ['a token that no source knows', [moved({})], appraised([facts()]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
-  ['one that nobody could find out anything about', [moved({})], appraised([]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
-  ['one that the vault has sent before', [moved({})], appraised([facts()]), sender, null],
-  ['a listed one without a price', [dollars('1')], appraised([dollar(UNKNOWN)]), NO_COUNTERPARTIES, null],
-  ['while the source is away', [moved({})], appraised([facts({ price: AWAY })]), NO_COUNTERPARTIES, null],
-  ['where there is no source', [moved({})], appraised([facts({ price: NONE })]), NO_COUNTERPARTIES, null],
+  ['less of it', [moved({ amount: amount('4999') })], valued([facts({ price: ONE })]), NO_COUNTERPARTIES, 'LOW_VALUE'],
+  ['a token that no source knows', [moved({})], valued([facts()]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['one that nobody could find out anything about', [moved({})], valued([]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['one that the vault has sent before', [moved({})], valued([facts()]), sender, null],
+  ['a listed one without a price', [dollars('1')], valued([dollar(UNKNOWN)]), NO_COUNTERPARTIES, null],
+  ['while the source is away', [moved({})], valued([facts({ price: UNREACHABLE })]), NO_COUNTERPARTIES, null],
+  ['where there is no source', [moved({})], valued([facts({ price: NONE })]), NO_COUNTERPARTIES, null],
   [
     'a token without decimals',
     [moved({})],
-    appraised([facts({ price: ONE, decimals: null })]),
+    valued([facts({ price: ONE, decimals: null })]),
     NO_COUNTERPARTIES,
     'UNKNOWN_TOKEN',
   ],
   [
     'a token in a listed one’s name',
     [moved({})],
-    appraised([facts({ price: NONE, imitates: 'USDC' })]),
+    valued([facts({ price: NONE, imitates: 'USDC' })]),
     NO_COUNTERPARTIES,
     'FAKE_TOKEN',
   ],
   [
     'the same with a price: a bridged one',
     [moved({})],
-    appraised([facts({ price: ONE, imitates: 'USDC' })]),
+    valued([facts({ price: ONE, imitates: 'USDC' })]),
     NO_COUNTERPARTIES,
     null,
   ],
   [
     'a name that wants a visit',
     [moved({})],
-    appraised([facts({ price: NONE, hasPhishingText: true })]),
+    valued([facts({ price: NONE, hasPhishingText: true })]),
     NO_COUNTERPARTIES,
     'BAIT',
   ],
   [
     'a collectible with such a name',
     [collectible],
-    appraised([facts({ price: NONE, hasPhishingText: true })]),
+    valued([facts({ price: NONE, hasPhishingText: true })]),
     NO_COUNTERPARTIES,
     'BAIT',
   ],
-  ['a collectible', [collectible], appraised([facts()]), NO_COUNTERPARTIES, null],
+  ['a collectible', [collectible], valued([facts()]), NO_COUNTERPARTIES, null],
   [
     'a token for the crowd',
     [moved({}), ...crowd],
-    appraised([facts({ price: NONE })]),
+    valued([facts({ price: NONE })]),
     NO_COUNTERPARTIES,
     'MASS_TRANSFER',
   ],
   [
     'a token with a price for the crowd',
     [moved({}), ...crowd],
-    appraised([facts({ price: ONE })]),
+    valued([facts({ price: ONE })]),
     NO_COUNTERPARTIES,
     null,
   ],
-  [
-    'a token for a few',
-    [moved({}), ...crowd.slice(0, 10)],
-    appraised([facts({ price: NONE })]),
-    NO_COUNTERPARTIES,
-    null,
-  ],
+  ['a token for a few', [moved({}), ...crowd.slice(0, 10)], valued([facts({ price: NONE })]), NO_COUNTERPARTIES, null],
   [
     'bait with a crumb of something real',
     [moved({}), dollars('1')],
-    appraised([facts({ hasPhishingText: true }), dollar()]),
+    valued([facts({ hasPhishingText: true }), dollar()]),
     NO_COUNTERPARTIES,
     'BAIT',
   ],
   [
     'bait with a crumb of a coin',
-    [moved({}), coins('1')],
-    appraised([facts({ hasPhishingText: true })]),
+    [moved({}), utxos('1')],
+    valued([facts({ hasPhishingText: true })]),
     NO_COUNTERPARTIES,
     null,
   ],
-  ['dust from one who looks like somebody', [coins('1', POISONER)], appraised([]), wary, 'LOOKALIKE'],
-  [
-    'dust to one, in the vault’s name',
-    [moved({ from: WALLET, to: POISONER })],
-    appraised([facts()]),
-    wary,
-    'LOOKALIKE',
-  ],
-  ['half a cent from one', [dollars('5000', POISONER)], appraised([dollar()]), wary, 'LOOKALIKE'],
-  ['a whole dollar from one', [dollars('1000000', POISONER)], appraised([dollar()]), wary, null],
-  ['a coin from one, where there is no source', [coins('1', POISONER)], appraised([], NONE), wary, 'LOOKALIKE'],
-  ['dust from somebody who is known', [coins('1')], appraised([]), knowing, null],
-])('%s', (_name, movements, appraisal, acquaintance, expected) => {
+  ['dust from one who looks like somebody', [utxos('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
+  ['dust to one, in the vault’s name', [moved({ from: WALLET, to: POISONER })], valued([facts()]), wary, 'LOOKALIKE'],
+  ['half a cent from one', [dollars('5000', POISONER)], valued([dollar()]), wary, 'LOOKALIKE'],
+  ['a whole dollar from one', [dollars('1000000', POISONER)], valued([dollar()]), wary, null],
+  ['a coin from one, where there is no source', [utxos('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
+  ['dust from somebody who is known', [utxos('1')], valued([]), knowing, null],
+])('%s', (_name, movements, valuation, acquaintance, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
-  expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, appraisal, acquaintance)).toBe(expected);
+  expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, valuation, acquaintance)).toBe(expected);
 });
 
 test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
-  ['what came', [dollars('1500000'), coins('1000000000000000000')], appraised([dollar()]), '2501.50'],
-  [
-    'of a trade what came',
-    [moved({ from: WALLET, to: BOB }), dollars('2000000')],
-    appraised([dollar(), facts()]),
-    '2.00',
-  ],
-  ['of a payment what went', [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })], appraised([dollar()]), '1.00'],
-  ['nothing where one price is not known', [dollars('1500000'), moved({})], appraised([dollar(), facts()]), null],
-  ['nothing where nothing moved', [dollars('0')], appraised([dollar()]), null],
-])('a record is worth %s', (_name, movements, appraisal, expected) => {
+  ['what came', [dollars('1500000'), utxos('1000000000000000000')], valued([dollar()]), '2501.50'],
+  ['of a trade what came', [moved({ from: WALLET, to: BOB }), dollars('2000000')], valued([dollar(), facts()]), '2.00'],
+  ['of a payment what went', [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })], valued([dollar()]), '1.00'],
+  ['nothing where one price is not known', [dollars('1500000'), moved({})], valued([dollar(), facts()]), null],
+  ['nothing where nothing moved', [dollars('0')], valued([dollar()]), null],
+])('a record is worth %s', (_name, movements, valuation, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
-  expect(usdValueOf(changes, appraisal)?.usd ?? null).toBe(expected);
+  expect(usdValueOf(changes, valuation)?.usd ?? null).toBe(expected);
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { Balance } from '#domain/asset/balance.ts';
-import { ADJUSTMENT_REASONS, compare, ledgerLines, newBalance, nextComparisonMs } from '#domain/asset/balance.ts';
+import { ADJUSTMENT_REASONS, compare, balanceLines, newBalance, nextComparisonMs } from '#domain/asset/balance.ts';
 import type { BalanceChange } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { amount, NOON_MS } from '../cast.ts';
@@ -11,7 +11,7 @@ import { amount, NOON_MS } from '../cast.ts';
 
 const DOLLAR = { kind: 'erc20', tokenAddress: '0x3333333333333333333333333333333333333333', tokenId: null } as const;
 const POLL_MS = 1_000;
-const LOOKED_INTO_MS = 20 * POLL_MS;
+const SCANNED_MS = 20 * POLL_MS;
 const change = (asset: Pick<BalanceChange, 'kind' | 'tokenAddress' | 'tokenId'>, units: bigint): BalanceChange => ({
   ...asset,
   units: signedAmountOf(units),
@@ -28,13 +28,13 @@ test.each<[string, readonly BalanceChange[], string | null, readonly string[]]>(
   ['what came and went in the same amount', [change(NATIVE, 0n), change(DOLLAR, 0n)], null, []],
   ['coins that came for the fee alone', [change(NATIVE, 2n)], '2', []],
 ])('%s', (_name, changes, fee, expected) => {
-  expect(units(ledgerLines(changes, fee === null ? null : amount(fee)))).toEqual(expected);
+  expect(units(balanceLines(changes, fee === null ? null : amount(fee)))).toEqual(expected);
 });
 
-const at = (block: number, chainUnits: bigint, ledgerUnits: bigint, afterMs = 0) => ({
+const at = (block: number, chainUnits: bigint, recordedUnits: bigint, afterMs = 0) => ({
   blockNumber: String(block),
   chainUnits,
-  ledgerUnits,
+  recordedUnits,
   atMs: NOON_MS + afterMs,
   pollIntervalMs: POLL_MS,
   hasOpenScan: false,
@@ -61,13 +61,13 @@ test('a difference is looked into first, and nothing is changed before the time 
   const before = holding(5n, { check: agreed(3) });
   const noted = compare(before, at(9, 7n, 5n));
   expect(noted).toEqual({ ...before, ...differing(2n) });
-  expect(compare(noted, at(9, 7n, 5n, LOOKED_INTO_MS - 1))).toBe(noted);
-  expect(nextComparisonMs(noted, NOON_MS, POLL_MS)).toBe(NOON_MS + LOOKED_INTO_MS);
+  expect(compare(noted, at(9, 7n, 5n, SCANNED_MS - 1))).toBe(noted);
+  expect(nextComparisonMs(noted, NOON_MS, POLL_MS)).toBe(NOON_MS + SCANNED_MS);
 });
 
 test('it is not believed before the look came to its end, however long that takes', () => {
   const noted = holding(5n, { ...differing(2n) });
-  const late = at(9, 7n, 5n, 9 * LOOKED_INTO_MS);
+  const late = at(9, 7n, 5n, 9 * SCANNED_MS);
   expect(compare(noted, { ...late, hasOpenScan: true })).toBe(noted);
   expect(compare(noted, { ...at(9, 5n, 5n, 9), hasOpenScan: true }).difference).toBeNull();
   expect(compare(noted, late).adjustment).toMatchObject({ units: '2', reason: 'OPENING' });
@@ -75,16 +75,16 @@ test('it is not believed before the look came to its end, however long that take
 
 test('another difference is not the one that was noted: it has its own time', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
-  const other = compare(noted, at(9, 8n, 5n, LOOKED_INTO_MS));
-  expect(other.difference).toEqual({ units: '3', sinceMs: NOON_MS + LOOKED_INTO_MS, differingSinceMs: NOON_MS });
-  expect(compare(other, at(10, 8n, 5n, 2 * LOOKED_INTO_MS - 1))).toBe(other);
-  expect(compare(other, at(10, 8n, 5n, 2 * LOOKED_INTO_MS)).adjustment?.units).toBe('3');
+  const other = compare(noted, at(9, 8n, 5n, SCANNED_MS));
+  expect(other.difference).toEqual({ units: '3', sinceMs: NOON_MS + SCANNED_MS, differingSinceMs: NOON_MS });
+  expect(compare(other, at(10, 8n, 5n, 2 * SCANNED_MS - 1))).toBe(other);
+  expect(compare(other, at(10, 8n, 5n, 2 * SCANNED_MS)).adjustment?.units).toBe('3');
 });
 
 test('while transactions of its own are on their way nothing is believed for an hour; then it is, or nobody would ever know', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
   const moving = (afterMs: number) => compare(noted, { ...at(9, 7n, 5n, afterMs), isMoving: true });
-  expect(moving(LOOKED_INTO_MS)).toBe(noted);
+  expect(moving(SCANNED_MS)).toBe(noted);
   expect(moving(600 * POLL_MS - 1)).toBe(noted);
   expect(moving(600 * POLL_MS).adjustment?.units).toBe('2');
 });
@@ -97,14 +97,14 @@ test.each<[string, bigint, readonly bigint[], boolean]>([
 ])('the chain says %s', (_name, difference, revocable, isBelieved) => {
   const noted = holding(5n, { check: agreed(3), ...differing(difference) });
   const later = (afterMs: number) => compare(noted, { ...at(9, 5n + difference, 5n, afterMs), revocable });
-  expect(later(LOOKED_INTO_MS).adjustment !== null).toBe(isBelieved);
+  expect(later(SCANNED_MS).adjustment !== null).toBe(isBelieved);
   expect(later(600 * POLL_MS - 1).adjustment !== null).toBe(isBelieved);
   expect(later(600 * POLL_MS).adjustment?.units).toBe(difference.toString());
 });
 
 test('what is found meanwhile is no difference any more', () => {
   const noted = holding(7n, { check: agreed(3), ...differing(2n) });
-  const after = compare(noted, at(10, 7n, 7n, LOOKED_INTO_MS));
+  const after = compare(noted, at(10, 7n, 7n, SCANNED_MS));
   expect([after.difference, after.adjustment, after.final]).toEqual([null, null, '7']);
 });
 
@@ -117,14 +117,14 @@ test.each<[string, Partial<Balance>, bigint, string]>([
   ['as late as that, and more', { check: agreed(3), late: signedAmountOf(-1n) }, 7n, 'UNSEEN_PAYMENT'],
 ])('%s: the ledger says what the chain says, and why', (_name, differences, chainUnits, reason) => {
   const noted = holding(5n, { ...differences, ...differing(chainUnits - 5n) });
-  const after = compare(noted, at(10, chainUnits, 5n, LOOKED_INTO_MS));
+  const after = compare(noted, at(10, chainUnits, 5n, SCANNED_MS));
   expect([after.final, after.late, after.difference]).toEqual([chainUnits.toString(), '0', null]);
   expect(after.adjustment).toEqual({
     units: (chainUnits - 5n).toString(),
     reason,
     fromBlock: differences.check === null ? null : '3',
     toBlock: '10',
-    atMs: NOON_MS + LOOKED_INTO_MS,
+    atMs: NOON_MS + SCANNED_MS,
   });
 });
 
@@ -134,9 +134,9 @@ test('these are all the reasons that a history may name', () => {
 
 test('a comparison that comes late, about an older block, says nothing', () => {
   const before = holding(5n, { check: agreed(9), ...differing(2n) });
-  expect(compare(before, at(8, 7n, 5n, LOOKED_INTO_MS))).toBe(before);
+  expect(compare(before, at(8, 7n, 5n, SCANNED_MS))).toBe(before);
   // The same block once more, after everything was told, is not late.
-  expect(compare(before, at(9, 7n, 5n, LOOKED_INTO_MS)).final).toBe('7');
+  expect(compare(before, at(9, 7n, 5n, SCANNED_MS)).final).toBe('7');
 });
 
 test('what never agrees is compared less and less often, until it agrees again', () => {
@@ -145,7 +145,7 @@ test('what never agrees is compared less and less often, until it agrees again',
   for (let day = 1; day <= 5; day++) {
     const nowMs = day * 1_000_000_000;
     balance = compare(balance, { ...at(day * 10, BigInt(day), BigInt(day - 1)), atMs: nowMs });
-    balance = compare(balance, { ...at(day * 10, BigInt(day), BigInt(day - 1)), atMs: nowMs + LOOKED_INTO_MS });
+    balance = compare(balance, { ...at(day * 10, BigInt(day), BigInt(day - 1)), atMs: nowMs + SCANNED_MS });
     waits.push((nextComparisonMs(balance, nowMs, POLL_MS) - nowMs) / POLL_MS);
   }
   expect(waits).toEqual([1200, 2400, 4800, 4800, 4800]);
@@ -155,14 +155,14 @@ test('what never agrees is compared less and less often, until it agrees again',
 
 test('whatever is compared in whatever order, only an adjustment changes what there is, by exactly what it says', () => {
   const comparisons = fc.array(
-    fc.record({ block: fc.nat(20), chain: fc.nat(9), ledger: fc.nat(9), afterMs: fc.nat(90_000) }),
+    fc.record({ block: fc.nat(20), chain: fc.nat(9), storage: fc.nat(9), afterMs: fc.nat(90_000) }),
     { maxLength: 20 },
   );
   fc.assert(
     fc.property(comparisons, (all) => {
       let balance = holding(5n);
-      for (const { block, chain, ledger, afterMs } of all) {
-        const after = compare(balance, at(block, BigInt(chain), BigInt(ledger), afterMs));
+      for (const { block, chain, storage, afterMs } of all) {
+        const after = compare(balance, at(block, BigInt(chain), BigInt(storage), afterMs));
         const changed = BigInt(after.final) - BigInt(balance.final);
         const adjusted = after.adjustment === balance.adjustment ? 0n : BigInt(after.adjustment?.units ?? '0');
         expect(changed).toBe(adjusted);

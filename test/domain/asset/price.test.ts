@@ -56,4 +56,4 @@ test.each([
   [MIN_SHOWN_VALUE - 1n, '0.004999'],
   [ONE_DOLLAR / 10n ** 7n, '0.00'],
   [(ONE_DOLLAR * 1234567n) / 10n ** 6n, '1.234567'],
-])('%s is shown as %s', (worth, text) => expect(usdText(worth)).toBe(text));
+])('%s is shown as %s', (value, text) => expect(usdText(value)).toBe(text));

@@ -63,8 +63,8 @@ test('numbers and hashes do not tell two refusals apart', () => {
 
 test('a look at the mempool between two refusals does not hide the first', () => {
   const refused: TransactionEvent = { type: 'send', attempt: 1, outcome: 'refused', answer: BLACK_LIST };
-  const looked = after(unsent(), refused, missed, refused, missed, refused, missed);
-  expect([looked.stateReason, publicRejection(looked)]).toEqual(['REBROADCASTING', BLACK_LIST]);
+  const observed = after(unsent(), refused, missed, refused, missed, refused, missed);
+  expect([observed.stateReason, publicRejection(observed)]).toEqual(['REBROADCASTING', BLACK_LIST]);
 });
 
 test('a record rests once its refusals repeat, so that it looks stuck, and moves with the next other answer', () => {

@@ -67,9 +67,9 @@ test('nodes that disagree end nothing for as long as they do', () => {
   const disputed = after(after(sent(), found('away')), found('disagrees'));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, found('disagrees', { confirmations: 99 }), YEARS_LATER_MS)).toBe(disputed);
-  const away = after(disputed, found('away'));
-  expect(stand(away)).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
-  expect(stand(after(away, found('agrees')))).toEqual(['SUCCEEDED', null]);
+  const unreachable = after(disputed, found('away'));
+  expect(stand(unreachable)).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
+  expect(stand(after(unreachable, found('agrees')))).toEqual(['SUCCEEDED', null]);
 });
 
 test('what ended on the word of one node is open again when a second one contradicts, and stays when that one is away', () => {

@@ -58,8 +58,8 @@ describe('a block', () => {
   test('is news when anything of it is', () => {
     const before = transactionIn('CONFIRMING', { inclusion: inclusion({ confirmations: 1 }) });
     expect(step(before, found({ confirmations: 1 }))).toBeNull();
-    for (const news of [{ confirmations: 2 }, { blockHash: `0x${'b2'.repeat(32)}` }, { finalized: true }]) {
-      expect(step(before, found({ confirmations: 1, ...news }))?.inclusion).toMatchObject(news);
+    for (const changes of [{ confirmations: 2 }, { blockHash: `0x${'b2'.repeat(32)}` }, { finalized: true }]) {
+      expect(step(before, found({ confirmations: 1, ...changes }))?.inclusion).toMatchObject(changes);
     }
     const replaced = { ...before, attempts: [sentAttempt(), sentWith('accepted', second)] };
     expect(step(replaced, found({ hash: OTHER_HASH }))?.inclusion).toMatchObject({ hash: OTHER_HASH });

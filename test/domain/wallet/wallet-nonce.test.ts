@@ -234,18 +234,18 @@ test('where nobody gives back what it may not, there is never a gap', () => {
   fc.assert(
     fc.property(steps, (all) => {
       let book = NO_ALLOCATIONS;
-      const [gone, away] = [new Set<string>(), new Set<string>()];
+      const [gone, unreachable] = [new Set<string>(), new Set<string>()];
       for (const [what, who] of all) {
         const id = `transaction-${who}`;
         if (gone.has(id)) continue;
         if (what === 'allocate') {
           book = allocate(book, id, FRESH).book;
-          away.delete(id);
-        } else if (what === 'release' && !away.has(id)) {
+          unreachable.delete(id);
+        } else if (what === 'release' && !unreachable.has(id)) {
           const left = reserveRelease(book, id);
           book = left.book;
-          if (left.mayGo) away.add(id);
-        } else if (away.has(id)) {
+          if (left.mayGo) unreachable.add(id);
+        } else if (unreachable.has(id)) {
           book = release(book, id);
           gone.add(id);
         }

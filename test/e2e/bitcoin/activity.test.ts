@@ -4,7 +4,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
-import { report, watchableBitcoin, watchLedger } from '#local/stack/monitor.ts';
+import { report, watchableBitcoin, watchChain } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { pollUntil } from '#local/stack/poll.ts';
@@ -17,12 +17,12 @@ import { startWorld } from '../world.ts';
 const CHAIN = 'bitcoin-regtest';
 
 let node: BitcoinNode;
-let ledger: LocalBitcoinChain;
+let localChain: LocalBitcoinChain;
 let world: World;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
-  ledger = node.ledger;
+  localChain = node.chain;
   world = await startWorld({ bitcoinUrl: node.url });
 });
 afterAll(async () => {
@@ -45,12 +45,12 @@ const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
 
 test('deliveries about nothing, about others, about what waits, and about no hash credit nothing', async () => {
   const vault = await world.vault('quiet', { chains: [CHAIN] });
-  const elsewhere = ledger.fund(stranger(), BTC);
-  const lost = ledger.fund(ownOf(vault), BTC);
-  ledger.reorganise(1);
+  const elsewhere = localChain.fund(stranger(), BTC);
+  const lost = localChain.fund(ownOf(vault), BTC);
+  localChain.reorganise(1);
   for (const hash of [elsewhere, lost, 'ab'.repeat(32), 'no hash', ''])
     expect([200, 400]).toContain(await notify(hash));
-  const real = ledger.fund(ownOf(vault), 7_000n);
+  const real = localChain.fund(ownOf(vault), 7_000n);
   expect(await notify(real)).toBe(200);
   const found = await pollUntil(
     'a record',
@@ -71,23 +71,23 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   const chance = seededRandom(seed);
   const vault = await world.vault('mischief', { chains: [CHAIN] });
   const own = ownOf(vault);
-  const monitor = watchLedger(watchableBitcoin(ledger), world.stack().monitor, new FaultyMonitor(chance));
+  const monitor = watchChain(watchableBitcoin(localChain), world.stack().monitor, new FaultyMonitor(chance));
   const sent: string[] = [];
   for (let i = 0; i < 30; i++) {
-    sent.push(ledger.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
+    sent.push(localChain.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
     // Gives the monitor and the service their turn.
     await records(vault);
-    if (i === 15 || chance() < 0.2) ledger.reorganise(1 + Math.floor(chance() * 3));
+    if (i === 15 || chance() < 0.2) localChain.reorganise(1 + Math.floor(chance() * 3));
   }
   await monitor.stop();
-  ledger.mine(6);
-  const truth = sent.filter((hash) => ledger.heightOf(hash) !== null);
+  localChain.mine(6);
+  const truth = sent.filter((hash) => localChain.heightOf(hash) !== null);
   expect(truth.length).toBeLessThan(sent.length);
   const { alice } = world.people();
   const settled = await pollUntil(
     'a history that is the chain’s',
     async () => {
-      await alice.client.lookAgain(vault.id);
+      await alice.client.requestRescan(vault.id);
       const all = (await records(vault)).filter(({ chain }) => chain === CHAIN);
       const shown = new Set(all.filter(({ visible }) => visible).map(({ txHash }) => txHash));
       return shown.size === truth.length && truth.every((hash) => shown.has(hash)) ? all : null;
@@ -106,5 +106,5 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
     },
     90_000,
   );
-  expect([held.amount, held.adjustment]).toEqual([ledger.balance(own).toString(), null]);
+  expect([held.amount, held.adjustment]).toEqual([localChain.balance(own).toString(), null]);
 }, 240_000);

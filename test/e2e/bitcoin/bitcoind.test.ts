@@ -43,13 +43,13 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
   const waits = (id: string) => taken(world.people().alice, id);
   const done = (id: string) => finished(world.people().alice, id);
 
-  async function recordOf(hash: string, wanted: (record: TransactionRecord) => boolean): Promise<TransactionRecord> {
+  async function recordOf(hash: string, requested: (record: TransactionRecord) => boolean): Promise<TransactionRecord> {
     const { alice } = world.people();
-    const look = async () => {
+    const observation = async () => {
       const { transactions } = await alice.client.transactions(vault.id);
-      return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
+      return transactions.find((one) => one.txHash === hash && requested(one)) ?? null;
     };
-    return pollUntil(`the record of ${hash}`, look, 30_000);
+    return pollUntil(`the record of ${hash}`, observation, 30_000);
   }
 
   test('it mines a payment of several coins with its change, and knows the fee that the record says', async () => {
@@ -58,9 +58,9 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     await waits(id);
     await bitcoind.mine();
     const record = await done(id);
-    const paid = bitcoind.ledger.find(record.txHash ?? '');
+    const paid = bitcoind.chain.find(record.txHash ?? '');
     expect([record.state, paid?.inputs.length, paid?.outputs.length]).toEqual(['SUCCEEDED', 3, 2]);
-    expect([bitcoind.ledger.balance(to), paid?.fee.toString()]).toEqual([5n * BTC, record.feePaid]);
+    expect([bitcoind.chain.balance(to), paid?.fee.toString()]).toEqual([5n * BTC, record.feePaid]);
   });
 
   test('it relays the least that is no dust, and takes a replacement and a cancellation for what they pay', async () => {
@@ -75,12 +75,12 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
       expect((await alice.client.request('POST', `/transaction/${id}/${action}`)).status).toBe(200);
       const replaced = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
       await bitcoind.refresh();
-      const waiting = bitcoind.ledger.waiting().map(({ hash }) => hash);
+      const waiting = bitcoind.chain.waiting().map(({ hash }) => hash);
       expect([waiting, waiting.includes(first.txHash ?? '')]).toEqual([[replaced.attempts[1]?.hash], false]);
       await bitcoind.mine();
       expect((await done(id)).state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
     }
-    expect([bitcoind.ledger.balance(least), bitcoind.ledger.balance(undone)]).toEqual([330n, 0n]);
+    expect([bitcoind.chain.balance(least), bitcoind.chain.balance(undone)]).toEqual([330n, 0n]);
   });
 
   test('what a reorganisation takes back is included again, once', async () => {
@@ -92,10 +92,10 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     await bitcoind.mine();
     await reaches(world.people().alice, id, ({ state }) => state === 'CONFIRMING');
     await bitcoind.reorganise(1);
-    expect(bitcoind.ledger.balance(to)).toBe(0n);
+    expect(bitcoind.chain.balance(to)).toBe(0n);
     await bitcoind.mine(2);
     const record = await done(id);
-    expect([record.state, record.attempts.length, bitcoind.ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
+    expect([record.state, record.attempts.length, bitcoind.chain.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
   });
 
   test('a child that pays for its parent is relayed with it, and both are mined', async () => {
@@ -112,12 +112,12 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     await world.approve(id);
     const { txHash } = await waits(id);
     await bitcoind.refresh();
-    const child = bitcoind.ledger.find(txHash ?? '');
+    const child = bitcoind.chain.find(txHash ?? '');
     expect(child?.inputs.map(({ txid }) => txid)).toEqual([hash]);
     await bitcoind.mine(2);
-    expect([(await done(id)).state, bitcoind.ledger.heightOf(hash)]).toEqual([
+    expect([(await done(id)).state, bitcoind.chain.heightOf(hash)]).toEqual([
       'SUCCEEDED',
-      bitcoind.ledger.heightOf(txHash ?? ''),
+      bitcoind.chain.heightOf(txHash ?? ''),
     ]);
   });
 

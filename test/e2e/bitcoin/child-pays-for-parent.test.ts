@@ -19,15 +19,15 @@ let node: BitcoinNode;
 let world: World;
 let payer: ReadyVault;
 let paid: ReadyVault;
-let ledger: LocalBitcoinChain;
+let chain: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
-  ledger = node.ledger;
+  chain = node.chain;
   world = await startWorld({ bitcoinUrl: node.url });
   payer = await world.vault('payer', { chains: [CHAIN] });
   paid = await world.vault('paid', { chains: [CHAIN] });
-  for (let i = 0; i < 6; i++) ledger.fund(payer.addresses[CHAIN] ?? '', 2n * BTC);
+  for (let i = 0; i < 6; i++) chain.fund(payer.addresses[CHAIN] ?? '', 2n * BTC);
 });
 afterAll(async () => {
   await world.end();
@@ -43,15 +43,15 @@ async function parent(amount: bigint) {
   const { txHash } = await waits(id);
   const hash = txHash ?? '';
   await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
-  return { id, hash, sighting: await seenAs(hash, () => true) };
+  return { id, hash, observed: await seenAs(hash, () => true) };
 }
 
-function seenAs(hash: string, wanted: (record: TransactionRecord) => boolean): Promise<TransactionRecord> {
-  const look = async () => {
+function seenAs(hash: string, requested: (record: TransactionRecord) => boolean): Promise<TransactionRecord> {
+  const observation = async () => {
     const { transactions } = await world.people().alice.client.transactions(paid.id);
-    return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
+    return transactions.find((one) => one.txHash === hash && requested(one)) ?? null;
   };
-  return pollUntil(`the record of ${hash}`, look, 30_000);
+  return pollUntil(`the record of ${hash}`, observation, 30_000);
 }
 
 const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -62,10 +62,10 @@ const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => 
 
 test('it is approved as any other, spends what the parent pays, and its fee is enough for both', async () => {
   const { alice } = world.people();
-  const { hash, sighting } = await parent(BTC);
-  expect(sighting.actionsForMe).toEqual(['child-pays-for-parent']);
+  const { hash, observed } = await parent(BTC);
+  expect(observed.actionsForMe).toEqual(['child-pays-for-parent']);
   node.rates['1'] = 20;
-  const [one, again] = [await childOf(sighting.id, ONCE), await childOf(sighting.id, ONCE)];
+  const [one, again] = [await childOf(observed.id, ONCE), await childOf(observed.id, ONCE)];
   expect([one.status, again.body.id]).toEqual([201, one.body.id]);
   expect(one.body).toMatchObject({ kind: 'transfer', paysFor: hash, amount: '0', state: 'SUBMITTED', attempts: [] });
   const challenge = await alice.client.request<{ intent: { paysFor: string } }>(
@@ -74,49 +74,49 @@ test('it is approved as any other, spends what the parent pays, and its fee is e
   );
   expect(challenge.body.intent.paysFor).toBe(hash);
   const { txHash } = await waits(await world.approve(one.body.id));
-  const [mother, child] = [ledger.find(hash), ledger.find(txHash ?? '')];
+  const [mother, child] = [chain.find(hash), chain.find(txHash ?? '')];
   if (mother == null || child == null) throw new Error('both wait');
   expect([child.inputs.map(({ txid }) => txid), child.outputs.length]).toEqual([[hash], 1]);
   const [fee, size] = [mother.fee + child.fee, mother.virtualSize + child.virtualSize];
   // The fastest there is: half as much again as what everybody pays.
   expect([fee >= 30n * size, fee <= 30n * size + 4n]).toEqual([true, true]);
-  ledger.mine();
+  chain.mine();
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
   expect((await seenAs(hash, ({ state }) => state === 'SUCCEEDED')).amount).toBe(BTC.toString());
-  expect(ledger.balance(paid.addresses[CHAIN] ?? '')).toBe(BTC - child.fee);
-  expect((await childOf(sighting.id)).body.code).toBe('transaction-not-broadcast');
+  expect(chain.balance(paid.addresses[CHAIN] ?? '')).toBe(BTC - child.fee);
+  expect((await childOf(observed.id)).body.code).toBe('transaction-not-broadcast');
   delete node.rates['1'];
 });
 
 test('it can be made faster itself, and of two children one is signed', async () => {
   const { alice } = world.people();
-  const { sighting } = await parent(BTC);
-  const [one, two] = [await childOf(sighting.id), await childOf(sighting.id)];
+  const { observed } = await parent(BTC);
+  const [one, two] = [await childOf(observed.id), await childOf(observed.id)];
   await waits(await world.approve(one.body.id));
   await world.approve(two.body.id);
   const late = await finished(alice, two.body.id);
   expect([late.state, late.stateReason, late.attempts]).toEqual(['FAILED', 'PARENT_NOT_WAITING', []]);
   expect((await alice.client.request('POST', `/transaction/${one.body.id}/speed-up`)).status).toBe(200);
   await reaches(alice, one.body.id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
-  ledger.mine();
+  chain.mine();
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
 });
 
 test('a child whose parent was replaced is over, and its coins are free again', async () => {
   const { alice } = world.people();
-  const { id, sighting } = await parent(BTC);
-  const child = await childOf(sighting.id);
+  const { id, observed } = await parent(BTC);
+  const child = await childOf(observed.id);
   await waits(await world.approve(child.body.id));
   // Whoever pays takes the payment back: a replacement has to pay for what goes with it.
   node.rates['3'] = 100;
   expect((await alice.client.request('POST', `/transaction/${id}/cancel`)).status).toBe(200);
   await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   delete node.rates['3'];
-  ledger.mine();
+  chain.mine();
   const over = await finished(alice, child.body.id);
   expect([over.state, over.stateReason]).toEqual(['FAILED', 'CONFLICTED']);
   // By what the chain says now, or by the record, once it has been looked at again.
-  expect(['would-revert', 'transaction-not-broadcast']).toContain((await childOf(sighting.id)).body.code);
+  expect(['would-revert', 'transaction-not-broadcast']).toContain((await childOf(observed.id)).body.code);
 });
 
 test('nobody pays for what the vault has sent itself, for what is not there, or without the right to propose', async () => {
@@ -128,8 +128,8 @@ test('nobody pays for what the vault has sent itself, for what is not there, or 
     amount: BTC.toString(),
   });
   expect((await childOf(id)).body.code).toBe('transaction-not-broadcast');
-  const { sighting } = await parent(BTC);
-  const path = `/transaction/${sighting.id}/child-pays-for-parent`;
+  const { observed } = await parent(BTC);
+  const path = `/transaction/${observed.id}/child-pays-for-parent`;
   expect((await mallory.client.request('POST', path)).status).toBe(403);
-  ledger.mine();
+  chain.mine();
 });

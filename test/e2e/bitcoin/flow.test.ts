@@ -21,7 +21,7 @@ beforeAll(async () => {
   world = await startWorld({ bitcoinUrl: node.url });
   vault = await world.vault('treasury', { chains: [CHAIN] });
   wallet = vault.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 6; i++) node.ledger.fund(wallet, 2n * BTC);
+  for (let i = 0; i < 6; i++) node.chain.fund(wallet, 2n * BTC);
 });
 afterAll(async () => {
   await world.end();
@@ -46,14 +46,14 @@ test('a price above the cap is waited for, and the payment is made once it has f
   node.rates['3'] = 2;
   await taken(alice, id);
   delete node.rates['3'];
-  node.ledger.mine();
-  expect([(await finished(alice, id)).state, node.ledger.balance(to)]).toEqual(['SUCCEEDED', BTC]);
+  node.chain.mine();
+  expect([(await finished(alice, id)).state, node.chain.balance(to)]).toEqual(['SUCCEEDED', BTC]);
 });
 
 test('the cap of a payment of many coins follows from its size', async () => {
   const many = await world.vault('many coins', { chains: [CHAIN] });
   const own = many.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 20; i++) node.ledger.fund(own, BTC);
+  for (let i = 0; i < 20; i++) node.chain.fund(own, BTC);
   const { alice } = world.people();
   const created = await alice.client.transfer(body(stranger(), { vaultId: many.id, amount: (15n * BTC).toString() }));
   // 16 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5, at 500 satoshi.
@@ -90,19 +90,19 @@ test('a recipient who makes a replacement dear is paid for it only when a person
   expect(stopped.attempts[1]?.answer).toContain('less fees than conflicting txs');
   await speedUp();
   const paid = await reaches(alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
-  expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([paid.attempts[2]?.hash]);
-  node.ledger.mine();
-  expect([(await finished(alice, id)).state, node.ledger.balance(mallory.address)]).toEqual(['SUCCEEDED', BTC]);
+  expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([paid.attempts[2]?.hash]);
+  node.chain.mine();
+  expect([(await finished(alice, id)).state, node.chain.balance(mallory.address)]).toEqual(['SUCCEEDED', BTC]);
 });
 
 test('the smallest coins of a wallet are joined to one, as approved, and the large one is left alone', async () => {
   const scattered = await world.vault('scattered', { chains: [CHAIN] });
   const own = scattered.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 8; i++) node.ledger.fund(own, 10_000n);
-  const large = node.ledger.fund(own, 2n * BTC);
+  for (let i = 0; i < 8; i++) node.chain.fund(own, 10_000n);
+  const large = node.chain.fund(own, 2n * BTC);
   const { alice, bob } = world.people();
   const path = `/vault/${scattered.id}/consolidate`;
-  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, utxos: 7 } });
   expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
     201,
     'SUBMITTED',
@@ -118,12 +118,12 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
   await alice.client.approve(created.body.id);
   await bob.client.approve(created.body.id);
   await taken(alice, created.body.id);
-  const [waiting] = node.ledger.waiting();
+  const [waiting] = node.chain.waiting();
   expect([waiting?.inputs.length, waiting?.outputs.length]).toEqual([7, 1]);
-  node.ledger.mine();
+  node.chain.mine();
   const record = await finished(alice, created.body.id);
-  expect([record.state, node.ledger.balance(own)]).toEqual(['SUCCEEDED', 80_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
-  expect(node.ledger.spenderOf(large, 0)).toBeNull();
+  expect([record.state, node.chain.balance(own)]).toEqual(['SUCCEEDED', 80_000n + 2n * BTC - (waiting?.fee ?? 0n)]);
+  expect(node.chain.spenderOf(large, 0)).toBeNull();
 });
 
 test('no other chain has coins to join, and a wallet with one coin has nothing to join', async () => {
@@ -131,12 +131,12 @@ test('no other chain has coins to join, and a wallet with one coin has nothing t
   const path = (id: number) => `/vault/${id}/consolidate`;
   const elsewhere = await alice.client.request<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });
   expect(elsewhere.body.code).toBe('not-on-this-chain');
-  for (const coins of [1, 51, '7']) {
-    const wrong = await alice.client.request('POST', path(vault.id), { body: { chain: CHAIN, coins } });
+  for (const utxos of [1, 51, '7']) {
+    const wrong = await alice.client.request('POST', path(vault.id), { body: { chain: CHAIN, coins: utxos } });
     expect(wrong.status).toBe(400);
   }
   const tidy = await world.vault('tidy', { chains: [CHAIN] });
-  node.ledger.fund(tidy.addresses[CHAIN] ?? '', BTC);
+  node.chain.fund(tidy.addresses[CHAIN] ?? '', BTC);
   const nothing = await alice.client.request<{ code: string }>('POST', path(tidy.id), { body: { chain: CHAIN } });
   expect([nothing.status, nothing.body.code]).toEqual([422, 'insufficient-funds']);
 });

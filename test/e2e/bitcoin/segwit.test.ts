@@ -20,16 +20,16 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: string;
-let ledger: LocalBitcoinChain;
+let chain: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
-  ledger = node.ledger;
+  chain = node.chain;
   gate = await startGate(node.url);
   world = await startWorld({ bitcoinUrl: gate.url });
   vault = await world.vault('treasury', { chains: [CHAIN], bitcoinAddressType: 'p2wpkh' });
   wallet = vault.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 8; i++) ledger.fund(wallet, 2n * BTC);
+  for (let i = 0; i < 8; i++) chain.fund(wallet, 2n * BTC);
 });
 afterAll(async () => {
   await world.end();
@@ -52,15 +52,15 @@ test('one key holds ether and bitcoin: the wallet is P2WPKH, and no key of tapro
 
 test('a payment of many coins is signed coin by coin, costs what was said, and its change comes back', async () => {
   const to = stranger();
-  const before = ledger.balance(wallet);
+  const before = chain.balance(wallet);
   const id = await approved(to, 5n * BTC);
   await waits(id);
-  ledger.mine();
+  chain.mine();
   const record = await finished(world.people().alice, id);
-  const paid = ledger.find(record.txHash ?? '');
-  expect([record.state, ledger.balance(to), paid?.inputs.length]).toEqual(['SUCCEEDED', 5n * BTC, 3]);
+  const paid = chain.find(record.txHash ?? '');
+  expect([record.state, chain.balance(to), paid?.inputs.length]).toEqual(['SUCCEEDED', 5n * BTC, 3]);
   expect(paid?.fee).toBe(BigInt(record.feePaid ?? '0'));
-  expect(ledger.balance(wallet)).toBe(before - 5n * BTC - (paid?.fee ?? 0n));
+  expect(chain.balance(wallet)).toBe(before - 5n * BTC - (paid?.fee ?? 0n));
   // A signature of ECDSA is a byte or two shorter than the longest, for which the fee was worked out.
   const size = paid?.virtualSize ?? 0n;
   expect([(paid?.fee ?? 0n) >= size, (paid?.fee ?? 0n) - size < 4n]).toEqual([true, true]);
@@ -73,9 +73,9 @@ test('one that waits can be made faster, and one attempt is included', async () 
   await waits(id);
   expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const replaced = await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
-  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
-  ledger.mine();
-  expect([(await finished(alice, id)).state, ledger.balance(to)]).toEqual(['SUCCEEDED', BTC]);
+  expect(chain.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
+  chain.mine();
+  expect([(await finished(alice, id)).state, chain.balance(to)]).toEqual(['SUCCEEDED', BTC]);
 });
 
 test('a server that does not show where a coin comes from delays the signature, and a crash there loses nothing', async () => {
@@ -83,20 +83,20 @@ test('a server that does not show where a coin comes from delays the signature, 
   const to = stranger();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to, amount: BTC.toString() });
   await alice.client.approve(id);
-  const [first] = await coins();
+  const [first] = await utxos();
   const held = gate.hold(`GET /tx/${first?.txid}/hex`);
   await bob.client.approve(id);
   await held;
   await world.stack().kill();
   await world.restart();
   await waits(id);
-  ledger.mine();
+  chain.mine();
   const record = await finished(world.people().alice, id);
-  expect([record.state, record.attempts.length, ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
+  expect([record.state, record.attempts.length, chain.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
 });
 
 /** Those that suffice for a payment of one bitcoin, in the order in which they are chosen: the smallest first. */
-async function coins(): Promise<readonly { readonly txid: string; readonly value: number }[]> {
+async function utxos(): Promise<readonly { readonly txid: string; readonly value: number }[]> {
   const answer = await fetch(`${node.url}/address/${wallet}/utxo`);
   const all = (await answer.json()) as readonly { readonly txid: string; readonly value: number }[];
   const sufficient = all.filter(({ value }) => value > BTC);

@@ -25,16 +25,16 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: string;
-let ledger: LocalBitcoinChain;
+let localChain: LocalBitcoinChain;
 
 beforeAll(async () => {
   node = await startBitcoinNode();
-  ledger = node.ledger;
+  localChain = node.chain;
   gate = await startGate(node.url);
   world = await startWorld({ bitcoinUrl: gate.url });
   vault = await world.vault('treasury', { chains: [CHAIN] });
   wallet = vault.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 12; i++) ledger.fund(wallet, 2n * BTC);
+  for (let i = 0; i < 12; i++) localChain.fund(wallet, 2n * BTC);
 });
 afterAll(async () => {
   await world.end();
@@ -55,7 +55,7 @@ const done = (id: string) => finished(world.people().alice, id);
 async function paid(body: TransferBody): Promise<TransactionRecord> {
   const id = await approved(body);
   await waits(id);
-  ledger.mine();
+  localChain.mine();
   return done(id);
 }
 
@@ -70,14 +70,14 @@ test('two approvals run a transfer, and its record says what it says on every ch
     'BTC',
     8,
   ]);
-  expect(ledger.balance(to)).toBe(BTC);
-  expect(ledger.find(record.txHash ?? '')?.fee).toBe(BigInt(record.feePaid ?? '0'));
+  expect(localChain.balance(to)).toBe(BTC);
+  expect(localChain.find(record.txHash ?? '')?.fee).toBe(BigInt(record.feePaid ?? '0'));
 });
 
 test('a payment of many coins has a signature for each of them', async () => {
   const record = await paid(payment(stranger(), { amount: (5n * BTC).toString() }));
   expect(record.state).toBe('SUCCEEDED');
-  expect(ledger.find(record.txHash ?? '')?.inputs).toHaveLength(3);
+  expect(localChain.find(record.txHash ?? '')?.inputs).toHaveLength(3);
 });
 
 test('an estimate says what it then costs', async () => {
@@ -131,7 +131,7 @@ test('one rejection ends it, and nothing is ever sent', async () => {
   const { id } = await alice.client.transfer(payment(stranger()));
   await alice.client.approve(id);
   await bob.client.reject(id);
-  expect([(await done(id)).state, ledger.waiting()]).toEqual(['REJECTED', []]);
+  expect([(await done(id)).state, localChain.waiting()]).toEqual(['REJECTED', []]);
 });
 
 test.each<[string, string, object, number, string]>([
@@ -178,27 +178,27 @@ test('a crash between signature and broadcast leads to the same bytes, whether t
     if (delivered) await call.deliverSilently();
     await world.restart();
     await waits(id);
-    ledger.mine();
+    localChain.mine();
     const record = await done(id);
-    expect([record.state, record.attempts.length, ledger.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
+    expect([record.state, record.attempts.length, localChain.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
   }
 });
 
 test('payments at once never share a coin, and more than there are coins wait for their change', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] ?? '';
-  for (let i = 0; i < 3; i++) ledger.fund(from, 3n * BTC);
+  for (let i = 0; i < 3; i++) localChain.fund(from, 3n * BTC);
   const recipients = Array.from({ length: 5 }, () => stranger());
   const ids = await Promise.all(recipients.map((to) => approved(payment(to, { vaultId: fresh.id }))));
   const { alice } = world.people();
-  await pollUntil('three on their way', async () => (ledger.waiting().length === 3 ? true : null), 60_000);
+  await pollUntil('three on their way', async () => (localChain.waiting().length === 3 ? true : null), 60_000);
   const records = await Promise.all(ids.map((id) => alice.client.read(id)));
   expect(records.filter(({ stateReason }) => stateReason === 'WALLET_BUSY').length).toBeLessThanOrEqual(2);
-  ledger.mine();
-  await pollUntil('the others too', async () => (ledger.waiting().length === 2 ? true : null), 60_000);
-  ledger.mine();
+  localChain.mine();
+  await pollUntil('the others too', async () => (localChain.waiting().length === 2 ? true : null), 60_000);
+  localChain.mine();
   for (const id of ids) expect((await done(id)).state).toBe('SUCCEEDED');
-  expect(recipients.map((to) => ledger.balance(to))).toEqual(recipients.map(() => BTC));
+  expect(recipients.map((to) => localChain.balance(to))).toEqual(recipients.map(() => BTC));
 });
 
 test('one that waits can be made faster, or undone, and one attempt is included', async () => {
@@ -216,11 +216,11 @@ test('one that waits can be made faster, or undone, and one attempt is included'
       id,
       ({ attempts }) => attempts.length === 2 && attempts[1]?.outcome === 'accepted',
     );
-    expect(ledger.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
-    ledger.mine();
+    expect(localChain.waiting().map(({ hash }) => hash)).toEqual([replaced.attempts[1]?.hash]);
+    localChain.mine();
     expect((await done(id)).state).toBe(action === 'cancel' ? 'CANCELLED' : 'SUCCEEDED');
   }
-  expect([ledger.balance(kept), ledger.balance(undone)]).toEqual([BTC, 0n]);
+  expect([localChain.balance(kept), localChain.balance(undone)]).toEqual([BTC, 0n]);
 });
 
 test('bitcoin that comes in is in the history and in the balance, with who sent it', async () => {
@@ -249,14 +249,14 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
   const { alice } = world.people();
   const fresh = await world.vault('fourth', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';
-  const recordOf = (hash: string, wanted: (record: TransactionRecord) => boolean) =>
+  const recordOf = (hash: string, requested: (record: TransactionRecord) => boolean) =>
     pollUntil(
       `the record of ${hash}`,
       async () => {
         const { transactions } = await alice.client
           .request<{ transactions: readonly TransactionRecord[] }>('GET', `/vault/${fresh.id}/transactions?visible=all`)
           .then(({ body }) => body);
-        return transactions.find((one) => one.txHash === hash && wanted(one)) ?? null;
+        return transactions.find((one) => one.txHash === hash && requested(one)) ?? null;
       },
       30_000,
     );
@@ -281,7 +281,7 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
   const second = txHash ?? '';
   await report(world.stack().monitor, { txHash: second, chain: REGTEST });
   await recordOf(second, ({ state }) => state === 'BROADCAST');
-  ledger.mine();
+  localChain.mine();
   expect(await recordOf(second, ({ state }) => state === 'SUCCEEDED')).toMatchObject({
     confirmations: 1,
     visible: true,
@@ -301,13 +301,13 @@ test('a block that is reorganised away takes the payment back, and the same byte
   const to = stranger();
   const id = await approved(payment(to));
   await waits(id);
-  ledger.mine();
+  localChain.mine();
   const { txHash } = await reaches(alice, id, ({ state }) => state === 'CONFIRMING');
-  ledger.reorganise(1);
-  expect(ledger.balance(to)).toBe(0n);
-  await pollUntil('back in the mempool', async () => (ledger.waiting().length === 1 ? true : null), 60_000);
-  ledger.mine(2);
+  localChain.reorganise(1);
+  expect(localChain.balance(to)).toBe(0n);
+  await pollUntil('back in the mempool', async () => (localChain.waiting().length === 1 ? true : null), 60_000);
+  localChain.mine(2);
   const record = await done(id);
   expect([record.state, record.txHash, record.attempts.length]).toEqual(['SUCCEEDED', txHash, 1]);
-  expect(ledger.balance(to)).toBe(BTC);
+  expect(localChain.balance(to)).toBe(BTC);
 });

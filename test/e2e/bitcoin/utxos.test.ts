@@ -33,11 +33,11 @@ async function startServer() {
     const response = await fetch(`${node.url}${path}`, { method, body: method === 'GET' ? null : body });
     const text = await response.text();
     if (!one.listsFalseCoin || !path.endsWith('/utxo')) return { status: response.status, text };
-    const status = { confirmed: true, block_height: 1, block_hash: node.ledger.blockHash(1) };
-    const coins: unknown[] = JSON.parse(text);
+    const status = { confirmed: true, block_height: 1, block_hash: node.chain.blockHash(1) };
+    const utxos: unknown[] = JSON.parse(text);
     return {
       status: 200,
-      text: JSON.stringify([...coins, { txid: 'ab'.repeat(32), vout: 0, value: 500_000_000, status }]),
+      text: JSON.stringify([...utxos, { txid: 'ab'.repeat(32), vout: 0, value: 500_000_000, status }]),
     };
   };
   const listener = createServer((request, response) => {
@@ -68,46 +68,46 @@ const stand = ({ state, stateReason }: TransactionRecord) => [state, stateReason
 
 test('a payment is never composed with a coin that a server lists and that does not exist', async () => {
   const { address, pay } = await wallet('lied to');
-  const real = node.ledger.fund(address, 2n * BTC);
+  const real = node.chain.fund(address, 2n * BTC);
   server.listsFalseCoin = true;
   const to = stranger();
   const id = await pay(to);
   await taken(world.people().alice, id);
-  node.ledger.mine(2);
+  node.chain.mine(2);
   const done = await finished(world.people().alice, id);
   server.listsFalseCoin = false;
-  expect([stand(done), node.ledger.balance(to)]).toEqual([['SUCCEEDED', null], BTC]);
-  expect(node.ledger.find(done.txHash ?? '')?.inputs.map(({ txid }) => txid)).toEqual([real]);
+  expect([stand(done), node.chain.balance(to)]).toEqual([['SUCCEEDED', null], BTC]);
+  expect(node.chain.find(done.txHash ?? '')?.inputs.map(({ txid }) => txid)).toEqual([real]);
 });
 
 test('a deposit that is taken back in a deep reorganisation ends its payment once that is final, and not before', async () => {
   const { address, pay } = await wallet('robbed');
   const { alice } = world.people();
-  const deposit = node.ledger.fund(address, 2n * BTC);
-  node.ledger.mine(2);
+  const deposit = node.chain.fund(address, 2n * BTC);
+  node.chain.mine(2);
   const id = await pay(stranger());
   await taken(alice, id);
-  node.ledger.doubleSpend(3, deposit);
+  node.chain.doubleSpend(3, deposit);
   const waiting = await reaches(
     alice,
     id,
     ({ state, stateReason }) => state === 'FAILED' || stateReason === 'COIN_UNKNOWN',
   );
   expect(stand(waiting)).toEqual(['BROADCAST', 'COIN_UNKNOWN']);
-  node.ledger.mine(6);
+  node.chain.mine(6);
   expect(stand(await finished(alice, id))).toEqual(['FAILED', 'CONFLICTED']);
 });
 
 test('a person ends what nobody can tell the end of, only while that is so, and with an acknowledgement', async () => {
   const { address, pay } = await wallet('in doubt');
   const { alice, mallory } = world.people();
-  node.ledger.fund(address, 2n * BTC);
+  node.chain.fund(address, 2n * BTC);
   const id = await pay(stranger());
   await taken(alice, id);
   const end = ({ client }: typeof alice) =>
     client.request<TransactionRecord>('POST', `/transaction/${id}/cancel`, { body: { acknowledge: 'COIN_UNKNOWN' } });
   expect((await end(alice)).status).toBe(409);
-  node.ledger.reorganise(1);
+  node.chain.reorganise(1);
   const waiting = await reaches(alice, id, ({ stateReason }) => stateReason === 'COIN_UNKNOWN');
   expect(waiting.actionsForMe).toContain('end-unknown');
   expect((await end(mallory)).status).toBe(403);

@@ -203,7 +203,7 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   await notify(hash);
   const text = await receivedOf(stream, hash);
   expect(text).toContain('event: balance');
-  const place =
+  const identity =
     text
       .match(/id: (\d+)/g)
       ?.at(-1)
@@ -213,7 +213,7 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   const missed = await pay(18n);
   await notify(missed);
   await appears(missed);
-  expect(await receivedOf(await listen(place), missed)).not.toContain(hash);
+  expect(await receivedOf(await listen(identity), missed)).not.toContain(hash);
 });
 
 test('what is reported before it is mined is shown as far as it can be known, and whole with its block', async () => {
@@ -262,7 +262,7 @@ test('what no monitor has reported is found by looking again, once, and only by 
   const { alice, mallory } = world.people();
   const path = `/vault/${vault.id}/reprocess-incoming-transactions`;
   expect((await mallory.client.request('POST', path)).status).toBe(403);
-  expect(await alice.client.lookAgain(vault.id)).toEqual({ accepted: true, chains: ['anvil'] });
+  expect(await alice.client.requestRescan(vault.id)).toEqual({ accepted: true, chains: ['anvil'] });
   expect((await alice.client.request('POST', path)).status).toBe(202);
   for (const [hash, amount] of [
     [money, '31'],

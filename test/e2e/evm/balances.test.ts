@@ -12,7 +12,7 @@ import { finished, startWorld } from '../world.ts';
 
 /** What a vault says that it has is what its chain says, whoever moved it, and where it is not, that is found, told and mended. */
 
-const eventually = <T>(what: string, look: () => Promise<T | null>) => pollUntil(what, look, 30_000);
+const eventually = <T>(what: string, observation: () => Promise<T | null>) => pollUntil(what, observation, 30_000);
 
 let world: World;
 let vault: ReadyVault;
@@ -40,7 +40,7 @@ async function agreement(): Promise<readonly BalanceRecord[]> {
   const amounts = (shown: readonly BalanceRecord[]) => shown.map(({ amount }) => amount);
   const onChain = String(await reported());
   await eventually(onChain, async () => (String(amounts(await balances())) === onChain ? true : null));
-  await lookAgain();
+  await requestRescan();
   return eventually('that both agree', async () => {
     const shown = await balances();
     return shown.every((one) => one.agreement === 'agrees') ? shown : null;
@@ -52,8 +52,8 @@ async function everythingIsFinal(): Promise<void> {
   await client().mine({ blocks: 130 });
 }
 
-function lookAgain() {
-  return world.people().alice.client.lookAgain(vault.id);
+function requestRescan() {
+  return world.people().alice.client.requestRescan(vault.id);
 }
 
 async function decided(response: Promise<{ readonly id: string }>) {
@@ -66,7 +66,7 @@ async function decided(response: Promise<{ readonly id: string }>) {
 
 test('money that nobody reported is found, and what is there is what the chain says', async () => {
   await everythingIsFinal();
-  await lookAgain();
+  await requestRescan();
   const shown = await agreement();
   expect(shown.map(({ kind, amount, incoming, outgoing }) => [kind, amount, incoming, outgoing])).toEqual([
     ['native', (10n ** 18n).toString(), '0', '0'],
@@ -79,8 +79,8 @@ test('own transfers take their amount and their fee, and a call that comes to no
   const { alice } = world.people();
   const to = await world.chain.account(7);
   const order = { vaultId: vault.id, chain: 'anvil', to };
-  const coins = await decided(alice.client.transfer({ ...order, amount: '300' }));
-  expect(coins).toMatchObject({
+  const utxos = await decided(alice.client.transfer({ ...order, amount: '300' }));
+  expect(utxos).toMatchObject({
     displayType: 'SENT',
     movements: [{ kind: 'native', to, amount: '300' }],
     balanceChanges: [{ amount: '-300', asset: { tokenAddress: null } }],
@@ -97,10 +97,10 @@ test('own transfers take their amount and their fee, and a call that comes to no
   );
   expect([called.displayType, called.balanceChanges]).toEqual(['CONTRACT_INTERACTION', []]);
   const open = await balances();
-  const fees = [coins, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
+  const fees = [utxos, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
   expect(open.map(({ outgoing }) => outgoing)).toEqual([(300n + fees).toString(), '70']);
   await everythingIsFinal();
-  for (const { txHash } of [coins, tokens, called]) await report(world.stack().monitor, txHash ?? '');
+  for (const { txHash } of [utxos, tokens, called]) await report(world.stack().monitor, txHash ?? '');
   await agreement();
 });
 
@@ -124,11 +124,11 @@ test('what no transaction explains is told in the history, and made up for', asy
   // A reward, a withdrawal of a validator: the chain gives it, and nobody sends it.
   await client().setBalance({ address: getAddress(vault.address), value: before + 5_000n });
   await client().mine({ blocks: 1 });
-  await lookAgain();
+  await requestRescan();
   await eventually('that it differs', async () => ((await balances())[0]?.agreement === 'differs' ? true : null));
   const mended = await eventually('that it is mended', async () => {
-    const [coins] = await balances();
-    return coins?.agreement === 'agrees' ? coins : null;
+    const [utxos] = await balances();
+    return utxos?.agreement === 'agrees' ? utxos : null;
   });
   expect(mended.amount).toBe((before + 5_000n).toString());
   expect(mended.adjustment).toMatchObject({ amount: '5000', reason: 'UNSEEN_PAYMENT' });

@@ -142,6 +142,6 @@ function isBump(sent: Pooled, before: Pooled): boolean {
 
 function shown({ hash, from, to, nonce, gas, value, data }: Pooled) {
   const [shownNonce, shownGas, shownValue] = [nonce, gas, value].map((one) => numberToHex(one));
-  const place = { blockHash: null, blockNumber: null, transactionIndex: null };
-  return { hash, from, to, nonce: shownNonce, gas: shownGas, value: shownValue, input: data, ...place };
+  const position = { blockHash: null, blockNumber: null, transactionIndex: null };
+  return { hash, from, to, nonce: shownNonce, gas: shownGas, value: shownValue, input: data, ...position };
 }

@@ -12,7 +12,7 @@ import { finished, startWorld } from '../world.ts';
 
 /** What is worth next to nothing, or wants to be taken for something else, is in the history and not in the list (spec part 8). */
 
-const COIN = 'eip155:31337';
+const NATIVE = 'eip155:31337';
 let world: World;
 let vault: ReadyVault;
 let payer: Address;
@@ -28,7 +28,7 @@ beforeAll(async () => {
   dollar = getAddress(await world.chain.deployDollar(vault.address, 1_000_000n));
   meme = getAddress(await world.chain.deployDollar(await world.chain.account(5), 1_000_000n));
   await world.stack().stop();
-  await world.restart({ prices: { [COIN]: '2500', [`${COIN}/erc20:${dollar}`]: '1.00' } });
+  await world.restart({ prices: { [NATIVE]: '2500', [`${NATIVE}/erc20:${dollar}`]: '1.00' } });
 });
 afterAll(() => world.end());
 
@@ -38,13 +38,13 @@ async function recordOf(hash: Hex): Promise<TransactionRecord> {
   await client().waitForTransactionReceipt({ hash });
   expect(await report(world.stack().monitor, hash)).toBe(200);
   const { alice } = world.people();
-  const look = async () => {
+  const observation = async () => {
     const param = { vaultId: String(vault.id) };
     const query = { visible: 'all', limit: '100' } as const;
     const list = await unwrap(alice.client.api.vault[':vaultId'].transactions.$get({ param, query }));
     return list.transactions.find(({ txHash }) => txHash === hash) ?? null;
   };
-  return pollUntil(`a record of ${hash}`, look, 20_000);
+  return pollUntil(`a record of ${hash}`, observation, 20_000);
 }
 
 async function receive(token: Address, units: bigint): Promise<TransactionRecord> {
@@ -112,13 +112,13 @@ test('what the vault sends itself has its worth, too', async () => {
 
 test('what the vault has is worth something', async () => {
   const { alice } = world.people();
-  await alice.client.lookAgain(vault.id);
+  await alice.client.requestRescan(vault.id);
   await client().mine({ blocks: 70 });
-  const look = async () => {
+  const observation = async () => {
     const { balances } = await alice.client.balances(vault.id);
     const dollars = balances.find(({ asset }) => asset.tokenAddress === dollar);
     return dollars?.usdValue === '0.759999' && dollars.amount === '759999' ? balances : null;
   };
-  const balances = await pollUntil('the worth of all dollars', look, 30_000);
+  const balances = await pollUntil('the worth of all dollars', observation, 30_000);
   expect(balances.find(({ asset }) => asset.tokenAddress === meme)?.usdValue).toBeNull();
 });

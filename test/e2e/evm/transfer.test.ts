@@ -27,8 +27,8 @@ const setBalance = (value: bigint) =>
 
 /** Gives the vault exactly this much of a Demo Dollar, whose storage slot 1 is the map of its balances. */
 async function setTokenBalance(token: string, amount: bigint): Promise<void> {
-  const place = [{ type: 'address' }, { type: 'uint256' }] as const;
-  const index = keccak256(encodeAbiParameters(place, [getAddress(vault.address), 1n]));
+  const position = [{ type: 'address' }, { type: 'uint256' }] as const;
+  const index = keccak256(encodeAbiParameters(position, [getAddress(vault.address), 1n]));
   await anvilClient(world.chainUrl).setStorageAt({
     address: getAddress(token),
     index,
@@ -215,12 +215,12 @@ test('an operator does everything of the internal interface from a command line'
   const member = `${user}:signer,admin`;
   const vaultArguments = ['--name', 'Payroll', '--threshold', '1', '--chain', 'anvil', '--member', member, '--draft'];
   const unsaid = await admin('vault', 'create', ...vaultArguments);
-  expect([unsaid.status, unsaid.said]).toEqual([1, expect.stringContaining('--approval-mode is missing')]);
+  expect([unsaid.status, unsaid.said]).toEqual([2, expect.stringContaining('--approval-mode is missing')]);
   const mode = ['--approval-mode', 'token'];
-  const founded = await admin('vault', 'create', ...vaultArguments, ...mode, '--reference', 'payroll');
-  expect(founded.said).toContain('is trusted to count approvals');
-  expect(founded.output).toMatchObject({ name: 'Payroll', initialState: 'DRAFT', members: [{ userId: user }] });
-  const { id } = founded.output as { readonly id: number };
+  const created = await admin('vault', 'create', ...vaultArguments, ...mode, '--reference', 'payroll');
+  expect(created.said).toContain('is trusted to count approvals');
+  expect(created.output).toMatchObject({ name: 'Payroll', initialState: 'DRAFT', members: [{ userId: user }] });
+  const { id } = created.output as { readonly id: number };
   const shown = await admin('vault', 'show', '--vault', String(id));
   expect(shown.output).toMatchObject({ id, policy: { threshold: 1, signers: [user] } });
   const { bob } = world.people();
@@ -228,8 +228,18 @@ test('an operator does everything of the internal interface from a command line'
   expect(seated.output).toMatchObject({ members: [{ userId: user }, { userId: bob.id, roles: ['viewer'] }] });
   const rules = JSON.stringify({ limits: [{ chain: 'anvil', perDay: '5' }] });
   const signers = ['--signer', user, '--signer', bob.id, '--threshold', '2'];
-  const wanted = await admin('policy', 'propose', '--vault', String(id), ...signers, '--rules', rules, '--note', 'Two');
-  expect(wanted.output).toMatchObject({
+  const requested = await admin(
+    'policy',
+    'propose',
+    '--vault',
+    String(id),
+    ...signers,
+    '--rules',
+    rules,
+    '--note',
+    'Two',
+  );
+  expect(requested.output).toMatchObject({
     state: 'PENDING',
     note: 'Two',
     policy: { version: 2, threshold: 2, limits: [{ perDay: '5' }] },

@@ -143,10 +143,10 @@ test('with two nodes a count that both give is believed, and one that only one o
     pair.gate.falsify((method, [, tag]) =>
       method === 'eth_getTransactionCount' && tag === 'pending' ? { result: '0x3e8' } : undefined,
     );
-    const doubted = await pay();
-    await reaches(alice, doubted, ({ stateReason }) => stateReason === 'NONCE_UNCONFIRMED');
+    const disputed = await pay();
+    await reaches(alice, disputed, ({ stateReason }) => stateReason === 'NONCE_UNCONFIRMED');
     pair.gate.falsify(null);
-    const second = await finished(alice, doubted);
+    const second = await finished(alice, disputed);
     expect([second.state, nonceOf(second)]).toEqual(['SUCCEEDED', '2']);
   } finally {
     await pair.end();

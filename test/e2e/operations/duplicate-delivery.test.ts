@@ -28,8 +28,8 @@ beforeAll(async () => {
   bitcoin = await startBitcoinNode({ minesAtOnce: true });
   world = await startWorld({ solanaUrl: solana.url, bitcoinUrl: bitcoin.url, entry: ENTRY });
   vault = await world.vault('treasury', { chains: ['solana-local', 'bitcoin-regtest'] });
-  solana.ledger.airdrop(address(vault.addresses['solana-local'] ?? ''), 100n * SOL);
-  for (let i = 0; i < 6; i++) bitcoin.ledger.fund(vault.addresses['bitcoin-regtest'] ?? '', 2n * BTC);
+  solana.chain.airdrop(address(vault.addresses['solana-local'] ?? ''), 100n * SOL);
+  for (let i = 0; i < 6; i++) bitcoin.chain.fund(vault.addresses['bitcoin-regtest'] ?? '', 2n * BTC);
 });
 afterAll(async () => {
   await world.end();
@@ -55,13 +55,13 @@ const wallets: readonly Wallet[] = [
     chain: 'solana-local',
     recipient: solanaStranger,
     amount: SOL,
-    balance: (of) => solana.ledger.account(address(of))?.lamports ?? 0n,
+    balance: (of) => solana.chain.account(address(of))?.lamports ?? 0n,
   },
   {
     chain: 'bitcoin-regtest',
     recipient: () => bitcoinStranger(),
     amount: BTC,
-    balance: (of) => bitcoin.ledger.balance(of),
+    balance: (of) => bitcoin.chain.balance(of),
   },
 ];
 
@@ -88,7 +88,7 @@ test.each(wallets)(
 
 test('what comes in is recorded once, however often its delivery is worked on', async () => {
   const { alice } = world.people();
-  const hash = bitcoin.ledger.fund(vault.addresses['bitcoin-regtest'] ?? '', 12_345n);
+  const hash = bitcoin.chain.fund(vault.addresses['bitcoin-regtest'] ?? '', 12_345n);
   expect(await report(world.stack().monitor, { txHash: hash, chain: REGTEST })).toBe(200);
   const records = async () => {
     const { transactions } = await alice.client.transactions(vault.id);

@@ -52,7 +52,7 @@ test('whoever finds their addresses can do nothing with them', async () => {
 
 test('more co-signers than there are sign for no vault', async () => {
   const { alice } = world.people();
-  const founding = {
+  const creation = {
     name: 'Too much',
     members: [{ userId: alice.id, roles: ['signer'] }],
     threshold: 1,
@@ -63,6 +63,6 @@ test('more co-signers than there are sign for no vault', async () => {
   };
   const answer = await world
     .service()
-    .request<{ errors: { pointer: string }[] }>('POST', '/internal/vault', { body: founding });
+    .request<{ errors: { pointer: string }[] }>('POST', '/internal/vault', { body: creation });
   expect([answer.status, answer.body.errors[0]?.pointer]).toEqual([400, '/signingThreshold']);
 });

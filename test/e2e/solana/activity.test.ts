@@ -7,7 +7,7 @@ import { tokenAccountIn } from '#chains/solana/client/accounts.ts';
 import { isPublicKey, tokenAccountOf } from '#chains/solana/rules/address.ts';
 import type { TransactionRecord } from '#cli/api-client.ts';
 import { FaultyMonitor } from '#local/stack/faulty-monitor.ts';
-import { report, watchableSolana, watchLedger } from '#local/stack/monitor.ts';
+import { report, watchableSolana, watchChain } from '#local/stack/monitor.ts';
 import type { ReadyVault } from '#local/stack/provision.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { LocalSolanaChain } from '#local/solana/chain.ts';
@@ -25,14 +25,14 @@ const SOL = 1_000_000_000n;
 const CHAIN = 'solana-local';
 
 let node: SolanaNode;
-let ledger: LocalSolanaChain;
+let localChain: LocalSolanaChain;
 let world: World;
 let vault: ReadyVault;
 let wallet: Address;
 
 beforeAll(async () => {
   node = await startSolanaNode();
-  ledger = node.ledger;
+  localChain = node.chain;
   world = await startWorld({ solanaUrl: node.url });
   vault = await world.vault('treasury', { chains: [CHAIN] });
   const address = vault.addresses[CHAIN] ?? '';
@@ -59,14 +59,15 @@ const recordOf = async (hash: string) => (await records()).find(({ txHash }) => 
 const appears = (hash: string) => pollUntil(`a record of ${hash}`, () => recordOf(hash), 20_000);
 
 function pay(to: Address, amount: bigint, from = rich): string {
-  return ledger.carryOut(from, [getTransferSolInstruction({ source: createNoopSigner(from), destination: to, amount })])
-    .hash;
+  return localChain.carryOut(from, [
+    getTransferSolInstruction({ source: createNoopSigner(from), destination: to, amount }),
+  ]).hash;
 }
 
 const rich = stranger();
 
 test('SOL that comes in is in the history and in the balance, with who sent it', async () => {
-  ledger.airdrop(rich, 1_000n * SOL);
+  localChain.airdrop(rich, 1_000n * SOL);
   const hash = pay(wallet, 5n * SOL);
   expect(await notify(hash)).toBe(200);
   const record = await appears(hash);
@@ -88,12 +89,12 @@ test('SOL that comes in is in the history and in the balance, with who sent it',
 });
 
 test('tokens and an NFT come in as what they are', async () => {
-  const [token, collectible] = [newToken(ledger), newToken(ledger, 0)];
-  const minted = mintTo(ledger, token, rich, 9_000_000n);
-  mintTo(ledger, collectible, rich, 1n);
+  const [token, collectible] = [newToken(localChain), newToken(localChain, 0)];
+  const minted = mintTo(localChain, token, rich, 9_000_000n);
+  mintTo(localChain, collectible, rich, 1n);
   expect(minted).not.toBe('');
-  const paid = payTokens(ledger, token, { from: rich, to: wallet, amount: 2_000_000n });
-  const given = payTokens(ledger, collectible, { from: rich, to: wallet, amount: 1n, decimals: 0 });
+  const paid = payTokens(localChain, token, { from: rich, to: wallet, amount: 2_000_000n });
+  const given = payTokens(localChain, collectible, { from: rich, to: wallet, amount: 1n, decimals: 0 });
   for (const hash of [paid, given]) expect(await notify(hash)).toBe(200);
   expect(await appears(paid)).toMatchObject({
     displayType: 'RECEIVED',
@@ -106,8 +107,8 @@ test('tokens and an NFT come in as what they are', async () => {
 });
 
 test('what comes out of nothing is minted, and does not pass for a payment of somebody', async () => {
-  const collectible = newToken(ledger, 0);
-  const hash = mintTo(ledger, collectible, wallet, 1n);
+  const collectible = newToken(localChain, 0);
+  const hash = mintTo(localChain, collectible, wallet, 1n);
   await notify(hash);
   expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
 });
@@ -137,13 +138,13 @@ test('the vault’s own payment is the same record, not a second one', async () 
 });
 
 test('what nobody has reported is found by asking again, tokens among it', async () => {
-  const token = newToken(ledger);
-  mintTo(ledger, token, rich, 9_000_000n);
-  payTokens(ledger, token, { from: rich, to: wallet, amount: 1n });
+  const token = newToken(localChain);
+  mintTo(localChain, token, rich, 9_000_000n);
+  payTokens(localChain, token, { from: rich, to: wallet, amount: 1n });
   // The second one names only the token account.
-  const hashes = [pay(wallet, 2n * SOL), payTokens(ledger, token, { from: rich, to: wallet, amount: 3_000_000n })];
+  const hashes = [pay(wallet, 2n * SOL), payTokens(localChain, token, { from: rich, to: wallet, amount: 3_000_000n })];
   const { alice } = world.people();
-  await alice.client.lookAgain(vault.id);
+  await alice.client.requestRescan(vault.id);
   for (const hash of hashes) await appears(hash);
 });
 
@@ -153,21 +154,21 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
   const chance = seededRandom(seed);
   const fresh = await world.vault('mischief', { chains: [CHAIN] });
   const address = fresh.addresses[CHAIN] as Address;
-  const token = newToken(ledger);
-  mintTo(ledger, token, rich, 10n ** 12n);
-  const monitor = watchLedger(watchableSolana(ledger), world.stack().monitor, new FaultyMonitor(chance));
+  const token = newToken(localChain);
+  mintTo(localChain, token, rich, 10n ** 12n);
+  const monitor = watchChain(watchableSolana(localChain), world.stack().monitor, new FaultyMonitor(chance));
   const hashes: string[] = [];
   for (let i = 0; i < 25; i++) {
     const amount = BigInt(1 + Math.floor(chance() * 1_000));
     const paysTokens = chance() < 0.4;
     hashes.push(
-      paysTokens ? payTokens(ledger, token, { from: rich, to: address, amount }) : pay(address, 890_880n + amount),
+      paysTokens ? payTokens(localChain, token, { from: rich, to: address, amount }) : pay(address, 890_880n + amount),
     );
   }
   await monitor.stop();
   const { alice } = world.people();
   const all = async () => {
-    await alice.client.lookAgain(fresh.id);
+    await alice.client.requestRescan(fresh.id);
     const found = (await records(fresh)).filter(({ chain }) => chain === CHAIN).map(({ txHash }) => txHash);
     return found.length >= hashes.length ? found : null;
   };
@@ -183,8 +184,8 @@ test('whatever the monitor loses, doubles and delays, in the end there is exactl
     30_000,
   );
   const of = (tokenAddress: string | null) => held.find(({ asset }) => asset.tokenAddress === tokenAddress)?.amount;
-  expect(of(null)).toBe((ledger.account(address)?.lamports ?? 0n).toString());
-  const account = tokenAccountIn(ledger.account(tokenAccountOf(address, token)));
+  expect(of(null)).toBe((localChain.account(address)?.lamports ?? 0n).toString());
+  const account = tokenAccountIn(localChain.account(tokenAccountOf(address, token)));
   expect(of(token)).toBe((account?.units ?? 0n).toString());
   expect(held.filter(({ adjustment }) => adjustment !== null)).toEqual([]);
 }, 120_000);

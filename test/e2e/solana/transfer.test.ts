@@ -27,18 +27,18 @@ let gate: Gate;
 let world: World;
 let vault: ReadyVault;
 let wallet: Address;
-let ledger: LocalSolanaChain;
+let localChain: LocalSolanaChain;
 
 beforeAll(async () => {
   node = await startSolanaNode();
-  ledger = node.ledger;
+  localChain = node.chain;
   gate = await startGate(node.url);
   world = await startWorld({ solanaUrl: gate.url });
   vault = await world.vault('treasury', { chains: [CHAIN] });
   const address = vault.addresses[CHAIN] ?? '';
   if (!isPublicKey(address)) throw new Error('the wallet has an address');
   wallet = address;
-  ledger.airdrop(wallet, 100n * SOL);
+  localChain.airdrop(wallet, 100n * SOL);
 });
 afterAll(async () => {
   await world.end();
@@ -46,7 +46,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-const balance = (of: Address) => ledger.account(of)?.lamports ?? 0n;
+const balance = (of: Address) => localChain.account(of)?.lamports ?? 0n;
 
 function payment(to: Address, differences: Partial<TransferBody> = {}): TransferBody {
   return { vaultId: vault.id, chain: CHAIN, to, amount: SOL.toString(), ...differences };
@@ -73,7 +73,7 @@ test('two approvals run a transfer, and its record says what it says on every ch
     'SOL',
     9,
   ]);
-  expect(ledger.entry(record.txHash ?? '')?.error).toBeNull();
+  expect(localChain.entry(record.txHash ?? '')?.error).toBeNull();
   expect(BigInt(record.feePaid ?? '0')).toBeGreaterThanOrEqual(5_000n);
 });
 
@@ -82,7 +82,7 @@ test('approvals may take as long as they like: what a blockhash lives for counts
   const to = stranger();
   const { id } = await alice.client.transfer(payment(to));
   await alice.client.approve(id);
-  ledger.advance(10_000n);
+  localChain.advance(10_000n);
   await bob.client.approve(id);
   expect((await done(id)).state).toBe('SUCCEEDED');
   expect(balance(to)).toBe(SOL);
@@ -90,8 +90,8 @@ test('approvals may take as long as they like: what a blockhash lives for counts
 
 test('tokens arrive at a wallet that never had any, and the estimate has told what its account costs', async () => {
   const { alice } = world.people();
-  const mint = newToken(ledger);
-  mintTo(ledger, mint, wallet, 5_000_000n);
+  const mint = newToken(localChain);
+  mintTo(localChain, mint, wallet, 5_000_000n);
   const to = stranger();
   const body = payment(to, { tokenAddress: mint, amount: '1500000' });
   const { vaultId, chain, amount, tokenAddress } = body;
@@ -115,7 +115,7 @@ test('a memo is shown to the signers and written into the chain', async () => {
   const id = await approved(payment(to, { memo: '104729' }));
   const record = await done(id);
   expect([record.state, record.memo]).toEqual(['SUCCEEDED', '104729']);
-  expect(ledger.entry(record.txHash ?? '')?.logs.join()).toContain('104729');
+  expect(localChain.entry(record.txHash ?? '')?.logs.join()).toContain('104729');
   const unreadable = await alice.client.request<{ errors: readonly { code: string }[] }>(
     'POST',
     '/transaction/transfer',
@@ -144,7 +144,7 @@ test('an address of a program is paid only where the request acknowledges it, an
 
 test('a message is signed for the wallet and ends without a transaction', async () => {
   const { alice, bob } = world.people();
-  const sent = ledger.naming(wallet).length;
+  const sent = localChain.naming(wallet).length;
   const created = await alice.client.request<TransactionRecord>('POST', '/transaction/message', {
     body: { vaultId: vault.id, chain: CHAIN, message: 'Sign in to example.com' },
   });
@@ -169,16 +169,16 @@ test('a message is signed for the wallet and ends without a transaction', async 
   const verdict = (json: typeof claim) => unwrap(alice.client.api.transaction.message.verify.$post({ json }));
   expect(await verdict(claim)).toMatchObject({ valid: true, format: 'solana-offchain' });
   expect(await verdict({ ...claim, message: 'Sign in to example.org' })).toMatchObject({ valid: false });
-  expect(ledger.naming(wallet).length).toBe(sent);
+  expect(localChain.naming(wallet).length).toBe(sent);
 });
 
 test('one rejection ends it, and nothing is ever sent', async () => {
   const { alice, bob } = world.people();
-  const sent = ledger.naming(wallet).length;
+  const sent = localChain.naming(wallet).length;
   const { id } = await alice.client.transfer(payment(stranger()));
   await alice.client.approve(id);
   await bob.client.reject(id);
-  expect([(await done(id)).state, ledger.naming(wallet).length]).toEqual(['REJECTED', sent]);
+  expect([(await done(id)).state, localChain.naming(wallet).length]).toEqual(['REJECTED', sent]);
 });
 
 test.each<[string, string, object, number, string]>([
@@ -218,9 +218,9 @@ test.each<[string, string, object, number, string]>([
 
 test('programs, mints and tokens of Token-2022 are refused by their names', async () => {
   const { alice } = world.people();
-  const mint = newToken(ledger);
+  const mint = newToken(localChain);
   const newer = stranger();
-  ledger.put(account(newer, new Uint8Array(82), 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address));
+  localChain.put(account(newer, new Uint8Array(82), 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb' as Address));
   const request = async (body: TransferBody) =>
     (await alice.client.request<{ detail: string }>('POST', '/transaction/transfer', { body })).body.detail;
   expect(await request(payment('TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA' as Address))).toMatch(/program|no wallet/);
@@ -231,7 +231,7 @@ test('programs, mints and tokens of Token-2022 are refused by their names', asyn
 test('bytes that never arrived in their time are signed again, and it is paid once', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] as Address;
-  ledger.airdrop(from, 10n * SOL);
+  localChain.airdrop(from, 10n * SOL);
   const { alice, bob } = world.people();
   const to = stranger();
   const { id } = await alice.client.transfer(payment(to, { vaultId: fresh.id }));
@@ -239,7 +239,7 @@ test('bytes that never arrived in their time are signed again, and it is paid on
   const held = gate.hold('sendTransaction');
   await bob.client.approve(id);
   const call = await held;
-  ledger.advance(151n);
+  localChain.advance(151n);
   // The leader drops it: its blockhash is too old by now.
   await call.deliver();
   const record = await done(id);
@@ -308,7 +308,7 @@ test('what is carried out while a faster one is wanted is told so, and nothing m
   const pricing = gate.hold('getRecentPrioritizationFees');
   expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const call = await pricing;
-  ledger.send(new Uint8Array(Buffer.from(wire, 'base64')));
+  localChain.send(new Uint8Array(Buffer.from(wire, 'base64')));
   await call.deliver();
   const record = await done(id);
   expect([record.state, record.attempts.length, balance(to)]).toEqual(['SUCCEEDED', 1, SOL]);

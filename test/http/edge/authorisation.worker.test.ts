@@ -101,7 +101,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
-  'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', coins: 5 },
+  'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', utxos: 5 },
   'POST /vault/:vaultId/policy-change': { threshold: 1 },
   'POST /session/access-token': { name: 'new' },
   'PATCH /personal-access-token/:id': { name: 'renamed' },
@@ -152,7 +152,7 @@ async function tried(line: string, person: Person) {
   const { token } = await anotherToken(person);
   const spare = line.includes(':id') ? await anotherToken(treasury.alice) : null;
   const transaction = line.includes(':txId') ? await proposed(treasury) : null;
-  const change = line.includes(':changeId') ? await policyWanted(treasury) : null;
+  const change = line.includes(':changeId') ? await requestedPolicy(treasury) : null;
   const subscription = line.includes(':subscriptionId') ? await subscribed(treasury.alice) : null;
   const of = line.startsWith('POST /user/me/') ? treasury.alice : treasury.bob;
   const reset = line.includes(':resetId') ? await asService(`POST /internal/user/${of.id}/credential-reset`) : null;
@@ -166,10 +166,10 @@ async function tried(line: string, person: Person) {
     .replace(':id', spare?.token.slice(12, 28) ?? '');
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
-  const place = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
+  const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
   // Its reader names the nonce that co-signers sign.
   const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
-  return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...place, ...body } }) });
+  return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
 
 async function subscribed(person: Person): Promise<string> {
@@ -188,14 +188,14 @@ async function proposed(treasury: Treasury) {
 }
 
 /** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
-async function policyWanted(treasury: Treasury): Promise<string> {
+async function requestedPolicy(treasury: Treasury): Promise<string> {
   const { token } = await anotherToken(world.usher);
   const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token });
   for (const { id, state } of pending.body['policyChanges']) {
     if (state === 'PENDING') await call(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
   }
-  const wanted = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
-  return wanted.body['id'];
+  const requested = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
+  return requested.body['id'];
 }
 
 /** Everything that is no credential, or no longer one: what to send, and the code that it gets. */
@@ -251,7 +251,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
 test('what is no credential, or no longer one, opens no route to anybody', async () => {
   const { treasury, members, neighbour, stranger } = world;
   const transaction = await proposed(treasury);
-  const change = await policyWanted(treasury);
+  const change = await requestedPolicy(treasury);
   const before = await stored(treasury);
   const spare = await anotherToken(treasury.alice);
   let cells = 0;
@@ -264,9 +264,9 @@ test('what is no credential, or no longer one, opens no route to anybody', async
           .replace(':changeId', change)
           .replace(':version', '2')
           .replace(':id', spare.token.slice(12, 28));
-        const place =
+        const position =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
-        const body = BODIES[line] === undefined ? {} : { body: { ...place, ...BODIES[line] } };
+        const body = BODIES[line] === undefined ? {} : { body: { ...position, ...BODIES[line] } };
         // Who tries too often is held off by address; here each trial comes from another one.
         const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
         const answer = await call(filled, { headers: { ...headers, ...from }, ...body });

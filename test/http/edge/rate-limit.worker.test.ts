@@ -103,7 +103,7 @@ test('of a thousand writes at once exactly ten pass, and exactly ten transfers a
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, () => call('POST /transaction/transfer', { token: alice.token, body })),
   );
-  const count = (wanted: number) => answers.filter(({ status }) => status === wanted).length;
+  const count = (requested: number) => answers.filter(({ status }) => status === requested).length;
   expect([count(201), count(429)]).toEqual([10, 990]);
   const list = await call(`GET /vault/${treasury.id}/transactions?limit=100`, { token: treasury.victor.token });
   expect(list.body['transactions']).toHaveLength(10);

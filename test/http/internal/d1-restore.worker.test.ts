@@ -32,7 +32,7 @@ async function directoryOf({ id }: Pick<Treasury, 'id'>) {
   return Promise.all([query, members, wallets].map(async (one) => (await database(one, id)).results));
 }
 
-async function founding(name: string) {
+async function creation(name: string) {
   const { id } = await enter('trent');
   const terms = { members: [{ userId: id, roles: ['signer'] }], threshold: 1, approvalMode: 'token' } as const;
   const body = { name, reference: `acme/${name}`, initialState: 'SUBMITTED', chains: ['anvil'], ...terms };
@@ -66,7 +66,7 @@ test('nobody who founds a vault is given one that is there already', async () =>
   const before = await Promise.all([lost, alsoLost].map(directoryOf));
   await forget(alsoLost);
   await forget(lost);
-  const found = await founding('third');
+  const found = await creation('third');
   const { status, body } = await found();
   expect([status, body['name'], body['members'].length]).toEqual([201, 'third', 1]);
   expect(body['id']).toBe(alsoLost.id + 1);
@@ -77,7 +77,7 @@ test('nobody who founds a vault is given one that is there already', async () =>
 
 test('a founding that is asked for again finds the vault that it made before D1 was set back', async () => {
   const other = await settledTreasury();
-  const found = await founding('fourth');
+  const found = await creation('fourth');
   const { body } = await found();
   await forget(other);
   expect((await found()).body['id']).toBe(body['id']);
@@ -89,7 +89,7 @@ test('a number that somebody else was given meanwhile goes back to the vault tha
   await forget(treasury);
   // Whoever founded it died before the object was asked.
   await database('INSERT INTO vaults (name, reference, created_at_ms) VALUES (?, ?, ?)', 'Other', 'acme/other', 1);
-  const found = await founding('other');
+  const found = await creation('other');
   const { body } = await found();
   expect(body['id']).not.toBe(treasury.id);
   expect(await directoryOf(treasury)).toEqual(before);

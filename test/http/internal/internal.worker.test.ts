@@ -200,10 +200,10 @@ test('whoever is told an address finds it in the directory: money that is sent t
   const members = [{ userId: trent.id, roles: ['signer'] }];
   const approvalMode = 'token';
   const terms = { name: 'New', members, threshold: 1, approvalMode, initialState: 'SUBMITTED', chains: ['anvil'] };
-  const { body: founded } = await asService('POST /internal/vault', terms);
+  const { body: created } = await asService('POST /internal/vault', terms);
   const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
   if (keyId === null) throw new Error('the key id must parse');
-  const vault = coordinator.VAULT.getByName(`vault:${founded['id']}`);
+  const vault = coordinator.VAULT.getByName(`vault:${created['id']}`);
   // What the foundation has left to do is done; the next alarm is not before a tenth of a second.
   await runDurableObjectAlarm(vault);
   await vault.recordKey({
@@ -213,10 +213,10 @@ test('whoever is told an address finds it in the directory: money that is sent t
     publicShares: {},
     addresses: { anvil: address },
   });
-  const { body } = await asService(`GET /internal/vault/${founded['id']}`);
+  const { body } = await asService(`GET /internal/vault/${created['id']}`);
   expect(body['wallets']).toEqual([{ chain: 'anvil', address }]);
   const directory = coordinator.DB.prepare('SELECT vault_id FROM wallets WHERE chain = ? AND address = ?');
-  expect(await directory.bind('anvil', address).first()).toEqual({ vault_id: founded['id'] });
+  expect(await directory.bind('anvil', address).first()).toEqual({ vault_id: created['id'] });
 });
 
 test('what is asked of a vault or person that does not exist is 404', async () => {

@@ -11,8 +11,8 @@ afterEach(() => {
 
 /** Who tries too often is held off by address: each route is tried from one of its own. */
 function request(line: string, options: RequestOptions = {}): Promise<Answer> {
-  const place = ROUTES.map(lineOf).indexOf(line) + 1;
-  return askFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${place}`, ...options.headers } });
+  const position = ROUTES.map(lineOf).indexOf(line) + 1;
+  return askFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${position}`, ...options.headers } });
 }
 
 /** A line and a body that a route would take from somebody who may. */
@@ -32,9 +32,9 @@ const OTHERS: readonly string[] = ['anyone', 'service', 'monitor'];
 const withToken = ROUTES.filter(({ access }) => !OTHERS.includes(access));
 const internal = ROUTES.filter(({ access }) => access === 'service');
 
-function flipped(token: string, place: number): string {
-  const other = token.at(place) === 'A' ? 'B' : 'A';
-  const at = place < 0 ? token.length + place : place;
+function flipped(token: string, position: number): string {
+  const other = token.at(position) === 'A' ? 'B' : 'A';
+  const at = position < 0 ? token.length + position : position;
   return token.slice(0, at) + other + token.slice(at + 1);
 }
 

@@ -248,12 +248,12 @@ test('a withdrawn value is withdrawn for every request that begins after the ans
   await Promise.all(before);
 });
 
-let places = 0;
+let positions = 0;
 
 /** Who tries too often with what is no token is held off by address: this is every time another one. */
 async function meFromElsewhere(token: string): Promise<number> {
-  places += 1;
-  const headers = { 'cf-connecting-ip': `198.51.${Math.floor(places / 250) % 250}.${places % 250}` };
+  positions += 1;
+  const headers = { 'cf-connecting-ip': `198.51.${Math.floor(positions / 250) % 250}.${positions % 250}` };
   return (await call('GET /user/me', { token, headers })).status;
 }
 

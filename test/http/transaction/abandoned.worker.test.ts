@@ -37,7 +37,7 @@ async function signedPayment() {
       const asset = { kind: 'native' as const, tokenAddress: null, tokenId: null };
       const movements = [{ uid: 'top', ...asset, from: WALLET, to: RECIPIENT, amount: amountOf(1000n) }];
       const seen = { hash: HASH, signer: WALLET, fee: amountOf(1n), block, movements };
-      return vault.recordActivity({ chain: 'anvil', hash: HASH, seen, appraisal: UNPRICED });
+      return vault.recordActivity({ chain: 'anvil', hash: HASH, seen, valuation: UNPRICED });
     },
   };
 }

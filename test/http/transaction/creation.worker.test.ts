@@ -179,15 +179,15 @@ test('every bad field is named by its pointer, and nothing is stored', async () 
 test('an allowance of nothing takes an earlier one back, and calldata may be in capitals', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
-  const place = { vaultId: treasury.id, chain: 'anvil' };
+  const position = { vaultId: treasury.id, chain: 'anvil' };
   const none = await call('POST /transaction/erc20-approve', {
     token,
-    body: { ...place, ...BODIES['erc20-approve'], amount: '0' },
+    body: { ...position, ...BODIES['erc20-approve'], amount: '0' },
   });
   expect([none.status, none.body['amount']]).toEqual([201, '0']);
   const loud = await call('POST /transaction/contract-interaction', {
     token,
-    body: { ...place, to: TOKEN, data: '0xD0E30DB0', value: '1' },
+    body: { ...position, to: TOKEN, data: '0xD0E30DB0', value: '1' },
   });
   expect([loud.status, loud.body['data'], loud.body['call'].standard]).toEqual([201, '0xd0e30db0', 'WETH9']);
 });
@@ -206,11 +206,11 @@ test('one key for two endpoints is a mistake, even with one and the same body', 
   const treasury = await foundTreasury();
   const { token } = await anotherToken(treasury.alice);
   const headers = { 'idempotency-key': 'key-2' };
-  const place = { vaultId: treasury.id, chain: 'anvil' };
-  await call('POST /transaction/message', { token, body: { ...place, message: 'hello' }, headers });
+  const position = { vaultId: treasury.id, chain: 'anvil' };
+  await call('POST /transaction/message', { token, body: { ...position, message: 'hello' }, headers });
   const other = await call('POST /transaction/erc20-approve', {
     token,
-    body: { ...place, ...BODIES['erc20-approve'] },
+    body: { ...position, ...BODIES['erc20-approve'] },
     headers,
   });
   expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);

@@ -267,7 +267,7 @@ test('a voice beside a change of the policy counts by the policy that is in forc
 test('a vault is founded with its devices: no token has ever decided in it', async () => {
   const alice = await enter('alice');
   const device = ScriptDevice.create();
-  const founding = {
+  const creation = {
     name: 'Cold',
     members: [{ userId: alice.id, roles: ['signer', 'initiator'] }],
     threshold: 1,
@@ -275,21 +275,21 @@ test('a vault is founded with its devices: no token has ever decided in it', asy
     chains: ['anvil'],
     approvalMode: 'device',
   };
-  const mute = await asService('POST /internal/vault', founding);
+  const mute = await asService('POST /internal/vault', creation);
   expect([mute.status, mute.body['errors'][0].pointer]).toEqual([400, '/approvalMode']);
   const mallorys = ScriptDevice.create().enrolment((await enter('mallory')).id);
-  const strange = await asService('POST /internal/vault', { ...founding, devices: [mallorys] });
+  const strange = await asService('POST /internal/vault', { ...creation, devices: [mallorys] });
   expect([strange.status, strange.body['errors'][0].pointer]).toEqual([400, '/devices']);
   const devices = [device.enrolment(alice.id)];
   // The co-signers are away here, and the policy would name their keys.
-  const unpinned = await asService('POST /internal/vault', { ...founding, devices, reference: 'unpinned' });
+  const unpinned = await asService('POST /internal/vault', { ...creation, devices, reference: 'unpinned' });
   expect([unpinned.status, unpinned.body['code']]).toEqual([503, 'unavailable']);
   expect(unpinned.headers.get('retry-after')).not.toBeNull();
   const cosigners = [1, 2, 3].map((index) => ({ index, signing: `${index}a`.repeat(32) }));
-  const pinned = await asService('POST /internal/vault', { ...founding, devices, cosigners });
+  const pinned = await asService('POST /internal/vault', { ...creation, devices, cosigners });
   expect([pinned.status, pinned.body['policy'].cosigners]).toEqual([201, cosigners]);
-  const founded = await asService('POST /internal/vault', { ...founding, devices, cosigners: null });
-  expect([founded.status, founded.body['policy']]).toMatchObject([
+  const opened = await asService('POST /internal/vault', { ...creation, devices, cosigners: null });
+  expect([opened.status, opened.body['policy']]).toMatchObject([
     201,
     { version: 1, approvalMode: 'device', devices: [{ userId: alice.id }], cosigners: null },
   ]);
@@ -298,7 +298,7 @@ test('a vault is founded with its devices: no token has ever decided in it', asy
     cosigners.toReversed(),
     cosigners.map((one) => ({ ...one, signing: '1a'.repeat(32) })),
   ]) {
-    const refusedFor = await asService('POST /internal/vault', { ...founding, devices, cosigners: wrong });
+    const refusedFor = await asService('POST /internal/vault', { ...creation, devices, cosigners: wrong });
     expect([refusedFor.status, refusedFor.body['errors'][0].pointer]).toEqual([400, '/cosigners']);
   }
 });

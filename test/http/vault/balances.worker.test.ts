@@ -21,7 +21,7 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
   });
   const block = { number: '3', hash: '0xb3', confirmations: 1, isFinal: false };
   const seen = { hash, signer: RECIPIENT, fee: amountOf(1n), block, movements };
-  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
 }
 
 test('a new wallet has nothing, and nobody has compared it yet', async () => {
@@ -81,7 +81,7 @@ test('what is called final before the deposit that it came from does not contrad
     const movement = { uid: 'top', kind: 'native' as const, tokenAddress: null, tokenId: null };
     const movements = [{ ...movement, from, to, amount: amountOf(amount) }];
     const seen = { hash, signer: from, fee: amountOf(1n), block, movements };
-    return vault.recordActivity({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+    return vault.recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
   };
   const shown = async () => {
     const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.alice.token });
@@ -90,11 +90,11 @@ test('what is called final before the deposit that it came from does not contrad
   };
   await happens('0xa', { block: 3, isFinal: false, from: RECIPIENT, to: WALLET, amount: 7n });
   await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
-  const coins = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
+  const utxos = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
   const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
-  await vault.recordHoldings({ chain: 'anvil', assets: [coins], held, hasOpenScan: false });
+  await vault.recordHoldings({ chain: 'anvil', assets: [utxos], held, hasOpenScan: false });
   expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
-  await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, appraisal: null });
+  await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, valuation: null });
   expect(await shown()).toEqual(['0', '0', '0', 'differs']);
 });
 

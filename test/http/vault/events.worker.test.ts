@@ -96,7 +96,7 @@ async function receives(treasury: Treasury, hash: string, { isGone = false } = {
       },
     ],
   };
-  const report = { chain: 'anvil', hash, seen: isGone ? null : seen, appraisal: UNPRICED };
+  const report = { chain: 'anvil', hash, seen: isGone ? null : seen, valuation: UNPRICED };
   await vaultStub(coordinator, vaultId).recordActivity(report);
 }
 

@@ -37,12 +37,12 @@ async function expired(): Promise<Treasury> {
 test('two signers of before renew the mandate of a policy that asks for three, and the policy stays', async () => {
   const treasury = await expired();
   const before = await policies(treasury);
-  const wanted = await renew(treasury, treasury.alice, '2', { note: 'co-signer 3 was away' });
-  expect(wanted.status).toBe(201);
-  expect(wanted.body).toMatchObject({ state: 'PENDING', renewsVersion: 2, requiredApprovals: 2 });
-  expect(wanted.body['policy'].hash).toBe(before[0]?.policy.hash);
-  expect(wanted.body['actionsForMe']).toEqual(['approve', 'reject', 'cancel']);
-  const id: string = wanted.body['id'];
+  const requested = await renew(treasury, treasury.alice, '2', { note: 'co-signer 3 was away' });
+  expect(requested.status).toBe(201);
+  expect(requested.body).toMatchObject({ state: 'PENDING', renewsVersion: 2, requiredApprovals: 2 });
+  expect(requested.body['policy'].hash).toBe(before[0]?.policy.hash);
+  expect(requested.body['actionsForMe']).toEqual(['approve', 'reject', 'cancel']);
+  const id: string = requested.body['id'];
   expect((await renew(treasury, treasury.bob, '2')).body['id']).toBe(id);
   const path = `/vault/${treasury.id}/policy-change/${id}`;
   const read = await request(treasury.victor, `GET ${path}`);

@@ -100,7 +100,7 @@ test('one transaction moves at most its limit, by whatever way it goes', async (
   expect((await pay(treasury)).status).toBe(201);
   const over = await pay(treasury, { amount: '1001' });
   expect([...code(over), over.body['breach'].rule]).toEqual([422, 'policy-forbids', 'per-transaction']);
-  const place = { vaultId: treasury.id, chain: 'anvil' };
+  const position = { vaultId: treasury.id, chain: 'anvil' };
   const approveCall = `0x095ea7b3${RECIPIENT.slice(2).padStart(64, '0')}${(51).toString(16).padStart(64, '0')}`;
   const tries: readonly (readonly [string, object])[] = [
     ['erc20-approve', { tokenAddress: TOKEN, spender: RECIPIENT, amount: '51' }],
@@ -110,7 +110,7 @@ test('one transaction moves at most its limit, by whatever way it goes', async (
   ];
   for (const [kind, body] of tries) {
     const { token } = await anotherToken(treasury.alice);
-    const answer = await call(`POST /transaction/${kind}`, { token, body: { ...place, ...body } });
+    const answer = await call(`POST /transaction/${kind}`, { token, body: { ...position, ...body } });
     expect([kind, ...code(answer)]).toEqual([kind, 422, 'policy-forbids']);
   }
 });

@@ -76,17 +76,17 @@ test('nothing changes before enough signers have agreed, and then everything at 
 
 test('neither an operator nor an admin nor one signer changes who decides', async () => {
   const treasury = await foundTreasury();
-  const wanted = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
-  expect([wanted.status, wanted.body['createdBy'], wanted.body['actionsForMe']]).toEqual([201, null, []]);
+  const requested = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
+  expect([requested.status, requested.body['createdBy'], requested.body['actionsForMe']]).toEqual([201, null, []]);
   const { token } = treasury.victor;
   expect(code(await propose(treasury, { threshold: 1 }, treasury.victor))).toEqual([403, 'forbidden']);
   for (const decision of ['approve', 'reject', 'cancel']) {
     for (const person of [treasury.victor, treasury.mallory]) {
-      expect(code(await decide(treasury, person, wanted.body['id'], decision))).toEqual([403, 'forbidden']);
+      expect(code(await decide(treasury, person, requested.body['id'], decision))).toEqual([403, 'forbidden']);
     }
   }
-  for (let i = 0; i < 2; i++) await decide(treasury, treasury.alice, wanted.body['id'], 'approve');
-  const seen = await call(`GET /vault/${treasury.id}/policy-change/${wanted.body['id']}`, { token });
+  for (let i = 0; i < 2; i++) await decide(treasury, treasury.alice, requested.body['id'], 'approve');
+  const seen = await call(`GET /vault/${treasury.id}/policy-change/${requested.body['id']}`, { token });
   expect([seen.body['state'], seen.body['approvals'].length]).toEqual(['PENDING', 1]);
   expect((await policyOf(treasury)).body['policy'].version).toBe(1);
 });

@@ -32,7 +32,7 @@ function stating(index: number): Fetcher {
 const env: CoordinatorEnv = { ...coordinator, COSIGNER_2: stating(2) };
 
 const KEY = 'a'.repeat(26);
-const AWAY = [1, 2, 3].map((cosigner) => ({ cosigner, keyId: KEY, statement: null, fault: 'unreachable' }));
+const UNREACHABLE = [1, 2, 3].map((cosigner) => ({ cosigner, keyId: KEY, statement: null, fault: 'unreachable' }));
 
 test('with a nonce a challenge has one entry for each co-signer, also when all of them are away', async () => {
   const treasury = await foundTreasury();
@@ -42,18 +42,18 @@ test('with a nonce a challenge has one entry for each co-signer, also when all o
   const plain = await call(line, { token, env });
   expect([plain.status, plain.body['statements']]).toEqual([200, null]);
   expect(plain.body['keys']).toEqual([{ keyId: KEY, scheme: 'ecdsa-secp256k1', publicKey: '02' }]);
-  const away = await call(`${line}?nonce=${NONCE}`, { token });
-  expect([away.status, away.body['statements']]).toEqual([200, AWAY]);
+  const unreachable = await call(`${line}?nonce=${NONCE}`, { token });
+  expect([unreachable.status, unreachable.body['statements']]).toEqual([200, UNREACHABLE]);
   const stated = await call(`${line}?nonce=${NONCE}`, { token, env });
   expect(stated.body['statements']).toEqual([
-    AWAY[0],
+    UNREACHABLE[0],
     {
       cosigner: 2,
       keyId: KEY,
       statement: expect.objectContaining({ cosigner: 2, nonce: NONCE, keyId: KEY }),
       fault: null,
     },
-    AWAY[2],
+    UNREACHABLE[2],
   ]);
   const { policy, digest, statements, ...rest } = stated.body;
   expect([policy.hash, rest['intent'].policyHash]).toEqual([policy.hash, policy.hash]);

@@ -16,7 +16,7 @@ const signature = (body: string | Uint8Array, secret = SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
 /** From another address each time: who tries too often is held off. */
-let places = 0;
+let positions = 0;
 
 async function deliver(
   line: string,
@@ -26,8 +26,8 @@ async function deliver(
   await call('GET /health');
   const { app } = (globalThis as unknown as { promises: Promises }).promises;
   const [method = '', path = ''] = line.split(' ');
-  places += 1;
-  const from = { 'cf-connecting-ip': `203.0.113.${places % 250}` };
+  positions += 1;
+  const from = { 'cf-connecting-ip': `203.0.113.${positions % 250}` };
   const request = new Request(`http://conclave.test${path}`, { method, headers: { ...from, ...headers }, body });
   const response = await app.fetch(request, coordinator, createExecutionContext());
   return { status: response.status, headers: response.headers, body: JSON.parse(await response.text()) };

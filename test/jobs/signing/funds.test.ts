@@ -25,21 +25,21 @@ import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts
 
 const id = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
 const TOKEN = '0x00000000000000000000000000000000000000AA';
-const coins = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
+const utxos = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
 const tokens = (units: bigint) => ({ tokenAddress: TOKEN, amount: amountOf(units) });
 
 const SPENDING: Spending = {
-  takes: [coins(7n)],
-  funds: { blockNumber: '9', nonceCount: '0', holds: [coins(100n)], least: amountOf(0n) },
+  amounts: [utxos(7n)],
+  funds: { blockNumber: '9', nonceCount: '0', holds: [utxos(100n)], least: amountOf(0n) },
 };
 
-const OTHER = { transactionId: 'other', nonce: '0', takes: [coins(60n)], includedIn: '8' };
-const WAITING = { transactionId: 'waiting', nonce: null, takes: [], includedIn: null };
+const OTHER = { transactionId: 'other', nonce: '0', amounts: [utxos(60n)], includedIn: '8' };
+const WAITING = { transactionId: 'waiting', nonce: null, amounts: [], includedIn: null };
 
 interface Held {
   readonly transactionId: string;
   readonly nonce: string | null;
-  readonly takes: readonly AssetAmount[];
+  readonly amounts: readonly AssetAmount[];
   readonly includedIn: string | null;
 }
 
@@ -93,8 +93,8 @@ class Scene {
 }
 
 test('the nonce is asked for with what the transaction takes and what the vault knows the others to take', async () => {
-  const scene = new Scene({ nonce: '3', reserved: [coins(7n)] });
-  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [coins(7n)] }));
+  const scene = new Scene({ nonce: '3', reserved: [utxos(7n)] });
+  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [utxos(7n)] }));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
   expect(await reserveFor(scene.allocation)).toBeNull();
   expect(scene.requests.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
@@ -144,7 +144,7 @@ test('a transfer of tokens that reverts waits for others of the same token, and 
   const scene = new Scene({ nonce: null, why: 'unproven' }, { intent: { ...intent, tokenAddress: TOKEN } });
   const reverted = permanent('SIMULATION_REVERTED', 'transfer amount exceeds balance');
   expect(await fundsFault(scene.allocation, reverted)).toBe(reverted);
-  scene.held = [{ ...OTHER, takes: [coins(3n), tokens(60n)] }];
+  scene.held = [{ ...OTHER, amounts: [utxos(3n), tokens(60n)] }];
   expect(await fundsFault(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
 });
 

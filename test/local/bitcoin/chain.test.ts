@@ -37,11 +37,11 @@ function spend(
   txid: string,
   { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Options = {},
 ): string {
-  const coins = [{ script: script(own), amount: of }];
+  const utxos = [{ script: script(own), amount: of }];
   const transaction = new Transaction({ version: 2 });
-  transaction.addInput({ txid: hexToBytes(txid), index: 0, sequence, witnessUtxo: present(coins[0]) });
+  transaction.addInput({ txid: hexToBytes(txid), index: 0, sequence, witnessUtxo: present(utxos[0]) });
   transaction.addOutput({ script: script(to), amount });
-  const sighash = taprootSighash(RawTx.decode(Uint8Array.from(transaction.unsignedTx)), 0, coins);
+  const sighash = taprootSighash(RawTx.decode(Uint8Array.from(transaction.unsignedTx)), 0, utxos);
   const signature = by === undefined ? signedBy(room, sighash) : by(sighash);
   transaction.updateInput(0, { finalScriptWitness: [signature] }, true);
   return bytesToHex(Uint8Array.from(transaction.extract()));
@@ -57,13 +57,13 @@ const words = (act: () => unknown) => {
 };
 
 test('what is signed by its key is taken once, and mined', () => {
-  const ledger = new LocalBitcoinChain();
-  const raw = spend(ledger.fund(own, BTC));
-  const hash = ledger.send(raw);
-  expect(words(() => ledger.send(raw))).toBe('txn-already-in-mempool');
-  ledger.mine();
-  expect(words(() => ledger.send(raw))).toBe('Transaction already in block chain');
-  expect([ledger.heightOf(hash), ledger.balance(own)]).toEqual([2, 0n]);
+  const chain = new LocalBitcoinChain();
+  const raw = spend(chain.fund(own, BTC));
+  const hash = chain.send(raw);
+  expect(words(() => chain.send(raw))).toBe('txn-already-in-mempool');
+  chain.mine();
+  expect(words(() => chain.send(raw))).toBe('Transaction already in block chain');
+  expect([chain.heightOf(hash), chain.balance(own)]).toEqual([2, 0n]);
 });
 
 test.each<[string, Options, string]>([
@@ -77,32 +77,32 @@ test.each<[string, Options, string]>([
   ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
   ['dust', { amount: 329n }, 'dust'],
 ])('a transaction with %s is refused as Bitcoin Core does', (_name, options, refusal) => {
-  const ledger = new LocalBitcoinChain();
-  const txid = ledger.fund(own, BTC);
-  expect(words(() => ledger.send(spend(txid, options)))).toContain(refusal);
-  expect(ledger.waiting()).toEqual([]);
+  const chain = new LocalBitcoinChain();
+  const txid = chain.fund(own, BTC);
+  expect(words(() => chain.send(spend(txid, options)))).toContain(refusal);
+  expect(chain.waiting()).toEqual([]);
 });
 
 test('a coin is spent once: by whoever pays more while it waits, by nobody else afterwards', () => {
-  const ledger = new LocalBitcoinChain();
-  const txid = ledger.fund(own, BTC);
-  const first = ledger.send(spend(txid));
-  expect(words(() => ledger.send(spend(txid, { amount: BTC - 1_050n })))).toContain('insufficient fee');
-  const second = ledger.send(spend(txid, { amount: BTC - 1_200n, sequence: 0xffffffff }));
-  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([second]);
-  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('txn-mempool-conflict');
-  ledger.mine();
-  expect(words(() => ledger.send(spend(txid, { amount: BTC - 9_000n })))).toBe('bad-txns-inputs-missingorspent');
-  expect(ledger.find(first)).toBeNull();
+  const chain = new LocalBitcoinChain();
+  const txid = chain.fund(own, BTC);
+  const first = chain.send(spend(txid));
+  expect(words(() => chain.send(spend(txid, { amount: BTC - 1_050n })))).toContain('insufficient fee');
+  const second = chain.send(spend(txid, { amount: BTC - 1_200n, sequence: 0xffffffff }));
+  expect(chain.waiting().map(({ hash }) => hash)).toEqual([second]);
+  expect(words(() => chain.send(spend(txid, { amount: BTC - 9_000n })))).toBe('txn-mempool-conflict');
+  chain.mine();
+  expect(words(() => chain.send(spend(txid, { amount: BTC - 9_000n })))).toBe('bad-txns-inputs-missingorspent');
+  expect(chain.find(first)).toBeNull();
 });
 
 test('it goes on where it was, and a reorganisation takes back what was in its blocks', () => {
-  const ledger = new LocalBitcoinChain();
-  const txid = ledger.fund(own, BTC);
+  const chain = new LocalBitcoinChain();
+  const txid = chain.fund(own, BTC);
   const raw = spend(txid);
-  const hash = ledger.send(raw);
-  ledger.mine(2);
-  ledger.save(folder);
+  const hash = chain.send(raw);
+  chain.mine(2);
+  chain.save(folder);
   const after = new LocalBitcoinChain(folder);
   expect([after.height, after.heightOf(hash), after.balance(own)]).toEqual([3, 2, 0n]);
   after.reorganise(2);
@@ -111,46 +111,46 @@ test('it goes on where it was, and a reorganisation takes back what was in its b
 });
 
 test('a block takes what its miner wants of what waits, and no child before its parent', () => {
-  const ledger = new LocalBitcoinChain();
-  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
-  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
-  const other = ledger.send(spend(ledger.fund(own, BTC)));
-  ledger.mine(1, ({ hash }) => hash === child || hash === other);
-  expect(ledger.since(2)).toEqual([other]);
-  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([parent, child]);
-  ledger.mine(2);
-  expect(ledger.since(3)).toEqual([parent, child]);
+  const chain = new LocalBitcoinChain();
+  const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = chain.send(spend(chain.fund(own, BTC)));
+  chain.mine(1, ({ hash }) => hash === child || hash === other);
+  expect(chain.since(2)).toEqual([other]);
+  expect(chain.waiting().map(({ hash }) => hash)).toEqual([parent, child]);
+  chain.mine(2);
+  expect(chain.since(3)).toEqual([parent, child]);
 });
 
 test('what a lost block held waits again where it is kept, and what spends what is not there is dropped with it', () => {
-  const ledger = new LocalBitcoinChain();
-  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
-  const child = ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
-  ledger.mine();
-  ledger.undo(1, () => true);
-  expect([ledger.height, ledger.waiting().map(({ hash }) => hash)]).toEqual([1, [parent, child]]);
-  ledger.mine();
-  ledger.undo(1, ({ hash }) => hash === child);
-  expect([ledger.find(parent), ledger.find(child)]).toEqual([null, null]);
+  const chain = new LocalBitcoinChain();
+  const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  chain.mine();
+  chain.undo(1, () => true);
+  expect([chain.height, chain.waiting().map(({ hash }) => hash)]).toEqual([1, [parent, child]]);
+  chain.mine();
+  chain.undo(1, ({ hash }) => hash === child);
+  expect([chain.find(parent), chain.find(child)]).toEqual([null, null]);
 });
 
 test('who forgets a transaction forgets what spends it', () => {
-  const ledger = new LocalBitcoinChain();
-  const parent = ledger.send(spend(ledger.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
-  ledger.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
-  const other = ledger.send(spend(ledger.fund(own, BTC)));
-  ledger.forget(parent);
-  expect(ledger.waiting().map(({ hash }) => hash)).toEqual([other]);
+  const chain = new LocalBitcoinChain();
+  const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
+  chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
+  const other = chain.send(spend(chain.fund(own, BTC)));
+  chain.forget(parent);
+  expect(chain.waiting().map(({ hash }) => hash)).toEqual([other]);
 });
 
 test('for a node that is behind, what the newest blocks hold still waits', () => {
-  const ledger = new LocalBitcoinChain();
-  const hash = ledger.send(spend(ledger.fund(own, BTC)));
-  ledger.mine();
-  const then = ledger.before(1);
+  const chain = new LocalBitcoinChain();
+  const hash = chain.send(spend(chain.fund(own, BTC)));
+  chain.mine();
+  const then = chain.before(1);
   expect([then.height, then.heightOf(hash), then.balance(own)]).toEqual([1, null, BTC]);
   expect(then.waiting().map((one) => one.hash)).toEqual([hash]);
   then.mine();
-  expect([ledger.height, then.height]).toEqual([2, 2]);
-  expect(ledger.blockHash(2)).not.toBe(then.blockHash(2));
+  expect([chain.height, then.height]).toEqual([2, 2]);
+  expect(chain.blockHash(2)).not.toBe(then.blockHash(2));
 });

@@ -20,7 +20,7 @@ test('the ledger goes on where it was: accounts, history and tokens', () => {
   before.save(folder);
 
   const after = new LocalSolanaChain(folder);
-  const drawn = [new LocalSolanaChain(), before, after].map((ledger) => ledger.latestBlockhash().blockhash);
+  const drawn = [new LocalSolanaChain(), before, after].map((chain) => chain.latestBlockhash().blockhash);
   expect(new Set(drawn).size).toBe(3);
   expect(after.account(rich)).toEqual(before.account(rich));
   expect(after.entry(minted)).toMatchObject({ slot: before.slot, error: null });
@@ -33,15 +33,15 @@ test('the ledger goes on where it was: accounts, history and tokens', () => {
 });
 
 test('what the network drops leaves no trace, and nobody pays for it', () => {
-  const ledger = new LocalSolanaChain();
+  const chain = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
-  ledger.airdrop(rich, 1_000_000n);
+  chain.airdrop(rich, 1_000_000n);
   const tooMuch = getTransferSolInstruction({
     source: createNoopSigner(rich),
     destination: poor,
     amount: 5_000_000_000n,
   });
-  expect(() => ledger.carryOut(rich, [tooMuch])).toThrow('Custom');
-  expect(() => ledger.carryOut(poor, [tooMuch])).toThrow('dropped');
-  expect(ledger.account(poor)).toBeNull();
+  expect(() => chain.carryOut(rich, [tooMuch])).toThrow('Custom');
+  expect(() => chain.carryOut(poor, [tooMuch])).toThrow('dropped');
+  expect(chain.account(poor)).toBeNull();
 });

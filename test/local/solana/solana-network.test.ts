@@ -14,15 +14,15 @@ async function onNetwork(story: (scene: Scene) => Promise<void>): Promise<void> 
   const node = await startSolanaNode();
   try {
     const wallet = new Wallet();
-    node.ledger.airdrop(wallet.address, 50n * SOL);
-    await story({ ledger: node.ledger, url: node.url, wallet });
+    node.chain.airdrop(wallet.address, 50n * SOL);
+    await story({ chain: node.chain, url: node.url, wallet });
   } finally {
     await node.stop();
   }
 }
 
 interface Scene {
-  readonly ledger: LocalSolanaChain;
+  readonly chain: LocalSolanaChain;
   readonly url: string;
   readonly wallet: Wallet;
 }
@@ -34,17 +34,17 @@ interface Signed {
 }
 
 interface Options {
-  readonly place?: bigint;
+  readonly position?: bigint;
   readonly speed?: 'slow' | 'normal' | 'fast';
   readonly replaced?: Attempt;
 }
 
 async function signed({ url, wallet }: Scene, intent: TransferIntent, options: Options = {}): Promise<Signed> {
-  const { place = 0n, speed = 'normal', replaced = null } = options;
+  const { position = 0n, speed = 'normal', replaced = null } = options;
   const adapter = adapterAt(url);
   const quote = await adapter.quote(intent, replaced, { speed });
   if (!quote.ok) throw new Error(JSON.stringify(quote.refusal));
-  const anchor = await adapter.anchor({ from: wallet.address, nonce: place, replaced });
+  const anchor = await adapter.anchor({ from: wallet.address, nonce: position, replaced });
   if (!anchor.ok) throw new Error(anchor.refusal.detail);
   const number = (replaced?.number ?? 0) + 1;
   const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value), number);
@@ -68,66 +68,66 @@ const pay = ({ wallet }: Scene) => payment(wallet.address, { amount: units(SOL) 
 
 test('with a leader nothing is carried out before a slot comes, and a slot takes what pays most', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
-    ledger.leader = { perSlot: 1 };
-    const slow = await signed(scene, pay(scene), { place: 0n, speed: 'slow' });
-    const fast = await signed(scene, pay(scene), { place: 1n, speed: 'fast' });
+    const { chain } = scene;
+    chain.leader = { perSlot: 1 };
+    const slow = await signed(scene, pay(scene), { position: 0n, speed: 'slow' });
+    const fast = await signed(scene, pay(scene), { position: 1n, speed: 'fast' });
     for (const one of [slow, fast]) expect(await send(scene, one)).toEqual({ outcome: 'accepted' });
-    expect([ledger.entry(slow.hash), ledger.entry(fast.hash)]).toEqual([null, null]);
-    ledger.advance(1n);
-    expect([ledger.entry(slow.hash), ledger.entry(fast.hash)?.error]).toEqual([null, null]);
-    ledger.advance(1n);
-    expect(ledger.entry(slow.hash)?.error).toBeNull();
+    expect([chain.entry(slow.hash), chain.entry(fast.hash)]).toEqual([null, null]);
+    chain.advance(1n);
+    expect([chain.entry(slow.hash), chain.entry(fast.hash)?.error]).toEqual([null, null]);
+    chain.advance(1n);
+    expect(chain.entry(slow.hash)?.error).toBeNull();
   }));
 
 test('in congestion what pays too little waits until its blockhash is too old, and a fast one is taken', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
-    ledger.leader = { perSlot: 3, crowd: [400_000n, 400_000n, 400_000n] };
+    const { chain } = scene;
+    chain.leader = { perSlot: 3, crowd: [400_000n, 400_000n, 400_000n] };
     // Asked before anybody pays anything: at its floor it is not taken.
     const intent = pay(scene);
     const cheap = await signed(scene, intent);
     await send(scene, cheap);
-    ledger.advance(5n);
-    expect(ledger.entry(cheap.hash)).toBeNull();
-    ledger.advance(150n);
+    chain.advance(5n);
+    expect(chain.entry(cheap.hash)).toBeNull();
+    chain.advance(150n);
     expect(await observed(scene, [cheap])).toEqual({ type: 'lapsed' });
     const sent = { outcome: 'lapsed' as const, answer: '', atMs: 0, times: 1 };
     const again = await signed(scene, intent, { replaced: { ...cheap.attempt, sent }, speed: 'fast' });
     await send(scene, again);
-    ledger.advance(1n);
-    expect(ledger.entry(again.hash)?.error).toBeNull();
+    chain.advance(1n);
+    expect(chain.entry(again.hash)?.error).toBeNull();
   }));
 
 test('what is lost on its way is sent again as the same bytes, and paid once', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
+    const { chain } = scene;
     let losses = 3;
-    ledger.leader = { perSlot: 10, isLost: () => losses-- > 0 };
+    chain.leader = { perSlot: 10, isLost: () => losses-- > 0 };
     const intent = pay(scene);
     const one = await signed(scene, intent);
     for (let i = 0; i < 6; i++) {
       expect(await send(scene, one)).toEqual({ outcome: 'accepted' });
-      ledger.advance(1n);
-      expect(ledger.entry(one.hash) === null).toBe(i < 3);
+      chain.advance(1n);
+      expect(chain.entry(one.hash) === null).toBe(i < 3);
     }
     const seen = await observed(scene, [one]);
     expect(seen).toMatchObject({ type: 'included', inclusion: { succeeded: true } });
-    expect(ledger.naming(intent.to as typeof scene.wallet.address)).toHaveLength(1);
+    expect(chain.naming(intent.to as typeof scene.wallet.address)).toHaveLength(1);
   }));
 
 test('a node that forwards nothing for long makes a first payment no dearer, and it is paid in the end', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
-    let isAway = true;
-    ledger.leader = { perSlot: 10, isLost: () => isAway };
+    const { chain } = scene;
+    let isUnreachable = true;
+    chain.leader = { perSlot: 10, isLost: () => isUnreachable };
     const intent = pay(scene);
     const attempts = [await signed(scene, intent)];
     for (let lapses = 0; lapses < 8; lapses++) {
       const newest = attempts.at(-1);
       if (newest === undefined) throw new Error('there is an attempt');
       expect(await send(scene, newest)).toEqual({ outcome: 'accepted' });
-      ledger.advance(151n);
+      chain.advance(151n);
       expect(await observed(scene, attempts)).toEqual({ type: 'lapsed' });
       const sent = { outcome: 'lapsed' as const, answer: '', atMs: 0, times: 1 };
       attempts.push(await signed(scene, intent, { replaced: { ...newest.attempt, sent } }));
@@ -135,95 +135,95 @@ test('a node that forwards nothing for long makes a first payment no dearer, and
     const [first, last] = [attempts[0], attempts.at(-1)];
     if (first === undefined || last === undefined) throw new Error('there are attempts');
     expect(last.attempt.maxFee).toBe(first.attempt.maxFee);
-    isAway = false;
+    isUnreachable = false;
     await send(scene, last);
-    ledger.advance(1n);
+    chain.advance(1n);
     expect(await observed(scene, attempts)).toMatchObject({ type: 'included', inclusion: { succeeded: true } });
   }));
 
 test('a wrong signature is refused by a node with a leader, too', () =>
   onNetwork(async (scene) => {
-    scene.ledger.leader = { perSlot: 10 };
+    scene.chain.leader = { perSlot: 10 };
     const one = await signed(scene, pay(scene));
     const wire = Buffer.from(one.raw.slice(2), 'hex');
     wire[5] = (wire[5] ?? 0) ^ 1;
-    expect(scene.ledger.send(new Uint8Array(wire))).toBe('signature');
+    expect(scene.chain.send(new Uint8Array(wire))).toBe('signature');
   }));
 
 test('a durable nonce is advanced once in a slot: the second payment at it is dropped', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
+    const { chain } = scene;
     const first = await signed(scene, pay(scene));
     await send(scene, first);
     const intents = [pay(scene), pay(scene)];
     const both = [await signed(scene, intents[0] ?? pay(scene)), await signed(scene, intents[1] ?? pay(scene))];
-    ledger.leader = { perSlot: 10 };
+    chain.leader = { perSlot: 10 };
     for (const one of both) await send(scene, one);
-    ledger.advance(1n);
-    expect(both.map(({ hash }) => ledger.entry(hash)).filter((entry) => entry?.error === null)).toHaveLength(1);
-    expect(both.map(({ hash }) => ledger.entry(hash)).filter((entry) => entry === null)).toHaveLength(1);
+    chain.advance(1n);
+    expect(both.map(({ hash }) => chain.entry(hash)).filter((entry) => entry?.error === null)).toHaveLength(1);
+    expect(both.map(({ hash }) => chain.entry(hash)).filter((entry) => entry === null)).toHaveLength(1);
   }));
 
 test('slots without a block count for no blockhash, and confirmed is not finalized', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
-    ledger.finalityDepth = 32n;
+    const { chain } = scene;
+    chain.finalityDepth = 32n;
     const one = await signed(scene, pay(scene));
     // 300 slots, of which half have a block: the blockhash still lives.
     for (let i = 0; i < 149; i++) {
-      ledger.advance(1n);
-      ledger.skip(1n);
+      chain.advance(1n);
+      chain.skip(1n);
     }
     expect(await observed(scene, [one])).toMatchObject({ type: 'absent', nonceTaken: false });
     await send(scene, one);
     const seen = await observed(scene, [one]);
     expect(seen).toMatchObject({ type: 'included', inclusion: { finalized: false } });
-    ledger.skip(40n);
-    ledger.advance(1n);
+    chain.skip(40n);
+    chain.advance(1n);
     expect(await observed(scene, [one])).toMatchObject({ inclusion: { finalized: true } });
   }));
 
 test('a blockhash is too old by the blocks that came, and only when these are beyond every fork', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
-    ledger.finalityDepth = 32n;
+    const { chain } = scene;
+    chain.finalityDepth = 32n;
     const one = await signed(scene, pay(scene));
-    ledger.skip(500n);
+    chain.skip(500n);
     expect(await observed(scene, [one])).toMatchObject({ type: 'absent' });
-    ledger.advance(151n);
+    chain.advance(151n);
     expect(await observed(scene, [one])).toMatchObject({ type: 'absent' });
-    ledger.advance(32n);
+    chain.advance(32n);
     expect(await observed(scene, [one])).toEqual({ type: 'lapsed' });
   }));
 
 test('a node names no block for a slot that was skipped', () =>
-  onNetwork(async ({ ledger, url }) => {
-    ledger.skip(3n);
+  onNetwork(async ({ chain, url }) => {
+    chain.skip(3n);
     const request = async (slot: bigint) => {
       const body = `{"jsonrpc":"2.0","id":1,"method":"getBlock","params":[${slot}]}`;
       return (await fetch(url, { method: 'POST', body })).text();
     };
-    expect(await request(ledger.slot)).toContain('was skipped');
-    expect(await request(ledger.slot - 3n)).toContain('"blockhash"');
-    expect(await request(ledger.slot + 1n)).toContain('not available');
+    expect(await request(chain.slot)).toContain('was skipped');
+    expect(await request(chain.slot - 3n)).toContain('"blockhash"');
+    expect(await request(chain.slot + 1n)).toContain('not available');
   }));
 
 test('a node without history ends no payment', () =>
   onNetwork(async (scene) => {
-    const { ledger } = scene;
+    const { chain } = scene;
     const opening = await signed(scene, pay(scene));
     await send(scene, opening);
     const one = await signed(scene, pay(scene));
     await send(scene, one);
-    ledger.advance(400n);
-    ledger.historyFrom = ledger.slot;
+    chain.advance(400n);
+    chain.historyFrom = chain.slot;
     expect(await observed(scene, [one])).toEqual({
       type: 'absent',
       inMempool: false,
       nonceTaken: false,
       isUnexplained: true,
     });
-    ledger.historyFrom = 0n;
+    chain.historyFrom = 0n;
     expect(await observed(scene, [one])).toMatchObject({ type: 'included', inclusion: { succeeded: true } });
   }));
 

@@ -74,10 +74,10 @@ test('one flipped bit anywhere in u, x or t fails the check', () => {
   const { message } = extendAsReceiver(sid, bob.asBob);
   for (let i = 0; i < 40; i++) {
     const [u, x, t] = [message.u.slice(), message.x.slice(), message.t.slice()];
-    const place = new DataView(randomBytes(4).buffer).getUint32(0);
-    if (i % 3 === 0) u[place % u.length]! ^= 1 << (i & 31);
-    if (i % 3 === 1) x[place % x.length]! ^= 1 << (i & 7);
-    if (i % 3 === 2) t[place % t.length]! ^= 1 << (i & 31);
+    const position = new DataView(randomBytes(4).buffer).getUint32(0);
+    if (i % 3 === 0) u[position % u.length]! ^= 1 << (i & 31);
+    if (i % 3 === 1) x[position % x.length]! ^= 1 << (i & 7);
+    if (i % 3 === 2) t[position % t.length]! ^= 1 << (i & 31);
     expect(extendAsSender(sid, alice.asAlice, { u, x, t })).toBeNull();
   }
 });

@@ -66,8 +66,8 @@ test('the opening has the fields that the next tests change', () => {
   expect(generate(3, 2).published.at(-1)?.length).toBe(OPENING);
 });
 
-const flip = (place: number) => (message: Uint8Array) => {
-  message[place] = (message[place] ?? 0) ^ 1;
+const flip = (position: number) => (message: Uint8Array) => {
+  message[position] = (message[position] ?? 0) ^ 1;
   return message;
 };
 
@@ -233,11 +233,11 @@ test('a proof from another session or of another party is worth nothing', () => 
   expect(verifyKnowledge({ group, sid: otherSid, prover: two }, point, proof)).toBe(false);
   expect(verifyKnowledge({ group, sid, prover: three }, point, proof)).toBe(false);
   expect(verifyKnowledge({ group, sid, prover: two }, GENERATOR.multiply(randomScalar()), proof)).toBe(false);
-  for (let place = 0; place < proof.length; place++) {
-    expect([place, verifyKnowledge({ group, sid, prover: two }, point, flip(place)(Uint8Array.from(proof)))]).toEqual([
-      place,
-      false,
-    ]);
+  for (let position = 0; position < proof.length; position++) {
+    expect([
+      position,
+      verifyKnowledge({ group, sid, prover: two }, point, flip(position)(Uint8Array.from(proof))),
+    ]).toEqual([position, false]);
   }
 });
 

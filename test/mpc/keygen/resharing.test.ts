@@ -82,8 +82,8 @@ describe.each<[number, number, KeyScheme]>([
 const old = generate(3, 2).shares;
 const handover: Handover = { old, dealers: [one, two], epoch: 2 };
 
-const flip = (place: number) => (message: Uint8Array) => {
-  message[place] = (message[place] ?? 0) ^ 1;
+const flip = (position: number) => (message: Uint8Array) => {
+  message[position] = (message[position] ?? 0) ^ 1;
   return message;
 };
 

@@ -130,7 +130,7 @@ function newCommands() {
   const rows = () => sql.exec<{ document: string }>('SELECT document FROM activity').toArray();
   return {
     commands: new ActivityCommands(host, async () => null),
-    ledger: storage.ledger,
+    balances: storage.balances,
     records: () => rows().map(({ document }) => JSON.parse(document) as Activity),
   };
 }
@@ -138,7 +138,7 @@ function newCommands() {
 type Scene = ReturnType<typeof newCommands>;
 
 const report = ({ commands }: Scene, seen: ChainTransaction | null, hash: string) =>
-  commands.record({ chain: 'anvil', hash, seen, appraisal: UNPRICED });
+  commands.record({ chain: 'anvil', hash, seen, valuation: UNPRICED });
 
 /** What the jobs do in the course of time: they look again at everything that is watched. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
@@ -212,7 +212,7 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
     const waiting = records.filter(({ state }) => state === 'BROADCAST');
     waited += waiting.length;
     expect(waiting.filter(({ hash, block }) => block !== null || !chain.waits(hash))).toEqual([]);
-    const standing = records.flatMap(({ hash, state, block }) =>
+    const agreement = records.flatMap(({ hash, state, block }) =>
       block === null || state === 'FAILED' ? [] : [{ hash, block }],
     );
     const concerns = ({ signer, payments }: Paid) =>
@@ -220,19 +220,21 @@ test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, a
     const onChain = chain.blocks.flatMap(({ hash: block, paid }) =>
       paid.filter(concerns).map(({ hash }) => ({ hash, block })),
     );
-    expect(new Set(standing.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
+    expect(new Set(agreement.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
       new Set(onChain.map(({ hash, block }) => line(hash, block))),
     );
     // What was final once stays so, also where the chain has become shorter since.
-    const finalHashes = new Set(standing.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
+    const finalHashes = new Set(agreement.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
     const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
     for (const asset of ASSETS) {
-      const place = { chain: 'anvil', ...asset };
+      const identity = { chain: 'anvil', ...asset };
       // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
       for (let height = 0; height <= chain.blocks.length; height++) {
-        expect(scene.ledger.standAt(place, String(height)).ledgerUnits).toBe(balanceOn(chain, asset, height + 1));
+        expect(scene.balances.standAt(identity, String(height)).recordedUnits).toBe(
+          balanceOn(chain, asset, height + 1),
+        );
       }
-      const final = unitsOf(scene.ledger.balance(place)?.final ?? signedAmountOf(0n));
+      const final = unitsOf(scene.balances.balance(identity)?.final ?? signedAmountOf(0n));
       expect(final).toBe(balanceOf(finalOnes, asset));
     }
   }

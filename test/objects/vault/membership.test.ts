@@ -24,8 +24,8 @@ function value(result: Result<Vault, string>): Vault {
   return result.value;
 }
 
-const founding = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
-const vault = value(vaultFromSpec({ ...founding, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
+const creation = { id: vaultId, reference: 'treasury', foundedAtMs: 1, configuration, members };
+const vault = value(vaultFromSpec({ ...creation, threshold: 2, ...BY_TOKEN, rules: NO_RULES }));
 
 test('a new vault has policy version 1 with its signers in order', () => {
   expect(vault.policy).toMatchObject({

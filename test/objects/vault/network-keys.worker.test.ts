@@ -28,7 +28,7 @@ const STORED = {
 /** As an older version has stored it, with a payment of test coins that waits for approvals. */
 async function olderVault(chains: readonly string[] = CHAINS) {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
-  const founded = await asService('POST /internal/vault', {
+  const created = await asService('POST /internal/vault', {
     name: 'Treasury',
     members: [alice, bob].map(({ id }) => ({ userId: id, roles: ['initiator', 'signer'] })),
     threshold: 2,
@@ -37,7 +37,7 @@ async function olderVault(chains: readonly string[] = CHAINS) {
     chains,
     bitcoinAddressType: 'p2wpkh',
   });
-  const id: number = founded.body['id'];
+  const id: number = created.body['id'];
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
   const object = coordinator.VAULT.getByName(`vault:${id}`);

@@ -29,12 +29,12 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED'; mostPending?: number } = {}) {
+async function createdVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED'; mostPending?: number } = {}) {
   lastVault += 1;
   const id = parseVaultId(lastVault);
   if (id === null) throw new Error('a test vault needs an id');
   const vault = coordinator.VAULT.getByName(`vault:${id}`);
-  const founded = await vault.initialise({
+  const opened = await vault.initialise({
     id,
     reference: `vault-${id}`,
     foundedAtMs: Date.now(),
@@ -51,22 +51,22 @@ async function foundedVault(differences: { initialState?: 'DRAFT' | 'SUBMITTED';
     ...BY_TOKEN,
     rules: NO_RULES,
   });
-  expect(founded.ok).toBe(true);
+  expect(opened.ok).toBe(true);
   return { id, vault };
 }
 
-async function vaultWithWallet(differences: Parameters<typeof foundedVault>[0] = {}) {
-  const founded = await foundedVault(differences);
+async function vaultWithWallet(differences: Parameters<typeof createdVault>[0] = {}) {
+  const opened = await createdVault(differences);
   const keyId = parseKeyId('a'.repeat(26));
   if (keyId === null) throw new Error('the key id must parse');
-  await founded.vault.recordKey({
+  await opened.vault.recordKey({
     keyId,
     scheme: 'ecdsa-secp256k1',
     publicKey: '02',
     publicShares: {},
     addresses: { anvil: WALLET },
   });
-  return founded;
+  return opened;
 }
 
 /** A next policy with the voices that it takes. */
@@ -227,7 +227,7 @@ test('an external id is taken for good', async () => {
 });
 
 test('nothing is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
-  const { vault: keyless } = await foundedVault();
+  const { vault: keyless } = await createdVault();
   expect(await keyless.create(alice, transfer())).toEqual({
     ok: false,
     refusal: { code: 'wallet-not-ready', chain: 'anvil' },

@@ -16,14 +16,14 @@ export const BOB = '0x2222222222222222222222222222222222222222';
 export const CAROL = '0x3333333333333333333333333333333333333333';
 
 /** A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around it and its chain are not there. */
-export function newVaultScene({ isTelling = true } = {}) {
+export function newVaultScene({ isTelling: notificationsEnabled = true } = {}) {
   const sql = memorySql();
-  const storage = new VaultStorage(sql, isTelling);
+  const storage = new VaultStorage(sql, notificationsEnabled);
   storage.createTables();
   const [id, keyId] = [parseVaultId(7), parseKeyId('a'.repeat(26))];
   if (id === null || keyId === null) throw new Error('the ids must parse');
   const terms = { name: 'Treasury', initialState: 'SUBMITTED', decisionPeriodSeconds: 3600, mostPending: 100 } as const;
-  const founded = vaultFromSpec({
+  const created = vaultFromSpec({
     id,
     reference: 'treasury',
     foundedAtMs: Date.now(),
@@ -33,7 +33,7 @@ export function newVaultScene({ isTelling = true } = {}) {
     ...BY_TOKEN,
     rules: NO_RULES,
   });
-  if (!founded.ok) throw new Error(founded.refusal);
+  if (!created.ok) throw new Error(created.refusal);
   const key = {
     keyId,
     scheme: 'ecdsa-secp256k1',
@@ -41,7 +41,7 @@ export function newVaultScene({ isTelling = true } = {}) {
     publicShares: {},
     addresses: { anvil: WALLET },
   } as const;
-  const vault = { ...founded.value, keys: [key] };
+  const vault = { ...created.value, keys: [key] };
   const commits = new VaultCommit(
     { transactionSync: (writes: () => void) => writes(), setAlarm: async () => {} } as unknown as DurableObjectStorage,
     storage,

@@ -54,17 +54,17 @@ test('each wallet has its own book, and nonces past a float stay exact', async (
 test('a coin is claimed by one transaction, all of a claim or nothing, until that one is over', async () => {
   const object = wallet();
   const others = (transactionId: string) => object.claimedByOthers({ transactionId });
-  expect(await object.claim({ transactionId: 'a', coins: ['x:0', 'y:1'] })).toBe(true);
-  expect(await object.claim({ transactionId: 'b', coins: ['z:0', 'y:1'] })).toBe(false);
+  expect(await object.claim({ transactionId: 'a', utxos: ['x:0', 'y:1'] })).toBe(true);
+  expect(await object.claim({ transactionId: 'b', utxos: ['z:0', 'y:1'] })).toBe(false);
   expect(await others('a')).toEqual([]);
   expect(await others('b')).toEqual(['x:0', 'y:1']);
   // A second run of the same job, with another choice: what the first one may have stored stays claimed.
-  expect(await object.claim({ transactionId: 'a', coins: ['y:1', 'z:0'] })).toBe(true);
+  expect(await object.claim({ transactionId: 'a', utxos: ['y:1', 'z:0'] })).toBe(true);
   await evictDurableObject(object);
   expect(await others('b')).toEqual(['x:0', 'y:1', 'z:0']);
   await object.release({ transactionId: 'a' });
   await object.release({ transactionId: 'a' });
-  expect(await object.claim({ transactionId: 'b', coins: ['x:0', 'y:1'] })).toBe(true);
+  expect(await object.claim({ transactionId: 'b', utxos: ['x:0', 'y:1'] })).toBe(true);
 });
 
 test('who is about to leave is remembered, and nobody gets a nonce above it', async () => {
@@ -88,9 +88,9 @@ test('whoever comes late with a transaction that is over gets no nonce and no co
   await object.end({ transactionId: 'a', isSpent: false });
   await evictDurableObject(object);
   expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: null, why: 'over' });
-  expect(await object.claim({ transactionId: 'a', coins: ['coin'] })).toBe(false);
+  expect(await object.claim({ transactionId: 'a', utxos: ['coin'] })).toBe(false);
   expect(await object.allocate({ transactionId: 'b', ...FRESH })).toEqual({ nonce: '0' });
-  expect(await object.claim({ transactionId: 'b', coins: ['coin'] })).toBe(true);
+  expect(await object.claim({ transactionId: 'b', utxos: ['coin'] })).toBe(true);
 });
 
 test('a final inclusion raises the floor for good, and what only ended does not', async () => {

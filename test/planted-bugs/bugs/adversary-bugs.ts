@@ -89,15 +89,15 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: a co-signer of which nothing is known agrees (2.7)',
     file: 'src/devices/cosigner-agreement.ts',
-    was: "standings.filter(({ standing }) => standing !== 'agrees');",
-    is: "standings.filter(({ standing }) => standing !== 'agrees' && standing !== 'unknown');",
+    was: "agreements.filter(({ agreement }) => agreement !== 'agrees');",
+    is: "agreements.filter(({ agreement }) => agreement !== 'agrees' && agreement !== 'unknown');",
     caughtBy: ADVERSARY,
   },
   {
     name: 'games: a co-signer that disagrees stops no device (2.7)',
     file: 'src/devices/cosigner-agreement.ts',
     was: 'accepted(exceptions);',
-    is: "accepted(exceptions.filter(({ standing }) => standing === 'unknown'));",
+    is: "accepted(exceptions.filter(({ agreement }) => agreement === 'unknown'));",
     caughtBy: ADVERSARY,
   },
   {
@@ -110,8 +110,8 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: t - 1 co-signers that agree are enough (2.7)',
     file: 'src/devices/cosigner-agreement.ts',
-    was: 'standings.length - exceptions.length < threshold',
-    is: 'standings.length - exceptions.length < threshold - 1',
+    was: 'agreements.length - exceptions.length < threshold',
+    is: 'agreements.length - exceptions.length < threshold - 1',
     caughtBy: ADVERSARY,
   },
   {

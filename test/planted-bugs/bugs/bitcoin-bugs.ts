@@ -3,7 +3,7 @@ import { domain } from '../bug.ts';
 
 const RATES = ['test/chains/bitcoin/client/fee-rates.test.ts'];
 const REPLACEMENT = ['test/chains/bitcoin/client/replacement.test.ts'];
-const COINS = ['test/chains/bitcoin/client/utxos.test.ts'];
+const UTXOS = ['test/chains/bitcoin/client/utxos.test.ts'];
 const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 
 /** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
@@ -11,8 +11,8 @@ export const BITUTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: a small payment locks the largest coin',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
-    was: 'for (const coin of free) {',
-    is: 'for (const coin of free.toReversed()) {',
+    was: 'for (const utxo of free) {',
+    is: 'for (const utxo of free.toReversed()) {',
     caughtBy: SELECTION,
   },
   {
@@ -25,7 +25,7 @@ export const BITUTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: more than one transaction can spend',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
-    was: 'if (coins.length >= maxInputsOf(payment.own)) return null;',
+    was: 'if (utxos.length >= maxInputsOf(payment.own)) return null;',
     is: '',
     caughtBy: SELECTION,
   },
@@ -137,50 +137,50 @@ export const BITUTXO_BUGS: readonly Bug[] = [
   {
     name: 'many coins: one that was spent counts',
     file: 'src/chains/bitcoin/client/utxos.ts',
-    was: 'return accepted(coins.filter((coin) => !spent.has(outpointText(coin))));',
-    is: 'return accepted(coins.filter((coin) => outpointText(coin) !== String(spent.size)));',
-    caughtBy: COINS,
+    was: 'return accepted(utxos.filter((utxo) => !spent.has(outpointText(utxo))));',
+    is: 'return accepted(utxos.filter((utxo) => outpointText(utxo) !== String(spent.size)));',
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: one that a waiting transaction spends counts',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: 'new Set([...waiting.value, ...transfers]',
     is: 'new Set([...transfers]',
-    caughtBy: COINS,
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: the whole history is read, however long it is',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: 'page < MAX_PAGES && !isWhole;',
     is: 'page < MAX_PAGES * 1000 && !isWhole;',
-    caughtBy: COINS,
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: what spends a coin may be on the page that is not read',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: '(transfer.block?.hash === oldest ? [] : madeFor(address, transfer))',
     is: "(transfer.block?.hash === '' ? [] : madeFor(address, transfer))",
-    caughtBy: COINS,
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: too many small ones are called too little',
     file: 'src/chains/bitcoin/client/missing-funds.ts',
     was: 'if (worthy.length > most && left(worthy) >= amount) {',
     is: 'if (worthy.length > most && left(worthy) < amount) {',
-    caughtBy: COINS,
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: a consolidation spends the coins of others',
     file: 'src/chains/bitcoin/client/quote.ts',
     was: 'const joined = smallestUtxos(payment.value.own, shown,',
     is: 'const joined = smallestUtxos(payment.value.own, others,',
-    caughtBy: COINS,
+    caughtBy: UTXOS,
   },
   {
     name: 'many coins: a consolidation joins what costs more than it is worth',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
-    was: 'const worthy = free.filter((coin) => isEconomical(own, coin, rate)).toSorted(byAmount);',
-    is: 'const worthy = free.filter((coin) => isEconomical(own, coin, 0n * rate)).toSorted(byAmount);',
-    caughtBy: COINS,
+    was: 'const worthy = free.filter((utxo) => isEconomical(own, utxo, rate)).toSorted(byAmount);',
+    is: 'const worthy = free.filter((utxo) => isEconomical(own, utxo, 0n * rate)).toSorted(byAmount);',
+    caughtBy: UTXOS,
   },
 ];

@@ -222,8 +222,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a receipt writes no row',
     file: 'src/cosigner/key/key.ts',
-    was: '    const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: true });\n    if (!written.ok) return written;',
-    is: '    const written = ledger.signOnce(transactionId, request.attempt, { ...checked, record: false });\n    if (!written.ok) return written;',
+    was: '    const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });\n    if (!written.ok) return written;',
+    is: '    const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: false });\n    if (!written.ok) return written;',
     caughtBy: ['test/attacks/coordinator-and-cosigner/signed-twice.test.ts'],
   },
   {
@@ -313,7 +313,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'bytes pay somebody else than the intent',
     file: 'src/chains/evm/rules/payload.ts',
-    was: "if (transaction.to !== wanted.to) return 'wrong-recipient';",
+    was: "if (transaction.to !== requested.to) return 'wrong-recipient';",
     is: '',
     caughtBy: evm('rules/payload'),
   },
@@ -327,7 +327,7 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'bytes for another chain',
     file: 'src/chains/evm/rules/payload.ts',
-    was: "if (transaction.chainId !== wanted.chainId) return 'wrong-chain';",
+    was: "if (transaction.chainId !== requested.chainId) return 'wrong-chain';",
     is: '',
     caughtBy: evm('rules/payload'),
   },

@@ -55,8 +55,8 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'the margin of the gas crosses the limit of a transaction',
     file: 'src/chains/evm/client/fees.ts',
-    was: 'return wanted < most ? wanted : most;',
-    is: 'return wanted;',
+    was: 'return requested < most ? requested : most;',
+    is: 'return requested;',
     caughtBy: evm('client/fees'),
   },
   {

@@ -166,15 +166,15 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a second run prepares other bytes for one payment',
     file: 'src/domain/transaction/transition.ts',
-    was: 'if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;',
+    was: 'if (!requested || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;',
     is: '',
     caughtBy: domain('transaction/transition'),
   },
   {
     name: 'a replacement has another nonce than what it replaces',
     file: 'src/domain/transaction/transition.ts',
-    was: 'if (!wanted || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;',
-    is: 'if (!wanted) return null;',
+    was: 'if (!requested || (newest !== null && newest.nonce !== event.attempt.nonce)) return null;',
+    is: 'if (!requested) return null;',
     caughtBy: domain('transaction/transition'),
   },
   {

@@ -184,8 +184,8 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a price that one node finds too low counts although another node took the bytes',
     file: 'src/chains/rpc/broadcast-to-all.ts',
-    was: "const STANDING = ['accepted', 'underpriced',",
-    is: "const STANDING = ['underpriced', 'accepted',",
+    was: "const PRECEDENCE = ['accepted', 'underpriced',",
+    is: "const PRECEDENCE = ['underpriced', 'accepted',",
     caughtBy: ['test/chains/bitcoin/watch/broadcast.test.ts'],
   },
   {

@@ -124,14 +124,14 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'another site acts for who is logged in',
     file: 'src/http/edge/session-cookie.ts',
-    was: "if (site !== undefined && site !== 'same-origin') return !(isLook && site === 'none');",
+    was: "if (site !== undefined && site !== 'same-origin') return !(isRead && site === 'none');",
     is: '',
     caughtBy: ['test/http/session/sessions.worker.test.ts'],
   },
   {
     name: 'whoever founds a vault is given one that is there',
     file: 'src/objects/vault/object.ts',
-    was: 'return known.reference === foundation.reference ? accepted(known) : refused(',
+    was: 'return known.reference === spec.reference ? accepted(known) : refused(',
     is: "return known.reference !== '' ? accepted(known) : refused(",
     caughtBy: ['test/http/internal/d1-restore.worker.test.ts'],
   },
@@ -159,7 +159,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'after an opening that failed nobody waits for the other one',
     file: 'src/chains/solana/watch/observe.ts',
-    was: "if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);",
+    was: "if (isOpen && slotOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);",
     is: '',
     caughtBy: ['test/chains/solana/adapter.test.ts'],
   },
@@ -201,8 +201,8 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'bytes are given up while a node that may have them is away',
     file: 'src/chains/rpc/broadcast-to-all.ts',
-    was: "standing.outcome === 'refused' && isAway ?",
-    is: "standing.outcome === 'refused' && pool.nodes.length === 0 && isAway ?",
+    was: "agreement.outcome === 'refused' && isUnreachable ?",
+    is: "agreement.outcome === 'refused' && pool.nodes.length === 0 && isUnreachable ?",
     caughtBy: evm('watch/broadcast'),
   },
   {

@@ -1,6 +1,6 @@
 import type { Bug } from '../bug.ts';
 
-const question = ['test/approval-page/verified-request.test.ts'];
+const call = ['test/approval-page/verified-request.test.ts'];
 const describe = ['test/approval-page/read/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
@@ -12,7 +12,7 @@ export const PAGE_BUGS: readonly Bug[] = [
     file: 'src/approval-page/verified-request.ts',
     was: 'if (expiresAtMs <= nowMs)',
     is: 'if (expiresAtMs < nowMs)',
-    caughtBy: question,
+    caughtBy: call,
   },
   {
     name: 'a passkey of the dashboard passes for one of the approval page',
@@ -24,30 +24,30 @@ export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'no key of the vault at all confirms a policy',
     file: 'src/approval-page/statement-check.ts',
-    was: 'const isEnough = standings.length > 0 && standings',
-    is: 'const isEnough = standings',
-    caughtBy: question,
+    was: 'const isEnough = agreements.length > 0 && agreements',
+    is: 'const isEnough = agreements',
+    caughtBy: call,
   },
   {
     name: 'the page shows what to approve in spite of the statements',
     file: 'src/approval-page/statement-check.ts',
     was: 'fault: isEnough ? null',
     is: 'fault: entries.length >= 0 ? null',
-    caughtBy: question,
+    caughtBy: call,
   },
   {
     name: 'an intent under any policy is shown with the names of the one in force',
     file: 'src/approval-page/verified-request.ts',
     was: 'intent.policyVersion === version && intent.policyHash === inForceHash;',
     is: 'intent.policyVersion === version || intent.policyHash === inForceHash;',
-    caughtBy: question,
+    caughtBy: call,
   },
   {
     name: 'a policy change is approved to another policy than the one that is shown',
     file: 'src/approval-page/verified-request.ts',
     was: 'if (hashOfHex(proposed) !== mandate.policyHash) {',
     is: "if (hashOfHex(proposed) === '') {",
-    caughtBy: question,
+    caughtBy: call,
   },
   {
     name: 'letters that turn text around reach the screen',

@@ -9,15 +9,15 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'the mask of a base OT is not bound to the other point',
     file: 'src/mpc/ecdsa/base-ot.ts',
-    was: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place), other)",
-    is: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(place))",
+    was: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(position), other)",
+    is: "taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(position))",
     caughtBy: [inAttacks('cheating-ot-receiver')],
   },
   {
     name: 'the seed of a base OT does not name its index',
     file: 'src/mpc/ecdsa/base-ot.ts',
-    was: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place), ...parts)",
-    is: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(place.slice(1)), ...parts)",
+    was: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(position), ...parts)",
+    is: "taggedHash('ecdsa/base-ot/seed', sid, Uint8Array.from(position.slice(1)), ...parts)",
     caughtBy: ['test/mpc/ecdsa/base-ot.test.ts'],
   },
   {
@@ -30,15 +30,15 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a round is computed without a move of the ledger',
     file: 'src/cosigner/session/sessions.ts',
-    was: '(message.round !== running.round + 1 || !ledger.advance(message.sid, message.round))',
+    was: '(message.round !== running.round + 1 || !storage.advance(message.sid, message.round))',
     is: 'message.round !== running.round + 1',
     caughtBy: ['test/cosigner/session/sessions.test.ts'],
   },
   {
     name: 'a copy of the memory computes a round that the ledger has passed',
     file: 'src/cosigner/session/sessions.ts',
-    was: '!ledger.advance(message.sid, message.round))',
-    is: 'ledger.advance(message.sid, message.round) === null)',
+    was: '!storage.advance(message.sid, message.round))',
+    is: 'storage.advance(message.sid, message.round) === null)',
     caughtBy: [inAttacks('session-round-replay')],
   },
   {
@@ -198,7 +198,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a banned co-signer with another identity goes on with the set-up that it cheated with',
     file: 'src/cosigner/session/pair-store.ts',
-    was: 'this.#ledger.forgetSealed();',
+    was: 'this.#storage.forgetSealed();',
     is: '',
     caughtBy: ['test/cosigner/key/identity-rotation.test.ts'],
   },

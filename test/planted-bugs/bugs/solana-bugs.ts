@@ -26,8 +26,8 @@ export const SOLANA_BUGS: readonly Bug[] = [
   {
     name: 'solana: the price leaves the fee cap',
     file: 'src/chains/solana/client/price.ts',
-    was: 'return wanted < most ? wanted : most;',
-    is: 'return wanted;',
+    was: 'return requested < most ? requested : most;',
+    is: 'return requested;',
     caughtBy: PRICE,
   },
   {

@@ -92,15 +92,15 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   {
     name: 'a device signs with one agreement too few',
     file: 'src/devices/cosigner-agreement.ts',
-    was: 'return standings.length - exceptions.length < threshold ?',
-    is: 'return standings.length - exceptions.length < threshold - 1 ?',
+    was: 'return agreements.length - exceptions.length < threshold ?',
+    is: 'return agreements.length - exceptions.length < threshold - 1 ?',
     caughtBy: ['test/devices/cosigner-agreement.test.ts'],
   },
   {
     name: 'a co-signer that states nothing need not be named',
     file: 'src/devices/cosigner-agreement.ts',
-    was: "const exceptions = standings.filter(({ standing }) => standing !== 'agrees');",
-    is: "const exceptions = standings.filter(({ standing }) => standing !== 'agrees' && standing !== 'unknown');",
+    was: "const exceptions = agreements.filter(({ agreement }) => agreement !== 'agrees');",
+    is: "const exceptions = agreements.filter(({ agreement }) => agreement !== 'agrees' && agreement !== 'unknown');",
     caughtBy: ['test/devices/cosigner-agreement.test.ts'],
   },
   {

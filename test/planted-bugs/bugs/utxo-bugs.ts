@@ -1,7 +1,7 @@
 import { type Bug } from '../bug.ts';
 
 const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
-const FATE = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
+const STATUS = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
 const ENDED = ['test/domain/transaction/utxo-unknown.test.ts'];
 
 /** Coins of Bitcoin that do not exist, or do not exist any more. */
@@ -9,7 +9,7 @@ export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: what a server lists is believed',
     file: 'src/chains/bitcoin/client/utxo-proof.ts',
-    was: 'if (parent.value === null) unproven.add(outpointText(coin));',
+    was: 'if (parent.value === null) unproven.add(outpointText(utxo));',
     is: 'if (parent.value === null) return accepted({ terms, parents: [] });',
     caughtBy: PROOF,
   },
@@ -37,8 +37,8 @@ export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: a cancellation leaves out the first coin',
     file: 'src/chains/bitcoin/client/kept-utxos.ts',
-    was: 'return gone[0] === true ? coins : coins',
-    is: 'return coins',
+    was: 'return gone[0] === true ? utxos : utxos',
+    is: 'return utxos',
     caughtBy: PROOF,
   },
   {
@@ -67,21 +67,21 @@ export const UTXO_BUGS: readonly Bug[] = [
     file: 'src/chains/bitcoin/watch/utxo-status.ts',
     was: "return accepted(depthOf(block, tip.value, chain).isFinal ? 'final' : 'open');",
     is: "return accepted('final');",
-    caughtBy: FATE,
+    caughtBy: STATUS,
   },
   {
     name: 'coins: a lost coin ends a payment whose cancellation is alive',
     file: 'src/chains/bitcoin/watch/utxo-status.ts',
     was: "const OF_ATTEMPTS = ['unexplained', 'open', 'unknown', 'final'] as const;",
     is: "const OF_ATTEMPTS = ['final', 'unexplained', 'open', 'unknown'] as const;",
-    caughtBy: FATE,
+    caughtBy: STATUS,
   },
   {
     name: 'coins: that no server shows a coin ends its payment',
     file: 'src/chains/bitcoin/watch/utxo-status.ts',
-    was: "let fate: UtxoStatus = 'unknown';",
-    is: "let fate: UtxoStatus = 'final';",
-    caughtBy: FATE,
+    was: "let status: UtxoStatus = 'unknown';",
+    is: "let status: UtxoStatus = 'final';",
+    caughtBy: STATUS,
   },
   {
     name: 'coins: a person ends a payment whose coins are known',

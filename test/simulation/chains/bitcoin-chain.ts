@@ -18,7 +18,7 @@ const STRANGERS_FEE = 100_000n;
 const [CHEAPEST, DEAREST] = [1_000n, 60_000n];
 const MAX_PER_BLOCK = 3;
 /** Coins of the stranger, one for each deposit. */
-const STRANGERS_COINS = 16;
+const FOREIGN_UTXOS = 16;
 
 /** Everybody knows the key of who has this number, but for the wallet nobody here has anything to lose. */
 function person(number: number) {
@@ -49,10 +49,10 @@ export class BitcoinChain implements SimulatedChain {
   readonly recipients = [person(2).address, person(3).address];
   readonly unit = 1_000_000n;
   readonly deepestFork = 5;
-  readonly ledger = new LocalBitcoinChain();
+  readonly chain = new LocalBitcoinChain();
   readonly #schedule: Schedule;
   readonly #stranger = person(1);
-  readonly #coins: string[] = [];
+  readonly #utxos: string[] = [];
   /** What the next block asks for. */
   #price = CHEAPEST;
 
@@ -61,7 +61,7 @@ export class BitcoinChain implements SimulatedChain {
   }
 
   get height(): number {
-    return this.ledger.height;
+    return this.chain.height;
   }
 
   /** There is no such thing: what is under as many blocks as are ever undone. */
@@ -77,15 +77,15 @@ export class BitcoinChain implements SimulatedChain {
 
   /** A few coins, so that payments wait for each other's change. */
   endow(wallet: string): void {
-    for (let i = 0; i < STRANGERS_COINS; i++) this.#coins.push(this.ledger.fund(this.#stranger.address, BTC));
+    for (let i = 0; i < FOREIGN_UTXOS; i++) this.#utxos.push(this.chain.fund(this.#stranger.address, BTC));
     // Deeper than anything is undone.
-    this.ledger.mine(this.deepestFork + 1);
+    this.chain.mine(this.deepestFork + 1);
     for (let i = 0; i <= this.#schedule.upTo(3); i++) this.deposit(wallet, BTC / 2n);
     this.mine();
   }
 
   deposit(to: string, amount: bigint): string {
-    const txid = this.#coins.shift();
+    const txid = this.#utxos.shift();
     if (txid === undefined) throw new Error('the stranger has no coins left');
     const { key, script } = this.#stranger;
     const transaction = new Transaction({ version: 2 });
@@ -94,35 +94,35 @@ export class BitcoinChain implements SimulatedChain {
     transaction.addOutput({ script, amount: BTC - amount - STRANGERS_FEE });
     transaction.sign(key);
     transaction.finalize();
-    return this.ledger.send(bytesToHex(Uint8Array.from(transaction.extract())));
+    return this.chain.send(bytesToHex(Uint8Array.from(transaction.extract())));
   }
 
   mine(): void {
     // In fair weather it falls: what was offered for too little waits for that.
     const step = this.#schedule.weather === CALM ? 88n : 75n + BigInt(this.#schedule.upTo(60));
-    const wanted = (this.#price * step) / 100n;
-    this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
-    let places = MAX_PER_BLOCK;
+    const requested = (this.#price * step) / 100n;
+    this.#price = requested < CHEAPEST ? CHEAPEST : requested > DEAREST ? DEAREST : requested;
+    let positions = MAX_PER_BLOCK;
     const paysEnough = ({ fee, virtualSize }: AcceptedTransaction) => fee * 1_000n >= this.#price * virtualSize;
-    this.ledger.mine(1, (one) => paysEnough(one) && places-- > 0);
+    this.chain.mine(1, (one) => paysEnough(one) && positions-- > 0);
   }
 
   reorganise(depth: number, forgotten: number): void {
     const before = this.height;
     // What others paid is not lost for good: they pay it again.
-    this.ledger.undo(depth, (one) => this.#isStrangers(one) || !this.#schedule.isLuck(forgotten));
+    this.chain.undo(depth, (one) => this.#isStrangers(one) || !this.#schedule.isLuck(forgotten));
     this.#schedule.note(`${before - this.height} blocks of Bitcoin undone`);
     while (this.height < before) this.mine();
   }
 
   forget(share: number): void {
-    for (const one of this.ledger.waiting()) {
-      if (!this.#isStrangers(one) && this.#schedule.isLuck(share)) this.ledger.forget(one.hash);
+    for (const one of this.chain.waiting()) {
+      if (!this.#isStrangers(one) && this.#schedule.isLuck(share)) this.chain.forget(one.hash);
     }
   }
 
   balance(address: string): bigint {
-    return this.ledger.balance(address);
+    return this.chain.balance(address);
   }
 
   nonce(): null {
@@ -133,9 +133,9 @@ export class BitcoinChain implements SimulatedChain {
   paymentsFrom(address: string, height: number): readonly Payment[] {
     const own = Buffer.from(scriptFor(address));
     const isOwn = ({ script }: TxOut) => own.equals(script);
-    return this.ledger
+    return this.chain
       .since(height - 1)
-      .flatMap((hash) => this.ledger.find(hash) ?? [])
+      .flatMap((hash) => this.chain.find(hash) ?? [])
       .filter(({ inputs }) => inputs.some(({ spent }) => spent !== null && isOwn(spent)))
       .flatMap(({ hash, outputs }) =>
         outputs.filter((one) => !isOwn(one)).map((one) => ({ hash, to: this.#nameOf(one), amount: one.amount })),

@@ -24,10 +24,10 @@ export class BitcoinRest implements ChainApi {
 
   async answer({ path, sent, behind, isForgetful }: Query): Promise<Response> {
     if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
-    const { ledger, rates } = this.#chain;
-    const known = behind === 0 ? ledger : ledger.before(behind);
+    const { chain, rates } = this.#chain;
+    const known = behind === 0 ? chain : chain.before(behind);
     // Who is behind passes on all the same what it is given.
-    const view = { ledger: known, rates, send: async (raw: string) => ledger.send(raw) };
+    const view = { chain: known, rates, send: async (raw: string) => chain.send(raw) };
     const { status, text } = await answerEsplora(view, path, sent);
     return new Response(text, { status });
   }

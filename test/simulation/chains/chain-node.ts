@@ -12,7 +12,7 @@ export class ChainNode {
   behind = 0;
   /** What it adds to counts of an account's transactions. */
   miscount = 0;
-  isAway = false;
+  isUnreachable = false;
   /** It was started from a snapshot. */
   isForgetful = false;
 
@@ -27,7 +27,7 @@ export class ChainNode {
     const { behind, miscount, isForgetful } = this;
     const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
-      if (this.isAway) return new Response('upstream is away', { status: 502 });
+      if (this.isUnreachable) return new Response('upstream is away', { status: 502 });
       // An ill node has its words after the fact as well as before it.
       const illness = this.#schedule.isLuck(this.#schedule.weather.lost) ? this.#schedule.upTo(3) : null;
       if (illness === 0) return new Response('<html>', { status: 200 });

@@ -206,8 +206,8 @@ export class EvmChain implements SimulatedChain {
     const { head } = this;
     // In fair weather it falls: what was offered for too little waits for that.
     const step = this.#schedule.weather === CALM ? 88n : 80n + BigInt(this.#schedule.upTo(50));
-    const wanted = (head.baseFeePerGas * step) / 100n;
-    const baseFeePerGas = wanted < GWEI / 10n ? GWEI / 10n : wanted > 40n * GWEI ? 40n * GWEI : wanted;
+    const requested = (head.baseFeePerGas * step) / 100n;
+    const baseFeePerGas = requested < GWEI / 10n ? GWEI / 10n : requested > 40n * GWEI ? 40n * GWEI : requested;
     const accounts = new Map(head.accounts);
     const transfers: ChainTransfer[] = [];
     while (transfers.length < MAX_PER_BLOCK) {

@@ -169,7 +169,7 @@ class View {
 
 function shown(transfer: ChainTransfer, block: Block | null) {
   const { hash, from, to, value, gasLimit, nonce } = transfer;
-  const place = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
+  const position = block === null ? { blockHash: null, blockNumber: null } : { blockHash: block.hash };
   return {
     hash,
     from,
@@ -178,6 +178,6 @@ function shown(transfer: ChainTransfer, block: Block | null) {
     gas: numberToHex(gasLimit),
     nonce: numberToHex(nonce),
     input: '0x',
-    ...place,
+    ...position,
   };
 }

@@ -125,8 +125,8 @@ export class SolanaChain implements SimulatedChain {
 
   mine(): void {
     const step = this.#schedule.weather === CALM ? 80n : 60n + BigInt(this.#schedule.upTo(90));
-    const wanted = (this.#price * step) / 100n;
-    this.#price = wanted < CHEAPEST ? CHEAPEST : wanted > DEAREST ? DEAREST : wanted;
+    const requested = (this.#price * step) / 100n;
+    this.#price = requested < CHEAPEST ? CHEAPEST : requested > DEAREST ? DEAREST : requested;
     const { slot } = this.#head;
     let { state } = this.#head;
     const landed: Landed[] = [];

@@ -2,7 +2,7 @@ import type { Address } from '@solana/kit';
 import { getCompiledTransactionMessageDecoder, getTransactionDecoder } from '@solana/kit';
 import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import type { Account } from '#chains/solana/client/rpc-calls.ts';
-import type { Entry, LedgerView } from '#local/solana/rpc.ts';
+import type { Entry, ChainView } from '#local/solana/rpc.ts';
 import { answerRpc } from '#local/solana/rpc.ts';
 import type { ChainApi, Query } from './chain.ts';
 import type { Block, Landed, SolanaChain } from './solana-chain.ts';
@@ -35,7 +35,7 @@ export class SolanaRpc implements ChainApi {
 }
 
 /** The cluster as one node sees it: its newest block is not voted on yet, and one that is deep enough is rooted. */
-class View implements LedgerView {
+class View implements ChainView {
   readonly #chain: SolanaChain;
   readonly #isForgetful: boolean;
   /** Oldest first. */

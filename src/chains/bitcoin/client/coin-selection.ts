@@ -22,7 +22,7 @@ export interface Choice {
  * matter.
  */
 export function selectUtxos(payment: Payment, choice: Choice): SpendPlan | null {
-  const free = choice.free.filter((coin) => isEconomical(payment.own, coin, choice.bid.rate)).toSorted(byAmount);
+  const free = choice.free.filter((utxo) => isEconomical(payment.own, utxo, choice.bid.rate)).toSorted(byAmount);
   const sorted = { ...choice, free };
   const alone = choice.kept.length === 0 ? null : settled(payment, choice.kept, choice.bid);
   return alone ?? smallest(payment, sorted) ?? withoutChange(payment, sorted) ?? largestFirst(payment, sorted);
@@ -39,7 +39,7 @@ export function smallestUtxos(
   free: readonly Utxo[],
   { rate, count }: { readonly rate: bigint; readonly count: number },
 ): readonly Utxo[] | null {
-  const worthy = free.filter((coin) => isEconomical(own, coin, rate)).toSorted(byAmount);
+  const worthy = free.filter((utxo) => isEconomical(own, utxo, rate)).toSorted(byAmount);
   return worthy.length < 2 ? null : worthy.slice(0, Math.min(count, maxInputsOf(own))).map(plain);
 }
 
@@ -57,8 +57,8 @@ function byAmount(a: Utxo, b: Utxo): number {
 /** One coin more, and no larger one than it takes. */
 function smallest(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   if (kept.length >= maxInputsOf(payment.own)) return null;
-  for (const coin of free) {
-    const terms = settled(payment, [...kept, plain(coin)], bid);
+  for (const utxo of free) {
+    const terms = settled(payment, [...kept, plain(utxo)], bid);
     if (terms !== null) return terms;
   }
   return null;
@@ -74,10 +74,10 @@ const MAX_TRIES = 10_000;
 function withoutChange(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   const { own, to } = payment;
   if (to === null || kept.length > 0 || bid.replaced !== null || bid.parent !== null) return null;
-  const coins = free.toReversed();
+  const utxos = free.toReversed();
   // What a coin adds once its input is paid for. Its rounding does not matter: `settled` works the fee out exactly.
-  const worth = coins.map(({ amount }) => amount - (bid.rate * inputWeightOf(own)) / 4000n);
-  const rest = sumsFrom(worth);
+  const value = utxos.map(({ amount }) => amount - (bid.rate * inputWeightOf(own)) / 4000n);
+  const rest = sumsFrom(value);
   // Less the one byte by which the size may have been rounded up.
   const target = to.amount + feeAt(bid.rate, virtualSizeOf(own, 0, [to.script]) - 1n);
   const limit = target + feeAt(bid.rate, virtualSizeOf(own, 0, [own])) + dustOf(own);
@@ -86,19 +86,19 @@ function withoutChange(payment: Payment, { kept, free, bid }: Choice): SpendPlan
   let [best, sum, next]: [SpendPlan | null, bigint, number] = [null, 0n, 0];
   for (let tries = 0; tries < MAX_TRIES; tries++) {
     const isFull = sum > limit || taken.length > most || sum + (rest[next] ?? 0n) < target;
-    if (!isFull && sum >= target) best = cheaper(best, settled(payment, coinsAt(coins, taken), bid));
+    if (!isFull && sum >= target) best = cheaper(best, settled(payment, utxosAt(utxos, taken), bid));
     if (!isFull && sum < target) {
       taken.push(next);
-      sum += worth[next] ?? 0n;
+      sum += value[next] ?? 0n;
       next += 1;
       continue;
     }
     const last = taken.pop();
     if (last === undefined) break;
-    sum -= worth[last] ?? 0n;
+    sum -= value[last] ?? 0n;
     next = last + 1;
     // Another coin of the same worth leads to the same sums.
-    while (next < worth.length && worth[next] === worth[last]) next += 1;
+    while (next < value.length && value[next] === value[last]) next += 1;
   }
   return best;
 }
@@ -110,23 +110,23 @@ function sumsFrom(numbers: readonly bigint[]): readonly bigint[] {
   return sums.toReversed();
 }
 
-function coinsAt(coins: readonly Utxo[], places: readonly number[]): readonly Utxo[] {
-  return places.flatMap((place) => coins.slice(place, place + 1).map(plain));
+function utxosAt(utxos: readonly Utxo[], positions: readonly number[]): readonly Utxo[] {
+  return positions.flatMap((position) => utxos.slice(position, position + 1).map(plain));
 }
 
 /** Of two sets without change the one that spends less; both pay the same amount, so it leaves less to the miner. */
 function cheaper(best: SpendPlan | null, found: SpendPlan | null): SpendPlan | null {
   if (found === null || found.change > 0n) return best;
-  return best === null || totalOf(found.coins) < totalOf(best.coins) ? found : best;
+  return best === null || totalOf(found.utxos) < totalOf(best.utxos) ? found : best;
 }
 
 /** As few coins as it takes, since each costs a signature and some 58 bytes. */
 function largestFirst(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
-  const coins = [...kept];
-  for (const coin of free.toReversed()) {
-    if (coins.length >= maxInputsOf(payment.own)) return null;
-    coins.push(plain(coin));
-    const terms = settled(payment, coins, bid);
+  const utxos = [...kept];
+  for (const utxo of free.toReversed()) {
+    if (utxos.length >= maxInputsOf(payment.own)) return null;
+    utxos.push(plain(utxo));
+    const terms = settled(payment, utxos, bid);
     if (terms !== null) return terms;
   }
   return null;
@@ -137,12 +137,12 @@ function plain({ txid, vout, amount }: Utxo): Utxo {
 }
 
 /** Null when these coins are too little. */
-function settled(payment: Payment, coins: readonly Utxo[], bid: FeeBid): SpendPlan | null {
+function settled(payment: Payment, utxos: readonly Utxo[], bid: FeeBid): SpendPlan | null {
   const { own, to } = payment;
-  const left = totalOf(coins) - (to?.amount ?? 0n);
-  const change = left - feeFor(payment, bid, { coins: coins.length, hasChange: true });
-  if (change >= dustOf(own)) return { coins, change };
+  const left = totalOf(utxos) - (to?.amount ?? 0n);
+  const change = left - feeFor(payment, bid, { utxos: utxos.length, hasChange: true });
+  if (change >= dustOf(own)) return { utxos, change };
   // There has to be an output.
-  const isEnough = to !== null && left >= feeFor(payment, bid, { coins: coins.length, hasChange: false });
-  return isEnough ? { coins, change: 0n } : null;
+  const isEnough = to !== null && left >= feeFor(payment, bid, { utxos: utxos.length, hasChange: false });
+  return isEnough ? { utxos, change: 0n } : null;
 }

@@ -28,14 +28,14 @@ export async function estimateFee(
 ): Promise<Result<BitcoinFeeEstimate, PermanentFault | NodeProblem>> {
   const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
-  const coins = await readUtxos(node, intent.from);
-  if (!coins.ok) return coins;
+  const utxos = await readUtxos(node, intent.from);
+  if (!utxos.ok) return utxos;
   const tiers = rateTiers(rates);
   const [slow, normal, fast] = [tiers.slow, tiers.normal, tiers.fast].map((rate) =>
-    tierAt(payment.value, { kept: [], free: coins.value, bid: { rate, replaced: null, parent: null } }),
+    tierAt(payment.value, { kept: [], free: utxos.value, bid: { rate, replaced: null, parent: null } }),
   );
   if (slow == null || normal == null || fast == null) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins.value)} satoshi`));
+    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(utxos.value)} satoshi`));
   }
   return accepted({
     virtualSize: normal.virtualSize.toString(),
@@ -51,7 +51,7 @@ function tierAt(payment: Payment, choice: Choice) {
   if (terms === null) return null;
   const fee = amountOf(feeOf(payment, terms));
   return {
-    virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
+    virtualSize: sizeOfShape(payment, { utxos: terms.utxos.length, hasChange: terms.change > 0n }),
     // Unlike gas it is known to the satoshi before it is sent.
     tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
   };

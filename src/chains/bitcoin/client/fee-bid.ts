@@ -19,7 +19,7 @@ export interface FeeBid {
 export interface Parent {
   readonly fee: bigint;
   readonly virtualSize: bigint;
-  readonly coins: readonly Utxo[];
+  readonly utxos: readonly Utxo[];
 }
 
 /** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */

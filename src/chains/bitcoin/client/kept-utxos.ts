@@ -12,19 +12,19 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
  * replacement without it. Where it is not shown itself, nothing is left out.
  */
 export async function keptUtxos(
-  witnesses: ProofServers,
+  servers: ProofServers,
   replaced: Pick<Attempt, 'payload'>,
   payment: Payment,
 ): Promise<readonly Utxo[]> {
-  const coins = utxosIn(hexToBytes(replaced.payload.slice(2)));
-  const [first, ...rest] = coins;
-  if (payment.to !== null || first === undefined || rest.length === 0) return coins;
-  const nodes = [witnesses.node, ...(await witnesses.others())];
+  const utxos = utxosIn(hexToBytes(replaced.payload.slice(2)));
+  const [first, ...rest] = utxos;
+  if (payment.to !== null || first === undefined || rest.length === 0) return utxos;
+  const nodes = [servers.node, ...(await servers.others())];
   const isGone = async ({ txid }: Utxo) => {
     const answers = await Promise.all(nodes.map((node) => node.request(getTransaction(txid))));
     const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
     return answered.length > 0 && answered.every((transaction) => transaction === null);
   };
-  const gone = await Promise.all(coins.map(isGone));
-  return gone[0] === true ? coins : coins.filter((_, i) => gone[i] !== true);
+  const gone = await Promise.all(utxos.map(isGone));
+  return gone[0] === true ? utxos : utxos.filter((_, i) => gone[i] !== true);
 }

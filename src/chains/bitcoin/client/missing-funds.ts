@@ -13,22 +13,22 @@ import { permanent } from '#chains/inspect/permanent-fault.ts';
  * Why no coins were found: they can not be spent yet (`busy`), there are too many small ones for one transaction
  * (TOO_MANY_COINS, with what could be paid), or too little (INSUFFICIENT_FUNDS).
  *
- * @param coins everything that the wallet has, on its way or not
+ * @param utxos everything that the wallet has, on its way or not
  */
-export function missingFunds(payment: Payment, coins: readonly Utxo[], bid: FeeBid): PermanentFault | BusyFault {
-  if (selectUtxos(payment, { kept: [], free: coins, bid }) !== null) return { kind: 'busy' };
+export function missingFunds(payment: Payment, utxos: readonly Utxo[], bid: FeeBid): PermanentFault | BusyFault {
+  if (selectUtxos(payment, { kept: [], free: utxos, bid }) !== null) return { kind: 'busy' };
   const { own, to } = payment;
   const amount = to?.amount ?? 0n;
   const most = maxInputsOf(own);
-  const worthy = coins
-    .filter((coin) => isEconomical(own, coin, bid.rate))
+  const worthy = utxos
+    .filter((utxo) => isEconomical(own, utxo, bid.rate))
     .toSorted((a, b) => (a.amount < b.amount ? 1 : -1));
   const left = (spent: readonly Utxo[]) =>
-    totalOf(spent) - feeFor(payment, bid, { coins: spent.length, hasChange: false });
+    totalOf(spent) - feeFor(payment, bid, { utxos: spent.length, hasChange: false });
   if (worthy.length > most && left(worthy) >= amount) {
     const detail = `no more than ${left(worthy.slice(0, most))} satoshi fit into one transaction of ${most} coins: consolidate the wallet first`;
     return permanent('TOO_MANY_COINS', detail);
   }
-  const needed = amount + feeFor(payment, bid, { coins: 1, hasChange: false });
-  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(coins)} of ${needed} satoshi`);
+  const needed = amount + feeFor(payment, bid, { utxos: 1, hasChange: false });
+  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(utxos)} of ${needed} satoshi`);
 }

@@ -21,7 +21,7 @@ import { accepted } from '#domain/result.ts';
 export function needsAmountProof({ payment, terms }: BitcoinPayload, previous: readonly string[]): boolean {
   if (scriptTypeOf(payment.own)?.type === 'p2tr') return true;
   const shown = new Map(previous.flatMap((raw) => madeBy(raw) ?? []));
-  return terms.coins.every(({ txid, vout, amount }) => {
+  return terms.utxos.every(({ txid, vout, amount }) => {
     const output = shown.get(txid)?.[vout];
     return output !== undefined && output.amount === amount && equalBytes(output.script, payment.own);
   });

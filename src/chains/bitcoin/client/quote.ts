@@ -6,7 +6,7 @@ import { selectUtxos, smallestUtxos } from '#chains/bitcoin/client/coin-selectio
 import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
 import { keptUtxos } from '#chains/bitcoin/client/kept-utxos.ts';
 import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
-import type { FeeRates, UnspentCoin } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { FeeRates, UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTip, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import { depthOf } from '#chains/bitcoin/watch/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
@@ -58,25 +58,25 @@ interface QuoteRequest {
  * that can be spent now.
  */
 export async function quoteTransfer(
-  witnesses: ProofServers,
+  servers: ProofServers,
   chain: Chain,
   { intent, replaced, taken, speed, rates, joins }: QuoteRequest,
 ): Promise<Result<BitcoinQuote, QuoteFault>> {
   const payment = spendableTransfer(intent);
   if (!payment.ok) return payment;
-  const { node } = witnesses;
-  const [coins, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
-  if (!coins.ok) return coins;
+  const { node } = servers;
+  const [utxos, tip] = await Promise.all([readUtxos(node, intent.from), node.request(getTip)]);
+  if (!utxos.ok) return utxos;
   if (!tip.ok) return tip;
-  const parent = await parentOf(node, intent, { replaced, coins: coins.value, most: maxInputsOf(payment.value.own) });
+  const parent = await parentOf(node, intent, { replaced, utxos: utxos.value, most: maxInputsOf(payment.value.own) });
   if (!parent.ok) return parent;
-  const kept = replaced === null ? (parent.value?.coins ?? []) : await keptUtxos(witnesses, replaced, payment.value);
+  const kept = replaced === null ? (parent.value?.utxos ?? []) : await keptUtxos(servers, replaced, payment.value);
   const isKept = new Set(kept.map(outpointText));
-  if (replaced === null && kept.some((coin) => taken.has(outpointText(coin)))) return refused({ kind: 'busy' });
-  const others = coins.value.filter((coin) => !isKept.has(outpointText(coin)));
-  const hasArrived = ({ block }: UnspentCoin) =>
+  if (replaced === null && kept.some((utxo) => taken.has(outpointText(utxo)))) return refused({ kind: 'busy' });
+  const others = utxos.value.filter((utxo) => !isKept.has(outpointText(utxo)));
+  const hasArrived = ({ block }: UnspentOutput) =>
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
-  const free = others.filter((coin) => hasArrived(coin) && !taken.has(outpointText(coin)));
+  const free = others.filter((utxo) => hasArrived(utxo) && !taken.has(outpointText(utxo)));
   const bid: FeeBid = {
     // Who pays for somebody else is in a hurry.
     rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
@@ -84,15 +84,15 @@ export async function quoteTransfer(
     parent: parent.value,
   };
   const claim = {
-    coins: replaced === null ? coins.value : others,
+    utxos: replaced === null ? utxos.value : others,
     own: payment.value.own,
     chain,
     tip: tip.value,
     isOrderFree: kept.length === 0,
   };
   const isJoining = joins > 0 && replaced === null;
-  const proven = await chooseProven(witnesses, claim, (unproven) => {
-    const shown = free.filter((coin) => !unproven.has(outpointText(coin)));
+  const proven = await chooseProven(servers, claim, (unproven) => {
+    const shown = free.filter((utxo) => !unproven.has(outpointText(utxo)));
     if (!isJoining) return selectUtxos(payment.value, { kept, free: shown, bid });
     const joined = smallestUtxos(payment.value.own, shown, { rate: bid.rate, count: joins });
     return joined === null ? null : selectUtxos(payment.value, { kept: joined, free: [], bid });
@@ -109,18 +109,18 @@ export async function quoteTransfer(
   if (fee > BigInt(intent.maxFee)) {
     return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
   }
-  const size = sizeOfShape(payment.value, { coins: terms.coins.length, hasChange: terms.change > 0n });
-  const names = terms.coins.map(outpointText);
-  return accepted({ terms, parents, coins: names, maxFee: amountOf(fee), virtualSize: size.toString() });
+  const size = sizeOfShape(payment.value, { utxos: terms.utxos.length, hasChange: terms.change > 0n });
+  const names = terms.utxos.map(outpointText);
+  return accepted({ terms, parents, utxos: names, maxFee: amountOf(fee), virtualSize: size.toString() });
 }
 
 /** `busy` where the coins of a consolidation cannot be spent now, else NOTHING_TO_CONSOLIDATE. */
 function joiningFault(
   { own }: Payment,
   others: readonly Utxo[],
-  wanted: { readonly rate: bigint; readonly count: number },
+  requested: { readonly rate: bigint; readonly count: number },
 ): PermanentFault | BusyFault {
-  if (smallestUtxos(own, others, wanted) !== null) return { kind: 'busy' };
+  if (smallestUtxos(own, others, requested) !== null) return { kind: 'busy' };
   return permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee');
 }
 
@@ -135,10 +135,10 @@ export function spendableTransfer(intent: OnChainIntent): Result<Payment, Perman
   return refused(permanent('RECIPIENT_REFUSED', detail));
 }
 
-interface ParentQuestion {
+interface ParentQuery {
   readonly replaced: Attempt | null;
   /** Of the wallet, those that wait too. */
-  readonly coins: readonly UnspentCoin[];
+  readonly utxos: readonly UnspentOutput[];
   /** That can be spent at once. */
   readonly most: number;
 }
@@ -147,16 +147,16 @@ interface ParentQuestion {
 async function parentOf(
   node: RpcNode,
   intent: OnChainIntent,
-  { replaced, coins, most }: ParentQuestion,
+  { replaced, utxos, most }: ParentQuery,
 ): Promise<Result<Parent | null, PermanentFault | NodeProblem>> {
   const hash = intent.kind === 'transfer' ? intent.paysFor : undefined;
   if (hash === undefined) return accepted(null);
   const response = await node.request(getTransaction(hash));
   if (!response.ok) return response;
-  const own = coins.flatMap(({ block, ...coin }) => (block === null && coin.txid === hash ? [coin] : []));
+  const own = utxos.flatMap(({ block, ...utxo }) => (block === null && utxo.txid === hash ? [utxo] : []));
   if (response.value?.block === null && (own.length > 0 || replaced !== null)) {
     const { fee, weight } = response.value;
-    return accepted({ fee, virtualSize: virtualBytes(weight), coins: own.slice(0, most) });
+    return accepted({ fee, virtualSize: virtualBytes(weight), utxos: own.slice(0, most) });
   }
   if (replaced !== null) return accepted(null);
   return refused(

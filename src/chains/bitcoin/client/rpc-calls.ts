@@ -5,10 +5,10 @@ import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 
 /** The block of a transaction; null while it waits for one. */
-export type BlockPlace = { readonly height: bigint; readonly hash: string } | null;
+export type BlockRef = { readonly height: bigint; readonly hash: string } | null;
 
-export interface UnspentCoin extends Utxo {
-  readonly block: BlockPlace;
+export interface UnspentOutput extends Utxo {
+  readonly block: BlockRef;
 }
 
 interface Output {
@@ -28,13 +28,13 @@ export interface ChainTransfer {
   /** The coins that the inputs spend, in their order. */
   readonly spends: readonly Pick<Utxo, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
-  readonly block: BlockPlace;
+  readonly block: BlockRef;
 }
 
 /** Who spends an output. */
 export interface Spend {
   readonly hash: string;
-  readonly block: BlockPlace;
+  readonly block: BlockRef;
 }
 
 /** Thousandths of a satoshi per virtual byte, by the number of blocks that it takes. */
@@ -68,11 +68,11 @@ export const getBalance = (address: string): RpcCall<bigint> =>
   });
 
 /** What no transaction spends yet, not even one that waits. */
-export const getUtxos = (address: string): RpcCall<readonly UnspentCoin[]> =>
+export const getUtxos = (address: string): RpcCall<readonly UnspentOutput[]> =>
   esplora(`address/${address}/utxo`, (answer) =>
     listIn(answer, (one) => {
       const [txid, vout] = [hashIn(fieldOf(one, 'txid')), smallIn(fieldOf(one, 'vout'))];
-      const [amount, block] = [wholeIn(fieldOf(one, 'value')), placeIn(fieldOf(one, 'status'))];
+      const [amount, block] = [wholeIn(fieldOf(one, 'value')), slotIn(fieldOf(one, 'status'))];
       if (txid === undefined || vout === undefined || amount === undefined || block === undefined) return undefined;
       return { txid, vout, amount, block };
     }),
@@ -92,7 +92,7 @@ export const getRawTransaction = (hash: string): RpcCall<string | null> =>
 export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
   esplora(`tx/${txid}/outspend/${vout}`, (answer) => {
     if (answer === null || fieldOf(answer, 'spent') === false) return null;
-    const [hash, block] = [hashIn(fieldOf(answer, 'txid')), placeIn(fieldOf(answer, 'status'))];
+    const [hash, block] = [hashIn(fieldOf(answer, 'txid')), slotIn(fieldOf(answer, 'status'))];
     return hash === undefined || block === undefined ? undefined : { hash, block };
   });
 
@@ -138,7 +138,7 @@ function transferIn(value: unknown): ChainTransfer | undefined {
   const weight = wholeIn(fieldOf(value, 'weight'));
   const inputs = listIn(fieldOf(value, 'vin'), inputIn);
   const outputs = listIn(fieldOf(value, 'vout'), outputIn);
-  const block = placeIn(fieldOf(value, 'status'));
+  const block = slotIn(fieldOf(value, 'status'));
   if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
   if (outputs === undefined || block === undefined) return undefined;
   const real = inputs.flatMap((input) => input ?? []);
@@ -164,7 +164,7 @@ function outputIn(value: unknown): Output | undefined {
   return { amount, address };
 }
 
-function placeIn(status: unknown): BlockPlace | undefined {
+function slotIn(status: unknown): BlockRef | undefined {
   const isConfirmed = fieldOf(status, 'confirmed');
   if (isConfirmed === false) return null;
   const [height, hash] = [wholeIn(fieldOf(status, 'block_height')), hashIn(fieldOf(status, 'block_hash'))];

@@ -20,14 +20,14 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   const base = url.endsWith('/') ? url.slice(0, -1) : url;
   return {
-    async request(question) {
-      const { method: path, params } = question;
+    async request(call) {
+      const { method: path, params } = call;
       const request = path === SEND ? { method: 'POST', body: String(params[0]) } : { method: 'GET' };
       const response = await boundedFetch(`${base}/${path}`, request, { timeoutMs });
       if ('fault' in response) return noAnswer(`${path}: ${response.fault}`);
       const answer = bodyOf(response, secrets);
       if (!answer.ok) return answer;
-      const value = question.read(answer.value);
+      const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${path}: the node's answer has the wrong shape`) : accepted(value);
     },
   };

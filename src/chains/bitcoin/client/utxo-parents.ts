@@ -1,5 +1,5 @@
 import { depthOf } from '#chains/bitcoin/watch/depth.ts';
-import type { BlockPlace } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { BlockRef } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
@@ -25,9 +25,9 @@ interface Tip {
 export async function ancestorsOf(
   node: RpcNode,
   { chain, tip }: Tip,
-  made: readonly { readonly parent: RawTransaction; readonly block: BlockPlace }[],
+  made: readonly { readonly parent: RawTransaction; readonly block: BlockRef }[],
 ): Promise<readonly UtxoParent[]> {
-  const isFinal = (block: BlockPlace) => block !== null && depthOf(block, tip, chain).isFinal;
+  const isFinal = (block: BlockRef) => block !== null && depthOf(block, tip, chain).isFinal;
   const found = new Map(made.map(({ parent }) => [parent.name, parent.spends]));
   const open = made.flatMap(({ parent, block }) => (isFinal(block) ? [] : parent.spends)).map(transactionOf);
   let requestCount = 0;
@@ -50,6 +50,6 @@ export async function ancestorsOf(
 }
 
 /** Of a coin `<transaction>:<number of the output>`. */
-export function transactionOf(coin: string): string {
-  return coin.slice(0, coin.indexOf(':'));
+export function transactionOf(utxo: string): string {
+  return utxo.slice(0, utxo.indexOf(':'));
 }

@@ -1,7 +1,7 @@
 import { equalBytes } from '@noble/curves/utils.js';
 import { ancestorsOf } from '#chains/bitcoin/client/utxo-parents.ts';
 import { depthOf } from '#chains/bitcoin/watch/depth.ts';
-import type { UnspentCoin } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
@@ -31,7 +31,7 @@ export interface ProofServers {
 /** What the choice of coins is held against. */
 interface Claim {
   /** Those that the server lists, and that are not part of an attempt already. */
-  readonly coins: readonly UnspentCoin[];
+  readonly utxos: readonly UnspentOutput[];
   /** Script of the wallet. */
   readonly own: Uint8Array;
   readonly chain: Pick<Chain, 'confirmations'>;
@@ -50,8 +50,8 @@ interface ProvenTerms {
 export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
   const others = async () => {
     const rest = pool.nodes.filter((one) => one !== node);
-    const away = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
-    return rest.filter((_, i) => away[i] === null);
+    const problem = await Promise.all(rest.map((one) => pool.nodeProblem(one)));
+    return rest.filter((_, i) => problem[i] === null);
   };
   return { node, others };
 }
@@ -65,60 +65,60 @@ export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
  * @param choose the choice without these coins; null where the others do not suffice
  */
 export async function chooseProven(
-  witnesses: ProofServers,
+  servers: ProofServers,
   claim: Claim,
   choose: (unproven: ReadonlySet<string>) => SpendPlan | null,
 ): Promise<Result<ProvenTerms | null, NodeProblem>> {
-  const listed = new Map(claim.coins.map((coin) => [outpointText(coin), coin]));
+  const listed = new Map(claim.utxos.map((utxo) => [outpointText(utxo), utxo]));
   const parents = new Map<string, RawTransaction>();
   const unproven = new Set<string>();
   let others: readonly RpcNode[] | null = null;
   for (;;) {
     const terms = choose(unproven);
-    if (terms === null || terms.coins.some((coin) => unproven.has(outpointText(coin)))) return accepted(null);
-    const chosen = terms.coins.flatMap((coin) => listed.get(outpointText(coin)) ?? []);
-    const open = chosen.filter((coin) => !parents.has(outpointText(coin)));
-    if (open.length === 0) return accepted(await settled({ witnesses, claim }, { terms, chosen, parents }));
+    if (terms === null || terms.utxos.some((utxo) => unproven.has(outpointText(utxo)))) return accepted(null);
+    const chosen = terms.utxos.flatMap((utxo) => listed.get(outpointText(utxo)) ?? []);
+    const open = chosen.filter((utxo) => !parents.has(outpointText(utxo)));
+    if (open.length === 0) return accepted(await settled({ servers, claim }, { terms, chosen, parents }));
     if (parents.size + unproven.size + open.length > MAX_JUDGED) return accepted(null);
-    others ??= await witnesses.others();
-    const request = { node: witnesses.node, others };
-    for (const { coin, parent } of await Promise.all(open.map((one) => judged(request, claim, one)))) {
+    others ??= await servers.others();
+    const request = { node: servers.node, others };
+    for (const { coin: utxo, parent } of await Promise.all(open.map((one) => judged(request, claim, one)))) {
       if (!parent.ok) return parent;
-      if (parent.value === null) unproven.add(outpointText(coin));
-      else parents.set(outpointText(coin), parent.value);
+      if (parent.value === null) unproven.add(outpointText(utxo));
+      else parents.set(outpointText(utxo), parent.value);
     }
   }
 }
 
-interface Settled {
+interface Conclusion {
   readonly terms: SpendPlan;
-  readonly chosen: readonly UnspentCoin[];
+  readonly chosen: readonly UnspentOutput[];
   /** By the name of the coin. */
   readonly parents: ReadonlyMap<string, RawTransaction>;
 }
 
 async function settled(
-  { witnesses, claim }: { readonly witnesses: ProofServers; readonly claim: Claim },
-  { terms, chosen, parents }: Settled,
+  { servers, claim }: { readonly servers: ProofServers; readonly claim: Claim },
+  { terms, chosen, parents }: Conclusion,
 ): Promise<ProvenTerms> {
-  const made = chosen.flatMap((coin) => {
-    const parent = parents.get(outpointText(coin));
-    return parent === undefined ? [] : [{ parent, block: coin.block }];
+  const made = chosen.flatMap((utxo) => {
+    const parent = parents.get(outpointText(utxo));
+    return parent === undefined ? [] : [{ parent, block: utxo.block }];
   });
-  const coins = claim.isOrderFree ? oldestFirst(chosen) : terms.coins;
-  return { terms: { ...terms, coins }, parents: await ancestorsOf(witnesses.node, claim, made) };
+  const utxos = claim.isOrderFree ? oldestFirst(chosen) : terms.utxos;
+  return { terms: { ...terms, utxos }, parents: await ancestorsOf(servers.node, claim, made) };
 }
 
 /**
  * The first coin is the one that all attempts share and that co-signers hold each of them to: the oldest is the last one that a
  * reorganisation takes away.
  */
-function oldestFirst(chosen: readonly UnspentCoin[]): readonly Utxo[] {
-  const isOlder = (one: UnspentCoin, other: UnspentCoin | undefined) =>
+function oldestFirst(chosen: readonly UnspentOutput[]): readonly Utxo[] {
+  const isOlder = (one: UnspentOutput, other: UnspentOutput | undefined) =>
     other === undefined || other.block === null || (one.block !== null && one.block.height < other.block.height);
-  let oldest: UnspentCoin | undefined;
-  for (const coin of chosen) if (isOlder(coin, oldest)) oldest = coin;
-  const ordered = oldest === undefined ? [] : [oldest, ...chosen.filter((coin) => coin !== oldest)];
+  let oldest: UnspentOutput | undefined;
+  for (const utxo of chosen) if (isOlder(utxo, oldest)) oldest = utxo;
+  const ordered = oldest === undefined ? [] : [oldest, ...chosen.filter((utxo) => utxo !== oldest)];
   return ordered.map(({ txid, vout, amount }) => ({ txid, vout, amount }));
 }
 
@@ -127,15 +127,15 @@ interface ProofRequest {
   readonly others: readonly RpcNode[];
 }
 
-async function judged(request: ProofRequest, claim: Claim, coin: UnspentCoin) {
-  return { coin, parent: await parentOf(request, claim, coin) };
+async function judged(request: ProofRequest, claim: Claim, utxo: UnspentOutput) {
+  return { coin: utxo, parent: await parentOf(request, claim, utxo) };
 }
 
 /** The transaction that made a coin; null where it is not shown, is otherwise, or cannot be spent yet. */
 async function parentOf(
   { node, others }: ProofRequest,
   { own, chain, tip }: Claim,
-  { txid, vout, amount, block }: UnspentCoin,
+  { txid, vout, amount, block }: UnspentOutput,
 ): Promise<Result<RawTransaction | null, NodeProblem>> {
   const proven = await getProvenTransaction(node, txid);
   if (!proven.ok) return proven;

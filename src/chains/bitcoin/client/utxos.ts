@@ -1,4 +1,4 @@
-import type { ChainTransfer, UnspentCoin } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { ChainTransfer, UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getUtxos, getConfirmedTransactions, getMempoolTransactions, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import { outpointText } from '#chains/bitcoin/rules/utxo.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
@@ -16,13 +16,16 @@ const MAX_PAGES = 40;
  * What no transaction spends, not even one that waits. Of an address with more coins than a server lists, those that its newest
  * transactions have made: anybody can send an address more dust than that, and the wallet has to go on paying.
  */
-export async function readUtxos(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], NodeProblem>> {
+export async function readUtxos(
+  node: RpcNode,
+  address: string,
+): Promise<Result<readonly UnspentOutput[], NodeProblem>> {
   const listed = await node.request(getUtxos(address));
   if (listed.ok || listed.refusal.kind !== 'error-answer' || !TOO_MANY.test(listed.refusal.detail)) return listed;
-  return coinsByHistory(node, address);
+  return utxosByHistory(node, address);
 }
 
-async function coinsByHistory(node: RpcNode, address: string): Promise<Result<readonly UnspentCoin[], NodeProblem>> {
+async function utxosByHistory(node: RpcNode, address: string): Promise<Result<readonly UnspentOutput[], NodeProblem>> {
   const waiting = await node.request(getMempoolTransactions(address));
   if (!waiting.ok) return waiting;
   const transfers: ChainTransfer[] = [];
@@ -36,11 +39,11 @@ async function coinsByHistory(node: RpcNode, address: string): Promise<Result<re
   // Of the oldest block the rest may be on the next page, with what spends a coin of this one.
   const oldest = isWhole ? null : transfers.at(-1)?.block?.hash;
   const spent = new Set([...waiting.value, ...transfers].flatMap(({ spends }) => spends.map(outpointText)));
-  const coins = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeFor(address, transfer)));
-  return accepted(coins.filter((coin) => !spent.has(outpointText(coin))));
+  const utxos = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeFor(address, transfer)));
+  return accepted(utxos.filter((utxo) => !spent.has(outpointText(utxo))));
 }
 
-function madeFor(address: string, { hash, outputs, block }: ChainTransfer): readonly UnspentCoin[] {
+function madeFor(address: string, { hash, outputs, block }: ChainTransfer): readonly UnspentOutput[] {
   return outputs.flatMap((output, vout) =>
     output.address === address ? [{ txid: hash, vout, amount: output.amount, block }] : [],
   );

@@ -14,12 +14,12 @@ import type { UtxoParent } from '#domain/transaction/transaction.ts';
  * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses
  * are a bug here and are thrown, never stored.
  *
- * @param place among the payments of the wallet that are on their way
+ * @param nonce among the payments of the wallet that are on their way
  */
 export function composeTransaction(
   intent: OnChainIntent,
   { terms, parents = [] }: { readonly terms: SpendPlan; readonly parents?: readonly UtxoParent[] },
-  place: bigint,
+  nonce: bigint,
 ): ComposedBytes {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
   if (payment === null)
@@ -29,7 +29,7 @@ export function composeTransaction(
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
   return {
-    nonce: place.toString(),
+    nonce: nonce.toString(),
     payload,
     signingDigest: `0x${bytesToHex(signingDigest)}`,
     maxFee: amountOf(maxFee),

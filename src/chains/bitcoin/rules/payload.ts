@@ -76,10 +76,10 @@ export const inspectBitcoinPayload = memoised(
     const bytes = bytesOfPayload(payload);
     const terms = bytes === null ? null : readSpendPlan(bytes, payment);
     if (bytes === null || terms === null || !isPossible(terms)) return refused('malformed');
-    if (terms.coins.length > maxInputsOf(payment.own)) return refused('too-many-coins');
+    if (terms.utxos.length > maxInputsOf(payment.own)) return refused('too-many-coins');
     const transaction = transactionOf(payment, terms);
     if (!equalBytes(psbtOf(transaction), bytes)) return refused('wrong-transfer');
-    const [first] = terms.coins;
+    const [first] = terms.utxos;
     if (intent.paysFor !== undefined && first?.txid !== intent.paysFor) return refused('wrong-transfer');
     if (isDusty(payment, terms)) return refused('dust');
     const fee = feeOf(payment, terms);
@@ -91,12 +91,12 @@ export const inspectBitcoinPayload = memoised(
       signedMessages: sighashesOf(
         transaction,
         payment.own,
-        terms.coins.map(({ amount }) => amount),
+        terms.utxos.map(({ amount }) => amount),
       ),
       terms,
       payment,
       nonce: outpointOf(terms),
-      virtualSize: sizeOfShape(payment, { coins: terms.coins.length, hasChange: terms.change > 0n }),
+      virtualSize: sizeOfShape(payment, { utxos: terms.utxos.length, hasChange: terms.change > 0n }),
       maxFee: fee,
       fees: { maxFeePerGas: fee, maxPriorityFeePerGas: fee },
       leastRisePercent: 100n,
@@ -112,11 +112,11 @@ export function inspectBitcoinMessage(
   intent: MessageIntent,
   payload: string,
 ): Result<BitcoinMessage, BitcoinPayloadFault> {
-  const wanted = signedMessage(intent);
-  if (wanted === null) return refused('intent-not-canonical');
+  const requested = signedMessage(intent);
+  if (requested === null) return refused('intent-not-canonical');
   const bytes = bytesOfPayload(payload);
-  if (bytes === null || !equalBytes(wanted.bytes, bytes)) return refused('wrong-message');
-  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [wanted.sighash] });
+  if (bytes === null || !equalBytes(requested.bytes, bytes)) return refused('wrong-message');
+  return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [requested.sighash] });
 }
 
 /** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
@@ -134,11 +134,11 @@ function canonicalPayment(intent: TransferIntent): Payment | null {
 }
 
 /** Each coin once, and no more satoshi than there will ever be. */
-function isPossible({ coins, change }: SpendPlan): boolean {
+function isPossible({ utxos, change }: SpendPlan): boolean {
   const isSum = (units: bigint) => units >= 0n && units <= MAX_SATOSHI;
   const isWhole = ({ amount }: Utxo) => amount > 0n && isSum(amount);
-  const names = new Set(coins.map(outpointText));
-  return names.size === coins.length && coins.every(isWhole) && isSum(totalOf(coins)) && isSum(change);
+  const names = new Set(utxos.map(outpointText));
+  return names.size === utxos.length && utxos.every(isWhole) && isSum(totalOf(utxos)) && isSum(change);
 }
 
 function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
@@ -146,7 +146,7 @@ function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
 }
 
 /** Of the hash and the number: 36 bytes as one number. */
-function outpointOf({ coins: [first] }: SpendPlan): bigint {
+function outpointOf({ utxos: [first] }: SpendPlan): bigint {
   if (first === undefined) throw new Error('a transaction spends a coin');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
 }

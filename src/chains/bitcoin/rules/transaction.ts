@@ -29,9 +29,9 @@ export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferInt
 }
 
 /** The one unsigned transaction of a payment on these terms: the recipient's output first, then the change. */
-export function transactionOf({ own, to }: Payment, { coins, change }: SpendPlan): Transaction {
+export function transactionOf({ own, to }: Payment, { utxos, change }: SpendPlan): Transaction {
   const transaction = new Transaction({ version: VERSION });
-  for (const { txid, vout, amount } of coins) {
+  for (const { txid, vout, amount } of utxos) {
     transaction.addInput({
       txid: hexToBytes(txid),
       index: vout,
@@ -51,18 +51,18 @@ export function psbtOf(transaction: Transaction): Uint8Array {
 
 /** Of one transaction: how many coins it spends, and whether change comes back. */
 export interface Shape {
-  readonly coins: number;
+  readonly utxos: number;
   readonly hasChange: boolean;
 }
 
 /** The size of a signed transaction of this shape, in virtual bytes. */
-export function sizeOfShape({ own, to }: Payment, { coins, hasChange }: Shape): bigint {
-  return virtualSizeOf(own, coins, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
+export function sizeOfShape({ own, to }: Payment, { utxos, hasChange }: Shape): bigint {
+  return virtualSizeOf(own, utxos, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
 }
 
 /** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
-export function feeOf({ to }: Payment, { coins, change }: SpendPlan): bigint {
-  return totalOf(coins) - (to?.amount ?? 0n) - change;
+export function feeOf({ to }: Payment, { utxos, change }: SpendPlan): bigint {
+  return totalOf(utxos) - (to?.amount ?? 0n) - change;
 }
 
 /**
@@ -97,20 +97,20 @@ export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
  */
 export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | null {
   const transaction = parsed(psbt);
-  const coins = transaction === null ? null : coinsOf(transaction);
-  if (transaction === null || coins === null || coins.length === 0) return null;
+  const utxos = transaction === null ? null : utxosOf(transaction);
+  if (transaction === null || utxos === null || utxos.length === 0) return null;
   const rest = transaction.outputsLength - (to === null ? 0 : 1);
   if (rest < 0 || rest > 1) return null;
   const change = rest === 0 ? 0n : transaction.getOutput(transaction.outputsLength - 1).amount;
-  return change === undefined ? null : { coins, change };
+  return change === undefined ? null : { utxos, change };
 }
 
 /** What a stored payload spends. Throws for one that was damaged. */
 export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
   const transaction = parsed(psbt);
-  const coins = transaction === null ? null : coinsOf(transaction);
-  if (coins === null) throw new Error('a stored payload can be read');
-  return coins;
+  const utxos = transaction === null ? null : utxosOf(transaction);
+  if (utxos === null) throw new Error('a stored payload can be read');
+  return utxos;
 }
 
 /** The script of the wallet that a stored payload spends the coins of. Throws for one that was damaged. */
@@ -142,12 +142,12 @@ function parsed(psbt: Uint8Array): Transaction | null {
   }
 }
 
-function coinsOf(transaction: Transaction): readonly Utxo[] | null {
-  const coins: Utxo[] = [];
+function utxosOf(transaction: Transaction): readonly Utxo[] | null {
+  const utxos: Utxo[] = [];
   for (let i = 0; i < transaction.inputsLength; i++) {
     const { txid, index, witnessUtxo } = transaction.getInput(i);
     if (txid === undefined || index === undefined || witnessUtxo === undefined) return null;
-    coins.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
+    utxos.push({ txid: bytesToHex(Uint8Array.from(txid)), vout: index, amount: witnessUtxo.amount });
   }
-  return coins;
+  return utxos;
 }

@@ -13,7 +13,7 @@ export interface Utxo {
 /** What the bytes of an intent say besides the intent. */
 export interface SpendPlan {
   /** As they are spent. The first one stays the first in every attempt: so of all attempts at most one is ever included. */
-  readonly coins: readonly Utxo[];
+  readonly utxos: readonly Utxo[];
   /** Satoshi that go back to the wallet; 0 for no such output. */
   readonly change: bigint;
 }
@@ -38,9 +38,9 @@ export function dustOf(script: Uint8Array): bigint {
 }
 
 /** Of a transaction that spends so many coins of a wallet to these scripts, in virtual bytes. @param own script of the wallet */
-export function virtualSizeOf(own: Uint8Array, coins: number, scripts: readonly Uint8Array[]): bigint {
+export function virtualSizeOf(own: Uint8Array, utxos: number, scripts: readonly Uint8Array[]): bigint {
   const outputs = scripts.reduce((sum, script) => sum + OUTPUT_BYTES + BigInt(script.length), 0n);
-  return virtualBytes(FRAME_WEIGHT + BigInt(coins) * inputWeightOf(own) + outputs * WEIGHT_PER_BYTE);
+  return virtualBytes(FRAME_WEIGHT + BigInt(utxos) * inputWeightOf(own) + outputs * WEIGHT_PER_BYTE);
 }
 
 /** BIP-141: a quarter of the weight, rounded up. */
@@ -48,8 +48,8 @@ export function virtualBytes(weight: bigint): bigint {
   return (weight + WEIGHT_PER_BYTE - 1n) / WEIGHT_PER_BYTE;
 }
 
-export function totalOf(coins: readonly Utxo[]): bigint {
-  return coins.reduce((sum, { amount }) => sum + amount, 0n);
+export function totalOf(utxos: readonly Utxo[]): bigint {
+  return utxos.reduce((sum, { amount }) => sum + amount, 0n);
 }
 
 /** What one transaction alone can use, as it is claimed. */

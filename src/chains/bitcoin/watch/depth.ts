@@ -1,4 +1,4 @@
-import type { BlockPlace } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { BlockRef } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
@@ -7,7 +7,7 @@ const FINAL_DEPTH = 6;
 
 /** How deep a block is. @param tip the newest height */
 export function depthOf(
-  { height, hash }: NonNullable<BlockPlace>,
+  { height, hash }: NonNullable<BlockRef>,
   tip: bigint,
   chain: Pick<Chain, 'confirmations'>,
 ): ActivityBlock {

@@ -21,12 +21,12 @@ const MAX_PAGES = 10;
 export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
-  question: HoldingsQuery,
+  query: HoldingsQuery,
 ): Promise<Result<Holdings, NodeProblem>> {
-  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
+  if (query.at !== null) return holdingsAt(node, query, BigInt(query.at));
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
-  return holdingsAt(node, question, finalHeight(tip.value, chain));
+  return holdingsAt(node, query, finalHeight(tip.value, chain));
 }
 
 async function holdingsAt(

@@ -37,13 +37,13 @@ export async function observeTransaction(
   const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
-  const fate = await utxoStatusOf(node, chain, watched);
-  if (!fate.ok) return fate;
-  if (fate.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
-  const isOrphan = fate.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
+  const status = await utxoStatusOf(node, chain, watched);
+  if (!status.ok) return status;
+  if (status.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
+  const isOrphan = status.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
   if (!isOrphan.ok) return isOrphan;
   if (isOrphan.value) return accepted({ ...NOWHERE, nonceTaken: true });
-  return accepted(fate.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
+  return accepted(status.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
 }
 
 const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const;

@@ -45,19 +45,19 @@ export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: Watched
   for (const payload of new Set(watched.payloads ?? [watched.newest.payload])) {
     const own: UtxoStatus[] = [];
     for (const name of utxosIn(hexToBytes(payload.slice(2))).map(outpointText)) {
-      const fate: Answer = known.has(name) ? accepted(known.get(name) ?? 'open') : await coinFate(scene, name);
-      if (!fate.ok) return fate;
-      known.set(name, fate.value);
-      own.push(fate.value);
+      const status: Answer = known.has(name) ? accepted(known.get(name) ?? 'open') : await statusOfUtxo(scene, name);
+      if (!status.ok) return status;
+      known.set(name, status.value);
+      own.push(status.value);
     }
-    fates.push(OF_ATTEMPT.find((fate) => own.includes(fate)) ?? 'open');
+    fates.push(OF_ATTEMPT.find((status) => own.includes(status)) ?? 'open');
   }
-  return accepted(OF_ATTEMPTS.find((fate) => fates.includes(fate)) ?? 'open');
+  return accepted(OF_ATTEMPTS.find((status) => fates.includes(status)) ?? 'open');
 }
 
-async function coinFate(scene: Scene, coin: string): Promise<Answer> {
+async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {
   const { node, watched } = scene;
-  const spend = await node.request(getOutspend(outpointOf(coin)));
+  const spend = await node.request(getOutspend(outpointOf(utxo)));
   if (!spend.ok) return spend;
   if (spend.value !== null && watched.hashes.includes(spend.value.hash)) {
     const shown = await node.request(getTransaction(spend.value.hash));
@@ -65,21 +65,21 @@ async function coinFate(scene: Scene, coin: string): Promise<Answer> {
     if (shown.value !== null) return unusable('the transaction came only now');
     return accepted(spend.value.block === null ? 'open' : 'unexplained');
   }
-  if (spend.value !== null) return spentFate(scene, coin, spend.value);
-  const parent = await node.request(getTransaction(transactionOf(coin)));
+  if (spend.value !== null) return statusOfSpent(scene, utxo, spend.value);
+  const parent = await node.request(getTransaction(transactionOf(utxo)));
   if (!parent.ok) return parent;
-  return parent.value === null ? missingFate(scene, transactionOf(coin)) : accepted('open');
+  return parent.value === null ? statusOfMissing(scene, transactionOf(utxo)) : accepted('open');
 }
 
 /** Of a coin that a transaction spends which is none of the attempts. Its bytes have to say so, and name it. */
-async function spentFate({ node, chain }: Scene, coin: string, { hash, block }: Spend): Promise<Answer> {
+async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block }: Spend): Promise<Answer> {
   if (block === null) return accepted('open');
   const spender = await node.request(getTransaction(hash));
   if (!spender.ok) return spender;
   if (spender.value?.block?.hash !== block.hash) return accepted('unexplained');
   const proven = await getProvenTransaction(node, hash);
   if (!proven.ok) return proven;
-  if (proven.value === null || !proven.value.spends.includes(coin)) return accepted('unexplained');
+  if (proven.value === null || !proven.value.spends.includes(utxo)) return accepted('unexplained');
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return accepted(depthOf(block, tip.value, chain).isFinal ? 'final' : 'open');
@@ -89,44 +89,44 @@ async function spentFate({ node, chain }: Scene, coin: string, { hash, block }: 
  * Of a transaction that the server does not show: once another one has spent for good what it spends, it is never mined (again), and nor is
  * what spends its coins. That it is not shown says nothing.
  */
-async function missingFate(scene: Scene, name: string): Promise<Answer> {
-  const fate = scene.missing.get(name) ?? (await searchMissing(scene, name));
-  scene.missing.set(name, fate);
-  return fate;
+async function statusOfMissing(scene: Scene, name: string): Promise<Answer> {
+  const status = scene.missing.get(name) ?? (await searchMissing(scene, name));
+  scene.missing.set(name, status);
+  return status;
 }
 
 async function searchMissing(scene: Scene, name: string): Promise<Answer> {
   const { node, watched } = scene;
   const { spends = [] } = watched.coinParents?.find(({ txid }) => txid === name) ?? {};
-  let fate: UtxoStatus = 'unknown';
-  for (const coin of spends) {
-    const spend = await node.request(getOutspend(outpointOf(coin)));
+  let status: UtxoStatus = 'unknown';
+  for (const utxo of spends) {
+    const spend = await node.request(getOutspend(outpointOf(utxo)));
     if (!spend.ok) return spend;
     const found: Answer =
       spend.value === null
-        ? await ancestorFate(scene, transactionOf(coin))
-        : await otherFate(scene, coin, spend.value, name);
+        ? await statusOfAncestor(scene, transactionOf(utxo))
+        : await statusOfOther(scene, utxo, spend.value, name);
     if (!found.ok || found.value === 'final') return found;
-    if (found.value === 'unexplained') fate = found.value;
+    if (found.value === 'unexplained') status = found.value;
   }
-  return accepted(fate);
+  return accepted(status);
 }
 
 /** Where the missing transaction itself is said to be what spends, the server has lost it, and not the chain. */
-async function otherFate(scene: Scene, coin: string, spend: Spend, missing: string): Promise<Answer> {
-  if (spend.hash !== missing) return spentFate(scene, coin, spend);
+async function statusOfOther(scene: Scene, utxo: string, spend: Spend, missing: string): Promise<Answer> {
+  if (spend.hash !== missing) return statusOfSpent(scene, utxo, spend);
   return accepted(spend.block === null ? 'open' : 'unexplained');
 }
 
 /** Of what a missing transaction spends, where nothing else has spent it: it may be gone as well. */
-async function ancestorFate(scene: Scene, name: string): Promise<Answer> {
+async function statusOfAncestor(scene: Scene, name: string): Promise<Answer> {
   if (scene.watched.coinParents?.some(({ txid }) => txid === name) !== true) return accepted('open');
   const shown = await scene.node.request(getTransaction(name));
   if (!shown.ok) return shown;
-  return shown.value === null ? missingFate(scene, name) : accepted('open');
+  return shown.value === null ? statusOfMissing(scene, name) : accepted('open');
 }
 
-function outpointOf(coin: string): { readonly txid: string; readonly vout: number } {
-  const txid = transactionOf(coin);
-  return { txid, vout: Number.parseInt(coin.slice(txid.length + 1), 10) };
+function outpointOf(utxo: string): { readonly txid: string; readonly vout: number } {
+  const txid = transactionOf(utxo);
+  return { txid, vout: Number.parseInt(utxo.slice(txid.length + 1), 10) };
 }

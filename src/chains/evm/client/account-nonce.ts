@@ -28,8 +28,9 @@ export async function provenNonce(
   let problem: NodeProblem = NO_NODE;
   const said: AccountNonce[] = [];
   for (const node of pool.nodes) {
-    const away = await pool.nodeProblem(node);
-    const counts: Result<AccountNonce, NodeProblem> = away === null ? await countsOf(node, address) : refused(away);
+    const poolProblem = await pool.nodeProblem(node);
+    const counts: Result<AccountNonce, NodeProblem> =
+      poolProblem === null ? await countsOf(node, address) : refused(poolProblem);
     if (counts.ok) said.push(counts.value);
     else problem = counts.refusal;
   }

@@ -93,9 +93,9 @@ const MAX_TRANSACTION_GAS = 2n ** 24n;
  */
 export function gasLimitFor(estimate: bigint): bigint {
   if (estimate === PLAIN_PAYMENT_GAS) return estimate;
-  const wanted = estimate + dividedUp(estimate, 4n);
+  const requested = estimate + dividedUp(estimate, 4n);
   const most = larger(estimate, MAX_TRANSACTION_GAS);
-  return wanted < most ? wanted : most;
+  return requested < most ? requested : most;
 }
 
 /** The middle value; of an even number the larger of the two. Null of none. */

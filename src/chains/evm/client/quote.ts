@@ -75,7 +75,7 @@ export async function quoteTransaction(
   const balance = sumOf(funds.value.holds, null);
   if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
   return accepted({
-    spending: { takes: spendingOf(intent, charged), funds: funds.value },
+    spending: { amounts: spendingOf(intent, charged), funds: funds.value },
     gasLimit: gasLimit.toString(),
     maxFeePerGas: price.maxFeePerGas.toString(),
     maxPriorityFeePerGas: price.maxPriorityFeePerGas.toString(),

@@ -101,8 +101,8 @@ export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
 /** No number is ever left out. */
 export const BLOCK_CALLS: BlockCalls = {
   getHash: (number) => {
-    const question = getBlock(number);
-    return { ...question, read: (answer) => (answer === null ? null : question.read(answer)?.hash) };
+    const call = getBlock(number);
+    return { ...call, read: (answer) => (answer === null ? null : call.read(answer)?.hash) };
   },
   getHead: null,
 };

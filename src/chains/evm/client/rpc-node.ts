@@ -24,14 +24,14 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   });
   const client = createClient({ transport, rpcSchema: rpcSchema<AnyMethod>() });
   return {
-    async request(question) {
-      const { method, params } = question;
+    async request(call) {
+      const { method, params } = call;
       const answer = await client.request({ method, params }, { retryCount: 0 }).then(
         (value: unknown) => readAnswer(value, secrets),
         (error: unknown) => noAnswer(`${method}: ${redacted(detailOf(error), secrets)}`),
       );
       if (!answer.ok) return refused(withRevertData(answer.refusal));
-      const value = question.read(answer.value);
+      const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);
     },
   };

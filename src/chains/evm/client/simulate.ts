@@ -15,7 +15,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /** Under this name a node tells of payments in the coin, as if it were a token (eth_simulateV1, `traceTransfers`). */
-const COIN = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
+const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
 
 /**
  * Has a node carry out the very call that would be signed, upon the newest block, and tell what it moved: payments of contracts and tokens
@@ -30,7 +30,7 @@ export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promis
   if (fault !== null) return failed(fault);
   return accepted({
     outcome: 'succeeds',
-    movements: logs.flatMap((log) => logMovements(log).map((moved) => (isCoin(log) ? inCoin(moved) : moved))),
+    movements: logs.flatMap((log) => logMovements(log).map((moved) => (isNative(log) ? inNative(moved) : moved))),
     allowances: newest(logs.flatMap((log) => allowancesOf(intent.from, log))),
   });
 }
@@ -41,11 +41,11 @@ function failed(fault: NodeFault): Result<Simulation, NodeProblem> {
   return why.kind === 'permanent' ? accepted({ outcome: 'fails', detail: why.detail ?? why.reason }) : refused(why);
 }
 
-function isCoin({ address }: Log): boolean {
-  return address.toLowerCase() === COIN;
+function isNative({ address }: Log): boolean {
+  return address.toLowerCase() === NATIVE;
 }
 
-function inCoin(moved: ChainMovement): ChainMovement {
+function inNative(moved: ChainMovement): ChainMovement {
   return { ...moved, kind: 'native', tokenAddress: null };
 }
 

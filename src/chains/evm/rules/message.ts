@@ -5,7 +5,7 @@ import type { ChainFault, ChainSignature, EcdsaSignatureParts, MessageText } fro
 import { plainTextFault } from '#chains/inspect/message-text.ts';
 import { addressOfPublicKey } from '#chains/evm/rules/address.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
-import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
+import { isTypedData, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -18,7 +18,7 @@ export function readMessage(caip2: string, text: string): Result<MessageText, st
   const fault = plainTextFault(text);
   if (fault !== null) return refused(fault);
   const json = parsedJson(text);
-  if (!looksTyped(json)) return accepted({ format: 'eip191', message: text });
+  if (!isTypedData(json)) return accepted({ format: 'eip191', message: text });
   const typed = readTypedData(json);
   if (!typed.ok) return typed;
   const chainId = typed.value.domain['chainId'];

@@ -61,12 +61,12 @@ const GAS_LIMIT = 2n ** 64n;
  */
 export const inspectEvmPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> => {
-    const wanted = demandOf(intent);
-    if (wanted === null) return refused('intent-not-canonical');
+    const requested = demandOf(intent);
+    if (requested === null) return refused('intent-not-canonical');
     const parsed = typeof payload === 'string' ? parseUnsigned(payload) : refused('malformed' as const);
     if (!parsed.ok) return parsed;
     const transaction = parsed.value;
-    const fault = effectFault(transaction, wanted) ?? costFault(transaction, wanted.maxFee);
+    const fault = effectFault(transaction, requested) ?? costFault(transaction, requested.maxFee);
     if (fault !== null) return refused(fault);
     const { nonce, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = transaction;
     const signingDigest = hexToBytes(keccak256(hexToBytes(`0x${payload.slice(2)}`)));
@@ -89,10 +89,10 @@ export const inspectEvmPayload = memoised(
 export function inspectEvmMessage(intent: MessageIntent, payload: string): Result<EvmMessage, EvmPayloadFault> {
   const from: unknown = intent.from;
   const isWallet = typeof from === 'string' && canonicalAddress(from) !== null;
-  const wanted = isWallet && chainIdOf(intent.chain) !== null ? messagePreimage(intent) : null;
-  if (wanted === null) return refused('intent-not-canonical');
-  if (payload !== wanted) return refused('wrong-message');
-  const signingDigest = hexToBytes(keccak256(wanted));
+  const requested = isWallet && chainIdOf(intent.chain) !== null ? messagePreimage(intent) : null;
+  if (requested === null) return refused('intent-not-canonical');
+  if (payload !== requested) return refused('wrong-message');
+  const signingDigest = hexToBytes(keccak256(requested));
   return accepted({ kind: 'message', signingDigest, signedMessages: [signingDigest] });
 }
 
@@ -133,11 +133,11 @@ function textsOf(intent: OnChainIntent): readonly unknown[] | null {
   }
 }
 
-function effectFault(transaction: UnsignedTransaction, wanted: Demand): EvmPayloadFault | null {
-  if (transaction.chainId !== wanted.chainId) return 'wrong-chain';
-  if (transaction.to !== wanted.to) return 'wrong-recipient';
-  if (transaction.value !== wanted.value) return 'wrong-value';
-  return transaction.data === wanted.data ? null : 'wrong-data';
+function effectFault(transaction: UnsignedTransaction, requested: Demand): EvmPayloadFault | null {
+  if (transaction.chainId !== requested.chainId) return 'wrong-chain';
+  if (transaction.to !== requested.to) return 'wrong-recipient';
+  if (transaction.value !== requested.value) return 'wrong-value';
+  return transaction.data === requested.data ? null : 'wrong-data';
 }
 
 function costFault(transaction: UnsignedTransaction, cap: bigint): EvmPayloadFault | null {

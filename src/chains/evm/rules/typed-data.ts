@@ -42,7 +42,7 @@ const MAX_TYPES = 64;
 const MAX_MEMBERS = 64;
 
 /** Whether a parsed JSON value means to be typed data. */
-export function looksTyped(value: unknown): boolean {
+export function isTypedData(value: unknown): boolean {
   return isObject(value) && PARTS.every((part) => part in value);
 }
 
@@ -51,7 +51,7 @@ export function looksTyped(value: unknown): boolean {
  * fields for, as wallets do. Refuses with what is wrong and where, in words.
  */
 export function readTypedData(value: unknown): Result<TypedData, string> {
-  if (!isObject(value) || Object.keys(value).length !== PARTS.length || !looksTyped(value)) {
+  if (!isObject(value) || Object.keys(value).length !== PARTS.length || !isTypedData(value)) {
     return refused('typed data has exactly types, primaryType, domain and message');
   }
   const { primaryType, domain, message } = value;
@@ -124,14 +124,14 @@ function elementOf(type: string): string {
   return match?.[1] === undefined ? type : elementOf(match[1]);
 }
 
-interface Place {
+interface Position {
   readonly type: string;
   readonly value: unknown;
   readonly path: string;
   readonly depth: number;
 }
 
-function structFault(types: TypedData['types'], { type, value, path, depth }: Place): string | null {
+function structFault(types: TypedData['types'], { type, value, path, depth }: Position): string | null {
   const members = types[type] ?? [];
   if (!isObject(value)) return `${path} is not an object`;
   if (depth > MAX_DEPTH) return `${path} is nested too deeply`;
@@ -145,8 +145,8 @@ function structFault(types: TypedData['types'], { type, value, path, depth }: Pl
   return null;
 }
 
-function valueFault(types: TypedData['types'], place: Place): string | null {
-  const { type, value, path, depth } = place;
+function valueFault(types: TypedData['types'], position: Position): string | null {
+  const { type, value, path, depth } = position;
   const array = ARRAY.exec(type);
   if (array?.[1] !== undefined) {
     if (!Array.isArray(value) || (array[2] !== undefined && value.length !== Number.parseInt(array[2], 10))) {
@@ -160,7 +160,7 @@ function valueFault(types: TypedData['types'], place: Place): string | null {
     }
     return null;
   }
-  if (type in types) return structFault(types, place);
+  if (type in types) return structFault(types, position);
   return isAtom(type, value) ? null : `${path} is not ${type}`;
 }
 

@@ -28,14 +28,14 @@ const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
 export async function holdingsOn(
   node: RpcNode,
   chain: Chain,
-  question: HoldingsQuery,
+  query: HoldingsQuery,
 ): Promise<Result<Holdings, NodeProblem>> {
-  if (question.at !== null) return holdingsAt(node, question, BigInt(question.at));
+  if (query.at !== null) return holdingsAt(node, query, BigInt(query.at));
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
   if (head.value === null) return unusable('the node has no head');
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
-  return holdingsAt(node, question, depth < 0n ? 0n : depth);
+  return holdingsAt(node, query, depth < 0n ? 0n : depth);
 }
 
 async function holdingsAt(
@@ -67,14 +67,14 @@ async function unitsHeld(
   { address, asset, blockNumber }: Held,
 ): Promise<Result<bigint | null, NodeProblem>> {
   if (asset.tokenAddress === null) return node.request(getBalanceAt(address, blockNumber));
-  const call = { to: getAddress(asset.tokenAddress), value: 0n, data: questionOf(asset, address) };
+  const call = { to: getAddress(asset.tokenAddress), value: 0n, data: callOf(asset, address) };
   const answer = await node.request(ethCall(address, call, blockNumber));
   if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
   const response = BigInt(answer.value);
   return accepted(asset.kind === 'erc721' ? (response === BigInt(address) ? 1n : 0n) : response);
 }
 
-function questionOf({ kind, tokenId }: Asset, address: string): Hex {
+function callOf({ kind, tokenId }: Asset, address: string): Hex {
   const [wallet, id] = [word(BigInt(address)), word(BigInt(tokenId ?? '0'))];
   if (kind === 'erc721') return `${OWNER_OF_SELECTOR}${id}`;
   if (kind === 'erc1155') return `${BALANCE_OF_ID_SELECTOR}${wallet}${id}`;

@@ -179,7 +179,7 @@ async function observeUse(view: View): Promise<Result<Observation, NodeProblem>>
   if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);
   const { block, transaction } = user.value;
   if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);
-  const isFinal = await isBeyondDoubt(view, block);
+  const isFinal = await isProven(view, block);
   return isFinal.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal.value }) : isFinal;
 }
 
@@ -203,7 +203,7 @@ async function observeInBlock(
 const FOREIGN_AGE_SECONDS = 600n;
 
 /** Reports whether a block is final and old enough by its own clock: what it holds ends a transaction, and people may pay again. */
-async function isBeyondDoubt(
+async function isProven(
   { node, chain, head }: View,
   { number, timestamp }: WholeBlock,
 ): Promise<Result<boolean, NodeProblem>> {

@@ -54,8 +54,8 @@ export function tokenAccountIn(account: Account | null): TokenAccount | null {
   };
 }
 
-function addressAt(data: Uint8Array, place: number): Address {
-  return getAddressDecoder().decode(data, place);
+function addressAt(data: Uint8Array, slot: number): Address {
+  return getAddressDecoder().decode(data, slot);
 }
 
 function viewOf(data: Uint8Array): DataView {

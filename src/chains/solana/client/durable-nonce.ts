@@ -25,8 +25,8 @@ export async function currentNonce(
   { from, nonce, replaced }: NonceSlot,
 ): Promise<Result<CurrentNonce, NodeProblem>> {
   if (!isPublicKey(from)) throw new Error('a stored intent is in canonical form');
-  const place = Number.parseInt(nonce.toString(), 10);
-  const accounts = await node.request(getAccounts([nonceAccountOf(from, place)]));
+  const nonceSlot = Number.parseInt(nonce.toString(), 10);
+  const accounts = await node.request(getAccounts([nonceAccountOf(from, nonceSlot)]));
   if (!accounts.ok) return accounts;
   const { slot } = accounts.value;
   const account = accounts.value.value[0] ?? null;
@@ -36,7 +36,7 @@ export async function currentNonce(
     return unusable('the nonce account holds no nonce');
   const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
   if (stored !== null) {
-    const anchor: DurableNonce = { kind: 'nonce', place, value: stored.value };
+    const anchor: DurableNonce = { kind: 'nonce', nonceSlot, value: stored.value };
     if (before !== null && !isSame(before, anchor)) return unusable('an attempt before this one has used its nonce up');
     return accepted({ anchor, slot, validUntil: null });
   }
@@ -48,12 +48,14 @@ export async function currentNonce(
   if (!latest.ok) return latest;
   if (!rent.ok) return rent;
   return accepted({
-    anchor: { kind: 'opening', place, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
+    anchor: { kind: 'opening', nonceSlot, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
     slot,
     validUntil: latest.value.lastHeight,
   });
 }
 
 function isSame(before: DurableNonce, now: DurableNonce): boolean {
-  return before.kind === 'nonce' && now.kind === 'nonce' && before.place === now.place && before.value === now.value;
+  return (
+    before.kind === 'nonce' && now.kind === 'nonce' && before.nonceSlot === now.nonceSlot && before.value === now.value
+  );
 }

@@ -15,11 +15,11 @@ export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,
 ): Promise<Result<SolanaFeeEstimate, PermanentFault | NodeProblem>> {
-  const looked = await planPayment(node, intent);
-  if (!looked.ok) return looked;
-  const prospect = looked.value;
+  const plan = await planPayment(node, intent);
+  if (!plan.ok) return plan;
+  const prospect = plan.value;
   const { token, unitLimit, nonceRent } = prospect;
-  const hasNonce = prospect.openPlaces.length > 0;
+  const hasNonce = prospect.openSlots.length > 0;
   const tier = (unitPrice: bigint) => ({
     unitPrice: unitPrice.toString(),
     expectedFee: amountOf(costAt(prospect, unitPrice, !hasNonce)),

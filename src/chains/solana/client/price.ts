@@ -43,8 +43,8 @@ export function attemptPrice(fresh: bigint, most: bigint, replaced: ReplacedPric
   const least = leastPrice(replaced);
   if (most < least) return null;
   const isRaised = replaced !== null && !replaced.hasLapsed;
-  const wanted = larger(larger(fresh, isRaised ? 2n * replaced.paid : 0n), least);
-  return wanted < most ? wanted : most;
+  const requested = larger(larger(fresh, isRaised ? 2n * replaced.paid : 0n), least);
+  return requested < most ? requested : most;
 }
 
 function leastPrice(replaced: ReplacedPrice | null): bigint {

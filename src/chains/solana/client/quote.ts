@@ -46,7 +46,7 @@ export interface PaymentPlan {
   /** Lamports that an account without data has to hold, or nothing at all. */
   readonly leastBalance: bigint;
   /** Places of the wallet with a nonce account, as decimal texts: a payment in one of them opens none. */
-  readonly openPlaces: readonly string[];
+  readonly openSlots: readonly string[];
   /** Balances in the state of one slot. */
   readonly funds: Funds;
   /** Prices paid of late: for the accounts that this one writes to, and for any. */
@@ -56,7 +56,7 @@ export interface PaymentPlan {
 /** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
 const ANCHOR_UNITS = 1_000n;
 const NONCE_BYTES = 80;
-const PLACE_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, place) => place);
+const SLOT_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, slot) => slot);
 /** Of the wallet's token account among the accounts of a payment (see `accountsOf`). */
 const SOURCE = 3;
 
@@ -74,17 +74,17 @@ export async function quoteTransfer(
   intent: OnChainIntent,
   { replaced, speed }: { readonly replaced: Attempt | null; readonly speed: Speed },
 ): Promise<Result<SolanaQuote, PermanentFault | NodeProblem>> {
-  const looked = await planPayment(node, intent);
-  if (!looked.ok) return looked;
-  const prospect = looked.value;
-  const { payment, balance, token, unitLimit, leastBalance, openPlaces, nonceRent, funds } = prospect;
+  const plan = await planPayment(node, intent);
+  if (!plan.ok) return plan;
+  const prospect = plan.value;
+  const { payment, balance, token, unitLimit, leastBalance, openSlots, nonceRent, funds } = prospect;
   const fresh = priceTiers(prospect.paid)[speed];
   const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
   if (unitPrice === null) {
     const detail = `${intent.maxFee} lamports are allowed, which pay for no ${replaced === null ? '' : 'further '}attempt`;
     return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
-  const opensNonce = replaced === null ? openPlaces.length === 0 : !openPlaces.includes(replaced.nonce);
+  const opensNonce = replaced === null ? openSlots.length === 0 : !openSlots.includes(replaced.nonce);
   const maxFee = costAt(prospect, unitPrice, opensNonce);
   const needed = (payment.mint === null ? payment.units : 0n) + maxFee;
   if (balance < needed) {
@@ -98,11 +98,11 @@ export async function quoteTransfer(
   const spending =
     replaced === null
       ? {
-          takes: spendingOf(intent, costAt(prospect, unitPrice, false)),
+          amounts: spendingOf(intent, costAt(prospect, unitPrice, false)),
           funds,
-          places: { open: openPlaces, rent: amountOf(nonceRent) },
+          positions: { open: openSlots, rent: amountOf(nonceRent) },
         }
-      : { takes: spendingOf(intent, maxFee), funds };
+      : { amounts: spendingOf(intent, maxFee), funds };
   return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
 }
 
@@ -119,7 +119,7 @@ export async function planPayment(
   const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
   const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
     // All of one slot: the balances, and the places that are open in the same state.
-    node.request(getAccounts([...addresses, ...PLACE_NUMBERS.map((place) => nonceAccountOf(wallet, place))])),
+    node.request(getAccounts([...addresses, ...SLOT_NUMBERS.map((slot) => nonceAccountOf(wallet, slot))])),
     node.request(getMinimumRent(NONCE_BYTES)),
     node.request(getMinimumRent(0)),
     node.request(getPrioritizationFees(written)),
@@ -153,7 +153,7 @@ export async function planPayment(
     unitLimit: units.value,
     nonceRent: nonceRent.value,
     leastBalance: leastBalance.value,
-    openPlaces: openPlacesIn(found.slice(addresses.length), wallet),
+    openSlots: openSlotsIn(found.slice(addresses.length), wallet),
     funds: {
       blockNumber: slot.toString(),
       nonceCount: null,
@@ -166,8 +166,8 @@ export async function planPayment(
 }
 
 /** The places whose accounts hold a nonce that the wallet can use. */
-function openPlacesIn(accounts: readonly (Account | null)[], wallet: Address): readonly string[] {
-  return PLACE_NUMBERS.filter((place) => storedNonce(accounts[place] ?? null)?.authority === wallet).map(String);
+function openSlotsIn(accounts: readonly (Account | null)[], wallet: Address): readonly string[] {
+  return SLOT_NUMBERS.filter((slot) => storedNonce(accounts[slot] ?? null)?.authority === wallet).map(String);
 }
 
 /**
@@ -193,7 +193,12 @@ function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): Repla
 /** In lamports, for what may be opened and at a price. */
 export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: bigint, opensNonce: boolean): bigint {
   const rent = opensNonce ? nonceRent : 0n;
-  return costOf({ anchor: { kind: 'opening', place: 0, blockhash: NO_BLOCKHASH, rent }, unitLimit, unitPrice, token });
+  return costOf({
+    anchor: { kind: 'opening', nonceSlot: 0, blockhash: NO_BLOCKHASH, rent },
+    unitLimit,
+    unitPrice,
+    token,
+  });
 }
 
 const NO_BLOCKHASH = blockhash('11111111111111111111111111111111');

@@ -11,8 +11,8 @@ import { accepted } from '#domain/result.ts';
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   return {
-    async request(question) {
-      const { method, params } = question;
+    async request(call) {
+      const { method, params } = call;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
       const response = await boundedFetch(url, request, { timeoutMs });
@@ -22,7 +22,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: no usable answer`);
       const answer = readAnswer(parsed, secrets);
       if (!answer.ok) return answer;
-      const value = question.read(answer.value);
+      const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);
     },
   };

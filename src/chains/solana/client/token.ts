@@ -13,7 +13,7 @@ const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
 /** Its account: kind (4, of version 1), authority, mint, then name and symbol as texts with their lengths, padded with zeros. */
 const METADATA_KIND = 4;
-const NAME_PLACE = 1 + 32 + 32;
+const NAME_OFFSET = 1 + 32 + 32;
 const MAX_TEXT_LENGTH = 64;
 
 /** What a token says of itself; null for what it does not say. */
@@ -28,7 +28,7 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
   if (metadata?.owner !== METADATA_PROGRAM || metadata.data[0] !== METADATA_KIND) {
     return accepted({ ...NOTHING, decimals });
   }
-  const name = textAt(metadata.data, NAME_PLACE);
+  const name = textAt(metadata.data, NAME_OFFSET);
   const symbol = name === null ? null : textAt(metadata.data, name.end);
   return accepted({ name: name?.text ?? null, symbol: symbol?.text ?? null, decimals });
 }
@@ -36,10 +36,10 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
 const NOTHING: TokenMetadata = { symbol: null, name: null, decimals: null };
 
 /** A Borsh string. Text of strangers: cut, and without signs that turn or hide others. */
-function textAt(data: Uint8Array, place: number): { readonly text: string | null; readonly end: number } | null {
-  if (place + 4 > data.length) return null;
-  const length = new DataView(data.buffer, data.byteOffset).getUint32(place, true);
-  const [start, end] = [place + 4, place + 4 + length];
+function textAt(data: Uint8Array, slot: number): { readonly text: string | null; readonly end: number } | null {
+  if (slot + 4 > data.length) return null;
+  const length = new DataView(data.buffer, data.byteOffset).getUint32(slot, true);
+  const [start, end] = [slot + 4, slot + 4 + length];
   if (length > 1_000 || end > data.length) return null;
   const plain = new TextDecoder()
     .decode(data.subarray(start, end))

@@ -33,7 +33,7 @@ export function composeTransaction(
   if (!inspected.ok) throw new Error(`composed bytes that do not fit their intent: ${inspected.refusal}`);
   const { signingDigest, maxFee } = inspected.value;
   return {
-    nonce: String(anchor.place),
+    nonce: String(anchor.nonceSlot),
     payload,
     signingDigest: `0x${bytesToHex(signingDigest)}`,
     maxFee: amountOf(maxFee),

@@ -75,8 +75,8 @@ export const inspectSolanaPayload = memoised(
     if (bytes.length > MAX_MESSAGE_BYTES) return refused('too-long');
     const terms = termsIn(bytes, wallet);
     if (terms === null) return refused('malformed');
-    const wanted = messageBytes(intent, terms);
-    if (wanted === null || !equalBytes(wanted, bytes)) return refused('wrong-transfer');
+    const requested = messageBytes(intent, terms);
+    if (requested === null || !equalBytes(requested, bytes)) return refused('wrong-transfer');
     if (terms.unitLimit > MAX_COMPUTE_UNITS) return refused('units-out-of-range');
     const cost = costOf(terms);
     if (cost > BigInt(intent.maxFee)) return refused('fee-above-cap');
@@ -100,10 +100,10 @@ export function inspectSolanaMessage(
   intent: MessageIntent,
   payload: string,
 ): Result<SolanaMessage, SolanaPayloadFault> {
-  const wanted = offchainMessage(intent);
-  if (wanted === null) return refused('intent-not-canonical');
+  const requested = offchainMessage(intent);
+  if (requested === null) return refused('intent-not-canonical');
   const bytes = bytesOfPayload(payload);
-  if (bytes === null || !equalBytes(wanted, bytes)) return refused('wrong-message');
+  if (bytes === null || !equalBytes(requested, bytes)) return refused('wrong-message');
   return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [bytes] });
 }
 
@@ -132,7 +132,7 @@ function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean 
  * payments at two of them would both be carried out.
  */
 function usedUpBy(anchor: DurableNonce, wallet: Address): bigint {
-  const account = bytesOf(nonceAccountOf(wallet, anchor.place));
+  const account = bytesOf(nonceAccountOf(wallet, anchor.nonceSlot));
   if (anchor.kind === 'opening') return BigInt(`0x${bytesToHex(account)}`);
   if (!isPublicKey(anchor.value)) throw new Error('a lifetime is 32 bytes in base58');
   return BigInt(`0x${bytesToHex(sha256(concatBytes(account, bytesOf(anchor.value))))}`);

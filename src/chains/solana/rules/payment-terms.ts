@@ -14,10 +14,10 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
  * coordinator that signs again after an expiry from one that wants to pay twice.
  */
 export type DurableNonce =
-  | { readonly kind: 'nonce'; readonly place: number; readonly value: string }
+  | { readonly kind: 'nonce'; readonly nonceSlot: number; readonly value: string }
   | {
       readonly kind: 'opening';
-      readonly place: number;
+      readonly nonceSlot: number;
       readonly blockhash: Blockhash;
       /** Lamports that the account has to hold, for good. */
       readonly rent: bigint;
@@ -55,12 +55,12 @@ export const TOKEN_ACCOUNT_RENT = 2_039_280n;
 export const MICRO = 1_000_000n;
 
 /** Where a wallet keeps the nonce of a place. */
-export function nonceAccountOf(wallet: Address, place: number): Address {
-  return seededAddress(wallet, nonceSeed(place), SYSTEM_PROGRAM_ADDRESS);
+export function nonceAccountOf(wallet: Address, slot: number): Address {
+  return seededAddress(wallet, nonceSeed(slot), SYSTEM_PROGRAM_ADDRESS);
 }
 
-export function nonceSeed(place: number): string {
-  return `conclave-nonce-${place}`;
+export function nonceSeed(slot: number): string {
+  return `conclave-nonce-${slot}`;
 }
 
 /** The most that the bytes can make the wallet pay besides what they send, in lamports. */

@@ -78,7 +78,7 @@ export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array |
       ? setTransactionMessageLifetimeUsingDurableNonce(
           {
             nonce: anchor.value as Nonce,
-            nonceAccountAddress: nonceAccountOf(wallet, anchor.place),
+            nonceAccountAddress: nonceAccountOf(wallet, anchor.nonceSlot),
             nonceAuthorityAddress: wallet,
           },
           message,
@@ -123,7 +123,7 @@ export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferInte
  */
 function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] {
   if (anchor.kind === 'nonce') return [];
-  const nonceAccount = nonceAccountOf(wallet, anchor.place);
+  const nonceAccount = nonceAccountOf(wallet, anchor.nonceSlot);
   const signer = createNoopSigner(wallet);
   return [
     getTransferSolInstruction({ source: signer, destination: nonceAccount, amount: anchor.rent }),
@@ -131,7 +131,7 @@ function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] 
       newAccount: nonceAccount,
       baseAccount: signer,
       base: wallet,
-      seed: nonceSeed(anchor.place),
+      seed: nonceSeed(anchor.nonceSlot),
       space: NONCE_ACCOUNT_BYTES,
       programAddress: SYSTEM_PROGRAM_ADDRESS,
     }),
@@ -213,15 +213,15 @@ function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: str
   const [first] = system;
   const [data, accounts] = [first?.data, first?.accounts];
   if (data === undefined || accounts === undefined) return null;
-  const placeOf = (account: Address | undefined) =>
-    Array.from({ length: NONCE_SLOTS }, (_, place) => place).find((place) => nonceAccountOf(wallet, place) === account);
+  const slotOf = (account: Address | undefined) =>
+    Array.from({ length: NONCE_SLOTS }, (_, slot) => slot).find((slot) => nonceAccountOf(wallet, slot) === account);
   // The instruction's number is its first four bytes: 4 advances a nonce, 2 sends lamports.
   if (data[0] === 4) {
-    const place = placeOf(accounts[0]?.address);
-    return place === undefined ? null : { kind: 'nonce', place, value: lifetime };
+    const slot = slotOf(accounts[0]?.address);
+    return slot === undefined ? null : { kind: 'nonce', nonceSlot: slot, value: lifetime };
   }
-  const place = placeOf(accounts[1]?.address);
-  if (place === undefined) return null;
+  const slot = slotOf(accounts[1]?.address);
+  if (slot === undefined) return null;
   const { amount: rent } = getTransferSolInstructionDataDecoder().decode(data);
-  return { kind: 'opening', place, blockhash: blockhash(lifetime), rent };
+  return { kind: 'opening', nonceSlot: slot, blockhash: blockhash(lifetime), rent };
 }

@@ -24,11 +24,11 @@ export async function holdingsOn(
   { address, assets }: HoldingsQuery,
 ): Promise<Result<Holdings, NodeProblem>> {
   if (!isPublicKey(address)) throw new Error('a wallet is in canonical form');
-  const wanted = new Set(assets.flatMap(({ tokenAddress }) => tokenAddress ?? []));
+  const requested = new Set(assets.flatMap(({ tokenAddress }) => tokenAddress ?? []));
   const owned =
-    wanted.size === 0 ? null : await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
+    requested.size === 0 ? null : await node.request(getTokenAccounts(address, TOKEN_PROGRAM_ADDRESS, 'finalized'));
   if (owned !== null && !owned.ok) return owned;
-  const accounts = (owned?.value ?? []).filter(({ mint }) => wanted.has(mint)).slice(0, MAX_ACCOUNTS - 1);
+  const accounts = (owned?.value ?? []).filter(({ mint }) => requested.has(mint)).slice(0, MAX_ACCOUNTS - 1);
   const response = await node.request(getAccounts([address, ...accounts.map((one) => one.address)], 'finalized'));
   if (!response.ok) return response;
   const [wallet = null, ...tokens] = response.value.value;

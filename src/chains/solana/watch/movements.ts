@@ -72,18 +72,18 @@ function between(
   };
   let [giver, left] = [0, went[0]?.units ?? 0n];
   for (const { party, units } of came) {
-    let wanted = units;
-    for (let one = went[giver]; one !== undefined && wanted > 0n; one = went[giver]) {
-      const given = left < wanted ? left : wanted;
+    let requested = units;
+    for (let one = went[giver]; one !== undefined && requested > 0n; one = went[giver]) {
+      const given = left < requested ? left : requested;
       move(one.party, party, given);
-      wanted -= given;
+      requested -= given;
       left -= given;
       if (left === 0n) {
         giver += 1;
         left = went[giver]?.units ?? 0n;
       }
     }
-    if (wanted > 0n) move(null, party, wanted);
+    if (requested > 0n) move(null, party, requested);
   }
   for (; giver < went.length; giver += 1, left = went[giver]?.units ?? 0n) move(went[giver]?.party ?? null, null, left);
   return movements;

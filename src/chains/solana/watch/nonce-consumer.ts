@@ -36,7 +36,7 @@ export async function findNonceConsumer(
   request: NonceQuery,
 ): Promise<Result<Mention | null, NodeProblem>> {
   const { wallet, anchor, hashes } = request;
-  const account = nonceAccountOf(wallet, anchor.place);
+  const account = nonceAccountOf(wallet, anchor.nonceSlot);
   const mentions = await mentionsSince(node, account, request.unusedAt);
   if (!mentions.ok) return mentions;
   const own = mentions.value.find(({ hash, failed }) => hashes.includes(hash) && isUse(anchor, failed));

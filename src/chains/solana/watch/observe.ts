@@ -41,7 +41,7 @@ export async function observeTransaction(
   if (found === null) return observeAbsence(node, chain, watched);
   // Where all have failed, or what all hang on is used up, nothing else can come.
   const isOpen = found.status.failed && statuses.value.value.length < watched.hashes.length;
-  if (isOpen && placeOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
+  if (isOpen && slotOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
   return included(node, chain, { watched, found });
 }
 
@@ -86,17 +86,17 @@ async function observeFailure(
   chain: Chain,
   watched: WatchedAttempts,
 ): Promise<Result<Observation, NodeProblem>> {
-  const fate = await fateOf(node, watched);
-  if (!fate.ok) return fate;
-  if (fate.value.value === 'taken') {
-    const used = await observeUse(node, chain, watched, fate.value.slot);
+  const statusOfHash = await statusOf(node, watched);
+  if (!statusOfHash.ok) return statusOfHash;
+  if (statusOfHash.value.value === 'taken') {
+    const used = await observeUse(node, chain, watched, statusOfHash.value.slot);
     if (used.ok && used.value.type === 'included') return used;
     return unusable('an attempt that the node does not know has opened the account');
   }
-  const again = await statusesSince(node, watched.hashes, fate.value.slot);
+  const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
   const found = firstOf(again.value);
-  if (found !== null && (!found.status.failed || fate.value.value === 'lapsed')) {
+  if (found !== null && (!found.status.failed || statusOfHash.value.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
   const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
@@ -146,7 +146,7 @@ function firstOf(statuses: readonly Found[]): Found | null {
   return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;
 }
 
-function placeOf({ from, newest }: WatchedAttempts): { readonly wallet: Address; readonly anchor: DurableNonce } {
+function slotOf({ from, newest }: WatchedAttempts): { readonly wallet: Address; readonly anchor: DurableNonce } {
   const terms = isPublicKey(from) ? termsIn(hexToBytes(newest.payload.slice(2)), from) : null;
   if (!isPublicKey(from) || terms === null) throw new Error('a stored payload can be read');
   return { wallet: from, anchor: terms.anchor };
@@ -159,16 +159,16 @@ async function observeAbsence(
 ): Promise<Result<Observation, NodeProblem>> {
   const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
   if (!absent.ok) return absent;
-  const fate = await fateOf(node, watched);
-  if (!fate.ok) return fate;
-  if (fate.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
+  const statusOfHash = await statusOf(node, watched);
+  if (!statusOfHash.ok) return statusOfHash;
+  if (statusOfHash.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
-  const again = await statusesSince(node, watched.hashes, fate.value.slot);
+  const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
   if (again.value.length > 0) return unusable('the transaction came only now');
-  return fate.value.value === 'lapsed'
+  return statusOfHash.value.value === 'lapsed'
     ? accepted({ type: 'lapsed' })
-    : observeUse(node, chain, watched, fate.value.slot);
+    : observeUse(node, chain, watched, statusOfHash.value.slot);
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
@@ -182,7 +182,7 @@ async function observeUse(
 ): Promise<Result<Observation, NodeProblem>> {
   const { hashes, newest } = watched;
   const unusedAt = newest.anchoredAt === undefined ? null : BigInt(newest.anchoredAt);
-  const user = await findNonceConsumer(node, { ...placeOf(watched), unusedAt, hashes });
+  const user = await findNonceConsumer(node, { ...slotOf(watched), unusedAt, hashes });
   if (!user.ok) return user;
   if (user.value === null) return accepted(UNEXPLAINED);
   const { hash, slot, failed } = user.value;
@@ -196,16 +196,16 @@ async function observeUse(
 }
 
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
-async function fateOf(
+async function statusOf(
   node: RpcNode,
   watched: WatchedAttempts,
 ): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, NodeProblem>> {
   const { newest } = watched;
-  const { wallet, anchor } = placeOf(watched);
+  const { wallet, anchor } = slotOf(watched);
   // The height first: an account that is not there afterwards was not there at that height.
   const height = anchor.kind === 'opening' ? await node.request(getBlockHeight('finalized')) : null;
   if (height !== null && !height.ok) return height;
-  const accounts = await node.request(getAccounts([nonceAccountOf(wallet, anchor.place)], 'finalized'));
+  const accounts = await node.request(getAccounts([nonceAccountOf(wallet, anchor.nonceSlot)], 'finalized'));
   if (!accounts.ok) return accounts;
   const { slot } = accounts.value;
   const stored = storedNonce(accounts.value.value[0] ?? null);

@@ -30,7 +30,7 @@ export interface ActivityReport {
   readonly hash: string;
   readonly seen: ChainTransaction | null;
   /** What is known of the assets that it moved; null when nobody was asked, which is enough for what is recorded already. */
-  readonly appraisal: Valuation | null;
+  readonly valuation: Valuation | null;
 }
 
 /** `own`: the vault made it, and has a record of it. `none`: it does not concern the vault, or is not there. */
@@ -48,7 +48,7 @@ export class ActivityCommands {
   }
 
   /** One record for a hash, whoever reports it, in whatever order and however often. */
-  async record({ chain: name, hash, seen, appraisal }: ActivityReport): Promise<ActivityOutcome> {
+  async record({ chain: name, hash, seen, valuation }: ActivityReport): Promise<ActivityOutcome> {
     const { storage, commits, chains, changes } = this.#host;
     const vault = this.#host.vault();
     const chain = findChain(chains, name);
@@ -62,14 +62,14 @@ export class ActivityCommands {
     }
     const nowMs = Date.now();
     const before = storage.activities.ofHash(chain.name, hash);
-    const sighting = { appraisal, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
-    const place = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
+    const observed = { valuation, chain, acquaintance: knownCounterparties(storage, vault, chain), nowMs };
+    const identity = () => ({ id: newTransactionId(vault.id, nowMs, randomBytes(10)), vaultId: vault.id, wallet });
     const first = () => {
-      if (seen === null || appraisal === null) return null;
+      if (seen === null || valuation === null) return null;
       if (seen.block === null && storage.activities.waiting(chain.name) >= MAX_UNCONFIRMED) return null;
-      return newActivity(place(), { ...sighting, seen, appraisal });
+      return newActivity(identity(), { ...observed, seen, valuation });
     };
-    const after = before === null ? first() : updatedActivity(before, { ...sighting, seen });
+    const after = before === null ? first() : updatedActivity(before, { ...observed, seen });
     if (after === null) return 'none';
     await commits.run(() =>
       writeActivity(storage, { before, after, action: 'observe', actor: null }, chain.pollIntervalMs),
@@ -121,7 +121,7 @@ export class ActivityCommands {
           hash: activity.hash,
           block: activity.block,
           wallet: activity.wallet,
-          wantsAppraisal: needsValuation(activity),
+          needsValuation: needsValuation(activity),
         };
   }
 

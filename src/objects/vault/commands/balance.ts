@@ -70,12 +70,12 @@ export class BalanceCommands {
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
-    wanted: { readonly limit: number; readonly hiddenToo: boolean },
+    requested: { readonly limit: number; readonly hiddenToo: boolean },
   ): Result<readonly BalanceView[], Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const inFlight = this.#host.storage.transactionsInFlight();
-    const page = this.#host.storage.ledger.page(after, wanted);
+    const page = this.#host.storage.balances.page(after, requested);
     return accepted(page.map((row) => this.#view(entered.value.vault, row, inFlight)));
   }
 
@@ -83,7 +83,7 @@ export class BalanceCommands {
   views(vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
     const inFlight = this.#host.storage.transactionsInFlight();
     return assets.flatMap((asset) => {
-      const balance = this.#host.storage.ledger.balance(asset);
+      const balance = this.#host.storage.balances.balance(asset);
       return balance === null ? [] : [this.#view(vault, { ...balance, chain: asset.chain }, inFlight)];
     });
   }
@@ -97,7 +97,7 @@ export class BalanceCommands {
     if (!entered.ok) return entered;
     const { storage, commits } = this.#host;
     await commits.run(() => {
-      storage.ledger.pollNow(Date.now());
+      storage.balances.pollNow(Date.now());
       enqueueReconciliation(storage);
     });
     return accepted(walletsOf(entered.value.vault));
@@ -105,7 +105,7 @@ export class BalanceCommands {
 
   #view(vault: Vault, row: ChainAsset & Balance, inFlight: readonly Transaction[]): BalanceView {
     const { chain, kind, tokenAddress, tokenId, ...balance } = row;
-    const open = this.#host.storage.ledger.openLines(row).map(({ units }) => unitsOf(units));
+    const open = this.#host.storage.balances.openLines(row).map(({ units }) => unitsOf(units));
     const leaving = tokenId === null ? inFlight.map((one) => unitsLeaving(one, { chain, tokenAddress })) : [];
     const sum = (units: readonly bigint[]) => units.reduce((total, one) => total + one, 0n);
     return {
@@ -114,7 +114,7 @@ export class BalanceCommands {
       tokenAddress,
       tokenId,
       wallet: walletAddress(vault, chain) ?? '',
-      visible: this.#host.storage.ledger.isSeen(row),
+      visible: this.#host.storage.balances.isSeen(row),
       balance: { kind, tokenAddress, tokenId, ...balance },
       current: unitsOf(balance.final) + sum(open),
       incoming: sum(open.filter((units) => units > 0n)),
@@ -126,7 +126,7 @@ export class BalanceCommands {
   work(): readonly ReconcileWork[] {
     const vault = this.#host.vault();
     if (vault === null) return [];
-    const due = this.#host.storage.ledger.due(Date.now(), MAX_COMPARED_AT_ONCE);
+    const due = this.#host.storage.balances.due(Date.now(), MAX_COMPARED_AT_ONCE);
     return [...Map.groupBy(due, ({ chain }) => chain)].flatMap(([name, assets]) => {
       const [chain, address] = [findChain(this.#host.chains, name), walletAddress(vault, name)];
       const hasDiscrepancy = assets.some(({ difference }) => difference !== null);
@@ -145,11 +145,11 @@ export class BalanceCommands {
     const agreedAt: (string | null)[] = [];
     await commits.run(() => {
       for (const [index, asset] of assets.entries()) {
-        const before = storage.ledger.balance(asset);
+        const before = storage.balances.balance(asset);
         const units = held?.amounts[index] ?? null;
         if (before === null) continue;
         if (held === null || units === null) {
-          storage.ledger.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
+          storage.balances.schedule(asset, nowMs + UNREACHABLE_POLLS * chain.pollIntervalMs);
           continue;
         }
         const { blockNumber } = held;
@@ -157,14 +157,14 @@ export class BalanceCommands {
         const after = compare(before, {
           blockNumber,
           chainUnits: unitsOf(units),
-          ...storage.ledger.standAt(asset, blockNumber),
+          ...storage.balances.standAt(asset, blockNumber),
           atMs: nowMs,
           pollIntervalMs,
           hasOpenScan,
           isMoving,
         });
-        storage.ledger.put(name, after);
-        storage.ledger.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
+        storage.balances.put(name, after);
+        storage.balances.schedule(asset, nextComparisonMs(after, nowMs, pollIntervalMs));
         if (needsScan(before, after, isMoving)) agreedAt.push(before.check?.blockNumber ?? null);
         if (after.adjustment !== before.adjustment) this.#logDifference(vault, name, after);
       }

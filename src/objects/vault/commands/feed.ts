@@ -27,11 +27,11 @@ const LINES_AT_ONCE = 50;
 /** What a dashboard is told while it is open (spec part 6). It follows from the history alone, so nothing has to be kept for it. */
 export class VaultFeed {
   readonly #host: VaultContext;
-  readonly #ledger: BalanceCommands;
+  readonly #balances: BalanceCommands;
 
-  constructor(host: VaultContext, ledger: BalanceCommands) {
+  constructor(host: VaultContext, balances: BalanceCommands) {
     this.#host = host;
-    this.#ledger = ledger;
+    this.#balances = balances;
   }
 
   /** The newest line, for a reader who begins now. Refuses `forbidden`. */
@@ -45,13 +45,13 @@ export class VaultFeed {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     if (this.#host.storage.historyLength() <= after) await this.#host.changes.next(FEED_SIGNAL, waitMs);
-    return this.#news(actor, after);
+    return this.#changes(actor, after);
   }
 
   /** Whoever is no member any more, meanwhile, is told nothing. */
-  #news(actor: Actor, after: number): Result<VaultChanges, Refusal> {
-    const { storage, authorize: enter } = this.#host;
-    const entered = enter(actor, 'view');
+  #changes(actor: Actor, after: number): Result<VaultChanges, Refusal> {
+    const { storage, authorize } = this.#host;
+    const entered = authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const lines = storage.historyAfter(after, LINES_AT_ONCE);
@@ -77,7 +77,7 @@ export class VaultFeed {
       }
     }
     for (const asset of lines.flatMap(adjustedAsset)) touch(asset.chain, asset);
-    const balances = this.#ledger.views(vault, [...assets.values()]);
+    const balances = this.#balances.views(vault, [...assets.values()]);
     return accepted({ seq: lines.at(-1)?.seq ?? after, transactions, balances });
   }
 }

@@ -85,14 +85,14 @@ export class KeyCommands {
     const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
     await this.#updateVault(after, line, () => {
       // The ledger has what the former address held: it is compared with the chain at once.
-      storage.ledger.pollNow(Date.now());
+      storage.balances.pollNow(Date.now());
       storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
   }
 
   /** See `recordExport`. */
-  recordExport(wanted: RecoveryExport): Promise<boolean> {
-    return recordExport(this.#host, wanted);
+  recordExport(requested: RecoveryExport): Promise<boolean> {
+    return recordExport(this.#host, requested);
   }
 }
 

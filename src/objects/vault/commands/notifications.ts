@@ -43,13 +43,13 @@ export class NotificationCommands {
       const row = this.#host.storage.queuedJob(id, 'notify');
       return row === null ? [] : [{ id, version: row.version, notification: this.#notification(id, row.version) }];
     });
-    const news = queued.flatMap(({ notification, ...row }) =>
+    const changes = queued.flatMap(({ notification, ...row }) =>
       vaultId === null || notification === null || notification.userIds.length === 0
         ? []
         : [{ ...row, vaultId, notification }],
     );
-    await this.done(queued.filter(({ id }) => !news.some((one) => one.id === id)));
-    return news;
+    await this.done(queued.filter(({ id }) => !changes.some((one) => one.id === id)));
+    return changes;
   }
 
   /** They were told, as far as they could be reached. What has changed since is told as well. */

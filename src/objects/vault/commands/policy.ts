@@ -167,13 +167,13 @@ export class PolicyCommands {
     const vault = this.#host.vault();
     if (vault?.policy.version !== version) return;
     const { expiredAdoptions = [], ...others } = vault;
-    const isNews = JSON.stringify(expired) !== JSON.stringify(expiredAdoptions);
-    const after: Vault = !isNews ? vault : expired.length === 0 ? others : { ...others, expiredAdoptions: expired };
+    const isChanged = JSON.stringify(expired) !== JSON.stringify(expiredAdoptions);
+    const after: Vault = !isChanged ? vault : expired.length === 0 ? others : { ...others, expiredAdoptions: expired };
     const write = () => {
       if (isComplete) storage.completeJob('', 'adopt-policy');
-      if (isNews) storage.putVault(after);
+      if (isChanged) storage.putVault(after);
     };
-    if (isComplete || isNews) await commits.run(write, () => this.#governance.replaceVault(after));
+    if (isComplete || isChanged) await commits.run(write, () => this.#governance.replaceVault(after));
   }
 
   /** What an event does to a change, with all that follows where it is adopted. */

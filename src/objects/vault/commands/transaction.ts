@@ -246,7 +246,7 @@ export class TransactionCommands {
       if (!isOfWallet) return [];
       const nonce = newestAttempt(transaction)?.nonce ?? null;
       return [
-        { transactionId, nonce, takes: spendingOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
+        { transactionId, nonce, amounts: spendingOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
       ];
     });
   }
@@ -264,5 +264,5 @@ export class TransactionCommands {
 function spendingOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
   if (intent.kind === 'message') return [];
   const each = attempts.map(({ purpose, maxFee }) => spendingOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));
-  return each.reduce((all, takes) => maxPerAsset(all, takes), []);
+  return each.reduce((all, amounts) => maxPerAsset(all, amounts), []);
 }

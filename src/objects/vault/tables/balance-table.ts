@@ -1,6 +1,6 @@
 import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { SignedAmount } from '#domain/asset/amount.ts';
-import type { Balance, Comparison, LedgerLine, Posting } from '#domain/asset/balance.ts';
+import type { Balance, Comparison, BalanceLine, Posting } from '#domain/asset/balance.ts';
 import { newBalance } from '#domain/asset/balance.ts';
 import type { Asset, AssetKind } from '#domain/activity/movement.ts';
 import { assetKey } from '#domain/activity/movement.ts';
@@ -10,7 +10,7 @@ import { assetKey } from '#domain/activity/movement.ts';
  * text stands for null, which no key can hold. A balance whose comparison is never due is one that only hidden records have: strangers
  * can give a wallet ten thousand tokens, and nobody is to be asked for them every hour.
  */
-export const LEDGER_SCHEMA = `
+export const BALANCE_SCHEMA = `
   CREATE TABLE ledger (record_id TEXT NOT NULL, chain TEXT NOT NULL, kind TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, units TEXT NOT NULL, block INTEGER NOT NULL, final INTEGER NOT NULL CHECK (final IN (0, 1)), PRIMARY KEY (record_id, token_address, token_id)) WITHOUT ROWID;
   CREATE INDEX ledger_asset ON ledger (chain, token_address, token_id, block);
   CREATE INDEX ledger_open ON ledger (chain, token_address, token_id) WHERE final = 0;
@@ -23,7 +23,7 @@ export interface ChainAsset extends Asset {
   readonly chain: string;
 }
 
-interface StoredLine extends LedgerLine {
+interface StoredLine extends BalanceLine {
   readonly block: bigint;
   readonly isFinal: boolean;
 }
@@ -55,7 +55,7 @@ const FIRST_COMPARISON_MS = 60 * 60 * 1000;
 const LINE = 'kind, token_address, token_id, units, block, final';
 
 /** What a vault's object keeps of what its wallets have. Every write happens inside the object's `transactionSync`. */
-export class LedgerStorage {
+export class BalanceTable {
   readonly #sql: SqlStorage;
 
   constructor(sql: SqlStorage) {
@@ -87,11 +87,11 @@ export class LedgerStorage {
   }
 
   balance({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): Balance | null {
-    const place = [chain, tokenAddress ?? '', tokenId ?? ''];
+    const key = [chain, tokenAddress ?? '', tokenId ?? ''];
     const row = this.#sql
       .exec<BalanceRow>(
         'SELECT chain, document FROM balance WHERE chain = ? AND token_address = ? AND token_id = ?',
-        ...place,
+        ...key,
       )
       .toArray()[0];
     return row === undefined ? null : (JSON.parse(row.document) as Balance);
@@ -161,22 +161,22 @@ export class LedgerStorage {
   standAt(
     { chain, tokenAddress, tokenId }: ChainAsset,
     blockNumber: string,
-  ): Pick<Comparison, 'ledgerUnits' | 'revocable'> {
-    const place = [chain, tokenAddress ?? '', tokenId ?? '', blockNumber];
+  ): Pick<Comparison, 'recordedUnits' | 'revocable'> {
+    const key = [chain, tokenAddress ?? '', tokenId ?? '', blockNumber];
     const at = 'WHERE chain = ? AND token_address = ? AND token_id = ? AND';
-    const later = this.#lines(`${at} block > cast(? AS INTEGER) AND final = 1`, ...place);
+    const later = this.#lines(`${at} block > cast(? AS INTEGER) AND final = 1`, ...key);
     const open = this.openLines({ chain, tokenAddress, tokenId }).filter(({ block }) => block <= BigInt(blockNumber));
     const final = this.balance({ chain, tokenAddress, tokenId })?.final;
     return {
-      ledgerUnits: (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(open),
+      recordedUnits: (final === undefined ? 0n : unitsOf(final)) - sumOf(later) + sumOf(open),
       revocable: open.map(({ units }) => unitsOf(units)),
     };
   }
 
   /** Lines of blocks that may still go. */
   openLines({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): readonly StoredLine[] {
-    const place = [chain, tokenAddress ?? '', tokenId ?? ''];
-    return this.#lines('WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 0', ...place);
+    const key = [chain, tokenAddress ?? '', tokenId ?? ''];
+    return this.#lines('WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 0', ...key);
   }
 
   /** Assets whose comparison is due, the longest-waiting first. */
@@ -230,7 +230,7 @@ export class LedgerStorage {
   }
 }
 
-function sumOf(lines: readonly LedgerLine[]): bigint {
+function sumOf(lines: readonly BalanceLine[]): bigint {
   return lines.reduce((sum, { units }) => sum + unitsOf(units), 0n);
 }
 

@@ -92,13 +92,13 @@ export function newTransaction(request: CreationRequest, origin: Origin): Transa
 }
 
 function newIntent(
-  { action: wanted, note, joins, notAfterMs = null, virtualSize = null }: CreationRequest,
+  { action: requested, note, joins, notAfterMs = null, virtualSize = null }: CreationRequest,
   origin: Origin,
   transactionId: TransactionId,
 ): Intent {
   const { vault, chain, from, lookalikeOf, nowMs } = origin;
   const maxFee = maxFeeOf(chain, vault.policy, virtualSize);
-  const action = joins === undefined ? wanted : consolidation(from);
+  const action = joins === undefined ? requested : consolidation(from);
   const frame = {
     vaultId: vault.id,
     transactionId,

@@ -25,16 +25,16 @@ const EXPORT_GIVEN = 'recovery-exported';
  */
 export async function recordExport(
   { storage, commits, vault }: VaultContext,
-  wanted: RecoveryExport,
+  requested: RecoveryExport,
 ): Promise<boolean> {
   const current = vault();
   if (current === null) return false;
   await commits.run(() => {
-    const isRequest = wanted.keys.some(({ givenBy }) => givenBy === null);
-    for (const { keyId, givenBy } of wanted.keys) {
+    const isRequest = requested.keys.some(({ givenBy }) => givenBy === null);
+    for (const { keyId, givenBy } of requested.keys) {
       const action = givenBy === null ? EXPORT_REQUESTED : EXPORT_GIVEN;
       const detail = givenBy === null ? keyId : `${keyId} ${givenBy.join(',')}`;
-      writeVaultChange(storage, current, { action, detail, actor: null, reason: wanted.requestedBy });
+      writeVaultChange(storage, current, { action, detail, actor: null, reason: requested.requestedBy });
     }
     if (!isRequest || !storage.notificationsEnabled) return;
     // No transaction has this id; the version names the line of the history that the notification is about.

@@ -10,7 +10,7 @@ import type { Decision, Effect } from '#domain/transaction/transition.ts';
 import { effectsOfCreation } from '#domain/transaction/transition.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/asset/balance.ts';
-import { ledgerLines } from '#domain/asset/balance.ts';
+import { balanceLines } from '#domain/asset/balance.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { enqueueMissingKeys } from '#objects/vault/commands/key.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
@@ -90,7 +90,7 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
 export function writeVault(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   storage.putVault(after);
   enqueueMissingKeys(storage, after, chains);
-  const opened = walletsOf(after).filter(({ chain }) => storage.ledger.open({ chain, ...NATIVE }, true));
+  const opened = walletsOf(after).filter(({ chain }) => storage.balances.open({ chain, ...NATIVE }, true));
   if (opened.length > 0) enqueueReconciliation(storage);
 }
 
@@ -141,7 +141,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
 }
 
 function post(storage: VaultStorage, { id, chain, visible }: Activity | Transaction, posting: Posting | null): void {
-  if (storage.ledger.post({ recordId: id, chain, isSeen: visible }, posting)) enqueueReconciliation(storage);
+  if (storage.balances.post({ recordId: id, chain, isSeen: visible }, posting)) enqueueReconciliation(storage);
 }
 
 function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activity): Posting | null {
@@ -149,14 +149,14 @@ function postingOfActivity({ state, block, changes, signer, wallet, fee }: Activ
   return {
     blockNumber: block.number,
     isFinal: block.isFinal,
-    lines: ledgerLines(changes, signer === wallet ? fee : null),
+    lines: balanceLines(changes, signer === wallet ? fee : null),
   };
 }
 
 function postingOfTransaction({ inclusion }: Transaction): Posting | null {
   if (inclusion === null) return null;
   const { blockNumber, finalized, changes, feePaid } = inclusion;
-  return { blockNumber, isFinal: finalized, lines: ledgerLines(changes, feePaid) };
+  return { blockNumber, isFinal: finalized, lines: balanceLines(changes, feePaid) };
 }
 
 /** Whether there is something to say, and to whom, is looked at when it is said: by then it may be over. */
@@ -168,7 +168,7 @@ function enqueueNotification(storage: VaultStorage, { id, version }: Activity | 
 
 /** The comparison that is due first. */
 export function enqueueReconciliation(storage: VaultStorage): void {
-  const dueAtMs = storage.ledger.nextDueAtMs();
+  const dueAtMs = storage.balances.nextDueAtMs();
   if (dueAtMs !== null) storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 

@@ -25,7 +25,7 @@ const value = stranger();
 
 /** The bytes that an honest coordinator composes for an intent. */
 function bytesFor(intent: TransferIntent): string {
-  const anchor = { kind: 'nonce', place: 0, value } as const;
+  const anchor = { kind: 'nonce', nonceSlot: 0, value } as const;
   return payloadHex(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
 }
 
@@ -46,13 +46,13 @@ test('the approved payment is signed with its memo, and one without a memo as be
   expect(await send(plain, plain, plain)).toBe('signs');
 });
 
-describe.each(CHANGES)('a coordinator that %s', (_what, intended, wanted) => {
+describe.each(CHANGES)('a coordinator that %s', (_what, intended, requested) => {
   test('in the bytes gets no signature', async () => {
-    expect(await send(intended, intended, wanted)).toBe('payload-refused wrong-transfer');
+    expect(await send(intended, intended, requested)).toBe('payload-refused wrong-transfer');
   });
 
   test('in the intent and the bytes has no approvals for it', async () => {
-    expect(await send(intended, wanted, wanted)).toBe('not-enough-approvals');
+    expect(await send(intended, requested, requested)).toBe('not-enough-approvals');
   });
 });
 

@@ -30,15 +30,15 @@ const dear = payment(wallet, {
 });
 
 /** By coins of a bitcoin each, all of which the coordinator chose. */
-function send(coins: number, fee: bigint) {
-  const spent = Array.from({ length: coins }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
-  const terms = { coins: spent, change: BigInt(coins) * 2n * BTC - BTC - fee };
+function send(utxos: number, fee: bigint) {
+  const spent = Array.from({ length: utxos }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
+  const terms = { utxos: spent, change: BigInt(utxos) * 2n * BTC - BTC - fee };
   const { payload } = composeTransaction(dear, { terms }, 0n);
   return request({ intent: dear, payload, approvals: approvalsBy(dear, alice, bob) });
 }
 
-const judged = (coins: number, fee: bigint, ceilings = '') =>
-  answer(send(coins, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
+const judged = (utxos: number, fee: bigint, ceilings = '') =>
+  answer(send(utxos, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
 
 test('a payment of one coin pays no more than one of its size ever has to, whatever was approved', async () => {
   expect(await judged(1, 150_000n)).toBe('signs');

@@ -90,7 +90,7 @@ test('the account of the recipient pays nothing to itself', () => {
   const destination = tokenAccountOf(to, mint);
   expect(verdict(revoke(destination), transfer(destination))).toBe('wrong-transfer');
   const terms = { decimals: 6, opensAccount: false, source: destination };
-  const anchor = { kind: 'nonce', place: 3, value } as const;
+  const anchor = { kind: 'nonce', nonceSlot: 3, value } as const;
   expect(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 0n, token: terms })).toBeNull();
   const apart = { ...terms, source: trusting };
   expect(

@@ -29,7 +29,7 @@ const value = stranger();
 
 /** What a co-signer answers to an intent that people approved, and to another one that is named in its place. */
 function send(approved: TransferIntent, named: TransferIntent = approved): Promise<string> {
-  const anchor = { kind: 'nonce', place: 0, value } as const;
+  const anchor = { kind: 'nonce', nonceSlot: 0, value } as const;
   const bytes = present(messageBytes(named, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null }));
   const sent = {
     ...request({}, frame),

@@ -32,7 +32,7 @@ function naming(nodes: readonly SessionNode[], protocolOf: (index: number) => st
 }
 
 const run = (nodes: Parameters<typeof relay>[0]['nodes']) =>
-  relay({ nodes, place: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
+  relay({ nodes, path: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
 
 test('two co-signers that support both run no session under two, and nobody is banned', async () => {
   const nodes = await SessionNode.two(BOTH, BOTH);

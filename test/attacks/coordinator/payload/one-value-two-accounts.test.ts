@@ -45,8 +45,8 @@ describe('on the chain', () => {
     const sent = svm.sendTransaction(getTransactionDecoder().decode(wire));
     return sent instanceof FailedTransactionMetadata ? 'failed' : 'paid';
   };
-  const valueAt = (place: number) => {
-    const { exists, ...found } = svm.getAccount(nonceAccountOf(wallet, place));
+  const valueAt = (path: number) => {
+    const { exists, ...found } = svm.getAccount(nonceAccountOf(wallet, path));
     if (!exists) throw new Error('the account was opened');
     const {
       lamports: held,
@@ -60,24 +60,28 @@ describe('on the chain', () => {
   test('accounts that were opened in one slot have one value, and payments at both are carried out', () => {
     const opening = { blockhash: blockhash(svm.latestBlockhash()), rent: svm.minimumBalanceForRentExemption(80n) };
     const small = { ...intent, amount: amount('2000000') };
-    for (const place of [0, 1]) expect(send(bytesAt({ kind: 'opening', place, ...opening }, small))).toBe('paid');
+    for (const path of [0, 1])
+      expect(send(bytesAt({ kind: 'opening', nonceSlot: path, ...opening }, small))).toBe('paid');
     const value = valueAt(0);
     expect(valueAt(1)).toBe(value);
     svm.expireBlockhash();
-    expect([0, 1].map((place) => send(bytesAt({ kind: 'nonce', place, value })))).toEqual(['paid', 'paid']);
+    expect([0, 1].map((path) => send(bytesAt({ kind: 'nonce', nonceSlot: path, value })))).toEqual(['paid', 'paid']);
   });
 });
 
 test('so a co-signer that has signed at one account signs no further attempt at the other', () => {
   const value = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
-  const ledger = new CosignerStorage(memorySql());
-  const attempt = (number: number, place: number) => {
-    const inspected = inspectSolanaPayload(intent, `0x${bytesToHex(bytesAt({ kind: 'nonce', place, value }))}`);
+  const storage = new CosignerStorage(memorySql());
+  const attempt = (number: number, path: number) => {
+    const inspected = inspectSolanaPayload(
+      intent,
+      `0x${bytesToHex(bytesAt({ kind: 'nonce', nonceSlot: path, value }))}`,
+    );
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { nonce, fees, leastRisePercent, signedMessages, signingDigest } = inspected.value;
     const bid = { nonce, ...fees, leastRisePercent };
     const checked = { purpose: 'intent', intentDigest: 'ab'.repeat(32), signedMessages, signingDigest, bid } as const;
-    const written = ledger.signOnce(intent.transactionId, number, { ...checked, record: true });
+    const written = storage.signOnce(intent.transactionId, number, { ...checked, record: true });
     return written.ok ? 'signs' : written.refusal.code;
   };
   expect(attempt(1, 0)).toBe('signs');

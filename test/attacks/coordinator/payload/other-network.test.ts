@@ -91,8 +91,8 @@ function approvedPayment(script: Uint8Array, { chain = testnet, from = walletOn(
   const transaction = entered(wallet, action, { chain, governedBy: limited });
   const { intent } = transaction;
   if (intent.kind !== 'transfer') throw new Error('the story is about a transfer');
-  const { raw, coin } = sourceOf(script, 2n * BTC);
-  const composed = onTestnet.compose(intent, { terms: { coins: [coin], change: 0n }, maxFee: amount('0') }, 0n);
+  const { raw, utxo } = sourceOf(script, 2n * BTC);
+  const composed = onTestnet.compose(intent, { terms: { utxos: [utxo], change: 0n }, maxFee: amount('0') }, 0n);
   const attempt = unsignedAttempt({ ...composed, purpose: 'intent' }, 1, Date.now());
   return { ...requestFor(transaction), intent, attempt, evidence: [raw] };
 }
@@ -127,8 +127,8 @@ test('the signatures of an honest payment of test coins are by another key than 
   expect(onTestnet.assemble(honest.intent, honest.attempt, outcome.signatures).ok).toBe(true);
   expect(onMainnetAs(walletOn(mainnet), honest, outcome.signatures)).toBeNull();
   // The bytes that the mainnet wallet would have to sign, with the signatures that there are.
-  const wanted = approvedPayment(scriptOn(mainnet), { chain: mainnet });
-  expect(onMainnetAs(walletOn(mainnet), wanted, outcome.signatures)).toBeNull();
+  const requested = approvedPayment(scriptOn(mainnet), { chain: mainnet });
+  expect(onMainnetAs(walletOn(mainnet), requested, outcome.signatures)).toBeNull();
 }, 60_000);
 
 test('a message signed for the test network is no message of the mainnet wallet', async () => {

@@ -45,7 +45,7 @@ test('a co-signer that was away catches up by the attestations of the others, an
   // And they stand for no approval that is missing.
   const unapproved = changeTo(revoked, [LAPTOP], Date.now() - 1);
   expect(await shownTo(nodes.some(3), key.keyId, unapproved, nodes.some(1, 2))).toEqual(['policy-mismatch']);
-  const audience = { nodes: nodes.some(3), witnesses: nodes.all, keyId: key.keyId };
+  const audience = { nodes: nodes.some(3), attesters: nodes.all, keyId: key.keyId };
   expect(await syncPolicies(audience, [first, late])).toMatchObject({ ok: true });
 });
 
@@ -54,7 +54,7 @@ test('a co-signer that is two versions behind is shown the versions that it lack
   const fourth = { ...third, version: 4, threshold: 2, previousHash: policyHashOf(third) };
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
-  const audience = { nodes: nodes.all, witnesses: nodes.all, keyId: key.keyId };
+  const audience = { nodes: nodes.all, attesters: nodes.all, keyId: key.keyId };
   expect(await syncPolicies(audience, all)).toMatchObject({ ok: true });
   // Version 3 asks for all three of its people.
   expect(await syncPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({

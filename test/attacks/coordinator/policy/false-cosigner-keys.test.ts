@@ -54,7 +54,7 @@ test('a co-signer that was away while keys were rotated catches up by what the o
   // Co-signer 3 comes back, and the policy of before names a key that co-signer 1 no longer has.
   expect(await shownTo(nodes.some(3), key.keyId, before)).toEqual(['other-cosigners']);
   expect(await shownTo(nodes.some(3), key.keyId, before, nodes.some(1))).toEqual(['other-cosigners']);
-  const audience = { nodes: nodes.some(3), witnesses: nodes.all, keyId: key.keyId };
+  const audience = { nodes: nodes.some(3), attesters: nodes.all, keyId: key.keyId };
   const after = changeTo(withKeys(await keysOfNow(), before.policy), signs);
   expect(await syncPolicies(audience, [first, before, after])).toMatchObject({ ok: true });
   expect(await shownTo(nodes.all, key.keyId, after)).toEqual(['adopted', 'adopted', 'adopted']);

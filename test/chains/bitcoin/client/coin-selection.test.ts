@@ -18,26 +18,26 @@ const P2TR = hexToBytes(`5120${'11'.repeat(32)}`);
 const P2WPKH = hexToBytes(`0014${'22'.repeat(20)}`);
 const BTC = 100_000_000n;
 
-const coin = (amount: bigint, number: number): Utxo => ({
+const utxo = (amount: bigint, number: number): Utxo => ({
   txid: number.toString(16).padStart(64, '0'),
   vout: 0,
   amount,
 });
-const coinsOf = (...amounts: readonly bigint[]) => amounts.map(coin);
+const utxosOf = (...amounts: readonly bigint[]) => amounts.map(utxo);
 const paying = (amount: bigint, own = P2TR): Payment => ({ own, to: { script: P2WPKH, amount } });
 const at = (satoshiPerByte: bigint): FeeBid => ({ rate: satoshiPerByte * 1000n, replaced: null, parent: null });
-const amountsOf = (terms: ReturnType<typeof selectUtxos>) => terms?.coins.map(({ amount }) => amount) ?? null;
+const amountsOf = (terms: ReturnType<typeof selectUtxos>) => terms?.utxos.map(({ amount }) => amount) ?? null;
 
 test('the smallest coin that suffices is spent, and the large one stays free', () => {
-  const free = coinsOf(100n * BTC, ...Array.from({ length: 20 }, (_, i) => BTC / 10n + BigInt(i)), 500n);
+  const free = utxosOf(100n * BTC, ...Array.from({ length: 20 }, (_, i) => BTC / 10n + BigInt(i)), 500n);
   expect(amountsOf(selectUtxos(paying(1_000n), { kept: [], free, bid: at(1n) }))).toEqual([BTC / 10n]);
   expect(amountsOf(selectUtxos(paying(5n * BTC), { kept: [], free, bid: at(1n) }))).toEqual([100n * BTC]);
 });
 
 test('where no coin suffices alone, coins that leave no change are found', () => {
-  const free = coinsOf(40_000n, 31_000n, 22_000n, 13_000n, 8_000n);
+  const free = utxosOf(40_000n, 31_000n, 22_000n, 13_000n, 8_000n);
   // 31,000 and 13,000 and 8,000 pay for an amount that leaves exactly the fee.
-  const shape = { coins: 3, hasChange: false };
+  const shape = { utxos: 3, hasChange: false };
   const amount = 52_000n - feeFor(paying(1n), at(2n), shape);
   const terms = selectUtxos(paying(amount), { kept: [], free, bid: at(2n) });
   expect(amountsOf(terms)).toEqual([31_000n, 13_000n, 8_000n]);
@@ -45,46 +45,46 @@ test('where no coin suffices alone, coins that leave no change are found', () =>
 });
 
 test('of the sets without change the one that pays the least is taken', () => {
-  const amount = 50_000n - feeFor(paying(1n), at(1n), { coins: 2, hasChange: false });
-  const terms = selectUtxos(paying(amount), { kept: [], free: coinsOf(30_100n, 30_000n, 20_000n), bid: at(1n) });
+  const amount = 50_000n - feeFor(paying(1n), at(1n), { utxos: 2, hasChange: false });
+  const terms = selectUtxos(paying(amount), { kept: [], free: utxosOf(30_100n, 30_000n, 20_000n), bid: at(1n) });
   expect(amountsOf(terms)).toEqual([30_000n, 20_000n]);
 });
 
 test('where no set leaves nothing over, the largest coins are spent, and as few as it takes', () => {
-  const free = coinsOf(BTC, 2n * BTC, 3n * BTC, 4n * BTC);
+  const free = utxosOf(BTC, 2n * BTC, 3n * BTC, 4n * BTC);
   expect(amountsOf(selectUtxos(paying(5n * BTC), { kept: [], free, bid: at(1n) }))).toEqual([4n * BTC, 3n * BTC]);
 });
 
 test('a coin that costs more than it is worth is not spent, and does not stand in the way', () => {
   // An input of P2TR has 57.5 virtual bytes: 5,800 satoshi at this rate.
-  const free = coinsOf(...Array.from({ length: 30 }, () => 5_800n), 5_801n, BTC / 2n, BTC / 2n);
+  const free = utxosOf(...Array.from({ length: 30 }, () => 5_800n), 5_801n, BTC / 2n, BTC / 2n);
   const terms = selectUtxos(paying((BTC * 9n) / 10n), { kept: [], free, bid: at(100n) });
   expect(amountsOf(terms)).toEqual([BTC / 2n, BTC / 2n]);
-  expect(selectUtxos(paying(1_000n), { kept: [], free: coinsOf(5_800n, 5_800n), bid: at(100n) })).toBeNull();
-  expect([5_800n, 5_801n].map((amount) => isEconomical(P2TR, coin(amount, 0), 100_000n))).toEqual([false, true]);
+  expect(selectUtxos(paying(1_000n), { kept: [], free: utxosOf(5_800n, 5_800n), bid: at(100n) })).toBeNull();
+  expect([5_800n, 5_801n].map((amount) => isEconomical(P2TR, utxo(amount, 0), 100_000n))).toEqual([false, true]);
 });
 
 test('coins that are kept come first, alone where they suffice, and never more than one transaction can spend', () => {
-  const kept = coinsOf(10_000n);
-  const free = [coin(50_000n, 7), coin(20_000n, 8)];
+  const kept = utxosOf(10_000n);
+  const free = [utxo(50_000n, 7), utxo(20_000n, 8)];
   const demand = { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n };
   const bid = { ...at(1n), replaced: { fee: 200n, virtualSize: 154n, demand } };
   expect(amountsOf(selectUtxos(paying(5_000n), { kept, free, bid }))).toEqual([10_000n]);
   expect(amountsOf(selectUtxos(paying(15_000n), { kept, free, bid }))).toEqual([10_000n, 20_000n]);
-  const full = Array.from({ length: 12 }, (_, i) => coin(1_000n, i));
-  expect(selectUtxos(paying(20_000n, P2WPKH), { kept: full, free: [coin(BTC, 99)], bid })).toBeNull();
+  const full = Array.from({ length: 12 }, (_, i) => utxo(1_000n, i));
+  expect(selectUtxos(paying(20_000n, P2WPKH), { kept: full, free: [utxo(BTC, 99)], bid })).toBeNull();
 });
 
 test('a payment to oneself has an output in any case', () => {
   const alone: Payment = { own: P2TR, to: null };
-  expect(selectUtxos(alone, { kept: [], free: coinsOf(400n), bid: at(1n) })).toBeNull();
-  const terms = selectUtxos(alone, { kept: [], free: coinsOf(400n, 500n), bid: at(1n) });
+  expect(selectUtxos(alone, { kept: [], free: utxosOf(400n), bid: at(1n) })).toBeNull();
+  const terms = selectUtxos(alone, { kept: [], free: utxosOf(400n, 500n), bid: at(1n) });
   expect([amountsOf(terms), terms?.change]).toEqual([[500n], 500n - 111n]);
 });
 
-const someCoins = fc
+const someUtxos = fc
   .array(fc.bigInt({ min: 1n, max: 3_000_000n }), { maxLength: 60 })
-  .map((amounts) => coinsOf(...amounts));
+  .map((amounts) => utxosOf(...amounts));
 const someOwn = fc.constantFrom(P2TR, P2WPKH);
 const someBid = fc
   .bigInt({ min: 1_000n, max: 200_000n })
@@ -92,20 +92,20 @@ const someBid = fc
 
 test('the sum suffices to the satoshi, at no less than the rate, in coins of which each is worth its input', () => {
   fc.assert(
-    fc.property(someCoins, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
+    fc.property(someUtxos, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
       const payment = paying(amount, own);
       const terms = selectUtxos(payment, { kept: [], free, bid });
       if (terms === null) return;
-      const { coins, change } = terms;
-      const shape = { coins: coins.length, hasChange: change > 0n };
+      const { utxos, change } = terms;
+      const shape = { utxos: utxos.length, hasChange: change > 0n };
       expect(feeOf(payment, terms)).toBeGreaterThanOrEqual(feeAt(bid.rate, sizeOfShape(payment, shape)));
-      expect(totalOf(coins)).toBe(amount + change + feeOf(payment, terms));
+      expect(totalOf(utxos)).toBe(amount + change + feeOf(payment, terms));
       expect(change === 0n || change >= dustOf(own)).toBe(true);
-      expect(coins.length).toBeLessThanOrEqual(maxInputsOf(own));
-      expect(new Set(coins.map(outpointText)).size).toBe(coins.length);
-      expect(coins.every((one) => isEconomical(own, one, bid.rate))).toBe(true);
+      expect(utxos.length).toBeLessThanOrEqual(maxInputsOf(own));
+      expect(new Set(utxos.map(outpointText)).size).toBe(utxos.length);
+      expect(utxos.every((one) => isEconomical(own, one, bid.rate))).toBe(true);
       // What the miner gets beyond the rate is less than change would cost and RPC nodes would relay.
-      const withChange = feeFor(payment, bid, { coins: coins.length, hasChange: true });
+      const withChange = feeFor(payment, bid, { utxos: utxos.length, hasChange: true });
       expect(feeOf(payment, terms)).toBeLessThan(withChange + dustOf(own));
     }),
   );
@@ -113,11 +113,11 @@ test('the sum suffices to the satoshi, at no less than the rate, in coins of whi
 
 test('coins are found wherever the largest ones suffice, and one alone wherever one suffices', () => {
   fc.assert(
-    fc.property(someCoins, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
+    fc.property(someUtxos, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
       const payment = paying(amount, own);
       const terms = selectUtxos(payment, { kept: [], free, bid });
-      const suffices = (coins: readonly Utxo[]) =>
-        coins.length > 0 && totalOf(coins) >= amount + feeFor(payment, bid, { coins: coins.length, hasChange: false });
+      const suffices = (utxos: readonly Utxo[]) =>
+        utxos.length > 0 && totalOf(utxos) >= amount + feeFor(payment, bid, { utxos: utxos.length, hasChange: false });
       const economical = free.filter((one) => isEconomical(own, one, bid.rate));
       const largest = economical.toSorted((a, b) => Number(b.amount - a.amount));
       const isPossible = Array.from({ length: maxInputsOf(own) }, (_, i) => largest.slice(0, i + 1)).some(suffices);
@@ -129,12 +129,12 @@ test('coins are found wherever the largest ones suffice, and one alone wherever 
 });
 
 test('the same coins in another order lead to the same bytes', () => {
-  const twins = [coin(BTC, 1), coin(BTC, 2)];
+  const twins = [utxo(BTC, 1), utxo(BTC, 2)];
   const chosen = [twins, twins.toReversed()].map((free) =>
-    selectUtxos(paying(1_000n), { kept: [], free, bid: at(1n) })?.coins.map(outpointText),
+    selectUtxos(paying(1_000n), { kept: [], free, bid: at(1n) })?.utxos.map(outpointText),
   );
   expect(chosen[0]).toEqual(chosen[1]);
-  const shuffled = someCoins.chain((free) =>
+  const shuffled = someUtxos.chain((free) =>
     fc.tuple(fc.constant(free), fc.shuffledSubarray([...free], { minLength: free.length, maxLength: free.length })),
   );
   fc.assert(
@@ -147,7 +147,7 @@ test('the same coins in another order lead to the same bytes', () => {
 
 test('a search that finds nothing ends, and the payment is made all the same', () => {
   // No sum of even amounts is odd, and there are 2^60 of them.
-  const free = Array.from({ length: 60 }, (_, i) => coin(1_000_000n + 2n ** BigInt(i % 40), i));
+  const free = Array.from({ length: 60 }, (_, i) => utxo(1_000_000n + 2n ** BigInt(i % 40), i));
   const terms = present(selectUtxos(paying(25_000_001n), { kept: [], free, bid: at(1n) }));
-  expect(totalOf(terms.coins)).toBeGreaterThan(25_000_001n);
+  expect(totalOf(terms.utxos)).toBeGreaterThan(25_000_001n);
 });

@@ -32,8 +32,8 @@ const poolOf = (...answers: readonly unknown[]) => ({
   nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
     return {
-      request: async (question) => {
-        const value = answer === 'away' ? undefined : question.read(answer);
+      request: async (call) => {
+        const value = answer === 'away' ? undefined : call.read(answer);
         return value === undefined ? noAnswer('away') : accepted(value);
       },
     };
@@ -78,7 +78,7 @@ test('a test network has empty blocks, and one satoshi for a byte is enough', as
 
 test('rates that move while servers come and go never stop a payment', async () => {
   const wallet = new Wallet();
-  node.ledger.fund(wallet.address, BTC * 3n);
+  node.chain.fund(wallet.address, BTC * 3n);
   for (const rates of [{ 3: 12 }, { 1: -1, 3: 30 }, {}, { 144: null, 6: 5.001 }]) {
     for (const blocks of Object.keys(node.rates)) delete node.rates[blocks];
     Object.assign(node.rates, rates);

@@ -21,8 +21,8 @@ beforeEach(() => {
   [wallet, mallory] = [new Wallet(), new Wallet()];
 });
 afterEach(() => {
-  node.ledger.mempoolMinimum = 1_000n;
-  node.ledger.mine();
+  node.chain.mempoolMinimum = 1_000n;
+  node.chain.mine();
 });
 afterAll(() => node.stop());
 
@@ -70,7 +70,7 @@ async function pin(hash: string, fee: bigint, server: Server = node): Promise<vo
 }
 
 test('a replacement pays for what the recipient has made of the old one, in one step', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address, { to: mallory.address });
   const first = await offered(wallet, intent);
   await pin(present(first.signed).hash, 40_000n);
@@ -78,29 +78,29 @@ test('a replacement pays for what the recipient has made of the old one, in one 
   expect(second.sent?.answer).toMatch(/less fees than conflicting txs; 0\.00000308 < 0\.0006[0-9]{4}/);
   const third = await offered(wallet, intent, second);
   expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);
-  expect(node.ledger.waiting().map(({ hash }) => hash)).toEqual([present(third.signed).hash]);
+  expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([present(third.signed).hash]);
   // No more than it takes.
   const conflicts = BigInt(present(/< 0\.([0-9]{8})/.exec(second.sent?.answer ?? ''))[1] ?? '');
   expect(BigInt(third.maxFee) - conflicts).toBe(154n);
 });
 
 test('a replacement that has to be larger has the higher rate at once', async () => {
-  node.ledger.fund(wallet.address, BTC + 12_000n);
-  for (let i = 0; i < 3; i++) node.ledger.fund(wallet.address, 4_100n);
+  node.chain.fund(wallet.address, BTC + 12_000n);
+  for (let i = 0; i < 3; i++) node.chain.fund(wallet.address, 4_100n);
   const intent = payment(wallet.address);
   node.rates['3'] = 70;
   const first = await offered(wallet, intent);
   delete node.rates['3'];
   const second = await offered(wallet, intent, first);
   expect(outcomes(first, second)).toEqual(['accepted', 'accepted']);
-  expect(node.ledger.waiting().map(({ hash, inputs }) => [hash, inputs.length])).toEqual([
+  expect(node.chain.waiting().map(({ hash, inputs }) => [hash, inputs.length])).toEqual([
     [present(second.signed).hash, 3],
   ]);
 });
 
 test('a first attempt below what a full mempool takes goes there at once', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
-  node.ledger.mempoolMinimum = 37_000n;
+  node.chain.fund(wallet.address, 3n * BTC);
+  node.chain.mempoolMinimum = 37_000n;
   const intent = payment(wallet.address);
   const first = await offered(wallet, intent);
   const second = await offered(wallet, intent, first);
@@ -109,7 +109,7 @@ test('a first attempt below what a full mempool takes goes there at once', async
 });
 
 test('a cancellation pays for the recipient as well, and has the higher rate although it is smaller', async () => {
-  node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address, { to: mallory.address });
   const first = await offered(wallet, intent);
   await pin(present(first.signed).hash, 10_000n);

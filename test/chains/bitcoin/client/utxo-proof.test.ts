@@ -50,48 +50,48 @@ async function startLiar(url: string) {
   return Object.assign(one, { url: `http://127.0.0.1:${bound.port}`, stop });
 }
 
-interface ListedCoin {
+interface ListedUtxo {
   readonly txid: string;
   readonly vout: number;
   readonly value: number;
 }
 
 /** What the server lists besides what there is; in a block that is deep enough. */
-async function listed(path: string, more: readonly ListedCoin[]): Promise<string | undefined> {
+async function listed(path: string, more: readonly ListedUtxo[]): Promise<string | undefined> {
   if (!path.endsWith('/utxo')) return undefined;
   const there: unknown[] = await (await fetch(`${node.url}${path}`)).json();
-  const status = { confirmed: true, block_height: 1, block_hash: node.ledger.blockHash(1) };
-  return JSON.stringify([...there, ...more.map((coin) => ({ ...coin, status }))]);
+  const status = { confirmed: true, block_height: 1, block_hash: node.chain.blockHash(1) };
+  return JSON.stringify([...there, ...more.map((utxo) => ({ ...utxo, status }))]);
 }
 
 /** Smaller than the coins that there are: what suffices and is smallest is chosen first. */
-const FALSE_COIN = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
+const FALSE_UTXO = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
 
-async function coinsOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
+async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
   const quote = await adapterAt(...urls).quote(payment(wallet.address, { amount: units(amount) }), null);
-  if (quote.ok) return quote.value.coins ?? [];
+  if (quote.ok) return quote.value.utxos ?? [];
   return quote.refusal.kind === 'permanent' ? quote.refusal.reason : quote.refusal.kind;
 }
 
 test('a coin whose transaction the server does not show is left out', async () => {
-  const real = node.ledger.fund(wallet.address, 2n * BTC);
-  liar.lie = (path) => listed(path, [FALSE_COIN]);
-  expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+  const real = node.chain.fund(wallet.address, 2n * BTC);
+  liar.lie = (path) => listed(path, [FALSE_UTXO]);
+  expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
 });
 
 test('where too little is left without it, the payment waits and does not fail', async () => {
-  node.ledger.fund(wallet.address, 2n * BTC);
-  liar.lie = (path) => listed(path, [FALSE_COIN]);
-  expect(await coinsOf([liar.url], 3n * BTC)).toBe('busy');
-  expect(await coinsOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
+  node.chain.fund(wallet.address, 2n * BTC);
+  liar.lie = (path) => listed(path, [FALSE_UTXO]);
+  expect(await utxosOf([liar.url], 3n * BTC)).toBe('busy');
+  expect(await utxosOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
   // Another server does not know of the coin, and the first one does: nothing is certain yet.
-  expect(await coinsOf([node.url, liar.url], 3n * BTC)).toBe('busy');
+  expect(await utxosOf([node.url, liar.url], 3n * BTC)).toBe('busy');
 });
 
 test('a coin that is worth less than listed, or is somebody else’s, is left out', async () => {
-  const real = node.ledger.fund(wallet.address, 2n * BTC);
-  const small = node.ledger.fund(wallet.address, BTC / 2n);
-  const foreign = node.ledger.fund(stranger(), (3n * BTC) / 2n);
+  const real = node.chain.fund(wallet.address, 2n * BTC);
+  const small = node.chain.fund(wallet.address, BTC / 2n);
+  const foreign = node.chain.fund(stranger(), (3n * BTC) / 2n);
   const lies = [
     { txid: small, vout: 0, value: 150_000_000 },
     { txid: foreign, vout: 0, value: 150_000_000 },
@@ -99,50 +99,50 @@ test('a coin that is worth less than listed, or is somebody else’s, is left ou
   ];
   for (const lie of lies) {
     liar.lie = (path) => listed(path, [lie]);
-    expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+    expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
   }
   liar.lie = (path) => listed(path, lies);
-  expect(await coinsOf([liar.url])).toEqual([`${real}:0`]);
+  expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
 });
 
 test('a transaction that a server makes up, bytes and all, is left out while another server does not have it', async () => {
-  const real = node.ledger.fund(wallet.address, 2n * BTC);
-  const { raw, coin } = sourceOf(present(scriptOf(regtest, wallet.address)), BTC + BTC / 2n);
+  const real = node.chain.fund(wallet.address, 2n * BTC);
+  const { raw, utxo } = sourceOf(present(scriptOf(regtest, wallet.address)), BTC + BTC / 2n);
   liar.lie = (path) =>
-    path === `/tx/${coin.txid}/hex` ? raw : listed(path, [{ txid: coin.txid, vout: coin.vout, value: 150_000_000 }]);
-  expect(await coinsOf([liar.url, node.url])).toEqual([`${real}:0`]);
-  expect(await coinsOf([node.url, liar.url])).toEqual([`${real}:0`]);
+    path === `/tx/${utxo.txid}/hex` ? raw : listed(path, [{ txid: utxo.txid, vout: utxo.vout, value: 150_000_000 }]);
+  expect(await utxosOf([liar.url, node.url])).toEqual([`${real}:0`]);
+  expect(await utxosOf([node.url, liar.url])).toEqual([`${real}:0`]);
   // One server alone is believed. The smallest coin that suffices is spent.
-  expect(await coinsOf([liar.url])).toEqual([`${coin.txid}:${coin.vout}`]);
+  expect(await utxosOf([liar.url])).toEqual([`${utxo.txid}:${utxo.vout}`]);
 });
 
 test('a server that is away, or has no history, stops no payment while a further one has the coin', async () => {
-  const real = node.ledger.fund(wallet.address, 2n * BTC);
+  const real = node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => (path.startsWith('/tx/') ? null : undefined);
-  expect(await coinsOf([node.url, liar.url, node.url])).toEqual([`${real}:0`]);
-  expect(await coinsOf([node.url, liar.url])).toBe('busy');
-  expect(await coinsOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
+  expect(await utxosOf([node.url, liar.url, node.url])).toEqual([`${real}:0`]);
+  expect(await utxosOf([node.url, liar.url])).toBe('busy');
+  expect(await utxosOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
 });
 
 test('what a miner earned is left out until it can be spent', async () => {
-  const paid = node.ledger.fund(wallet.address, 2n * BTC);
-  const earned = node.ledger.earn(wallet.address, (3n * BTC) / 2n);
-  expect(await coinsOf([node.url])).toEqual([`${paid}:0`]);
-  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
-  node.ledger.mine(98);
-  expect(await coinsOf([node.url], 3n * BTC)).toBe('busy');
-  node.ledger.mine();
-  expect(await coinsOf([node.url], 3n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
+  const paid = node.chain.fund(wallet.address, 2n * BTC);
+  const earned = node.chain.earn(wallet.address, (3n * BTC) / 2n);
+  expect(await utxosOf([node.url])).toEqual([`${paid}:0`]);
+  expect(await utxosOf([node.url], 3n * BTC)).toBe('busy');
+  node.chain.mine(98);
+  expect(await utxosOf([node.url], 3n * BTC)).toBe('busy');
+  node.chain.mine();
+  expect(await utxosOf([node.url], 3n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
 });
 
 test('the oldest of the coins is spent first: every attempt has it', async () => {
-  const old = node.ledger.fund(wallet.address, BTC);
-  const young = node.ledger.fund(wallet.address, 3n * BTC);
-  expect(await coinsOf([node.url], (7n * BTC) / 2n)).toEqual([`${old}:0`, `${young}:0`]);
+  const old = node.chain.fund(wallet.address, BTC);
+  const young = node.chain.fund(wallet.address, 3n * BTC);
+  expect(await utxosOf([node.url], (7n * BTC) / 2n)).toEqual([`${old}:0`, `${young}:0`]);
 });
 
 test('a cancellation leaves out what no server shows any more, and never the first coin', async () => {
-  const [old, young] = [node.ledger.fund(wallet.address, BTC), node.ledger.fund(wallet.address, 3n * BTC)];
+  const [old, young] = [node.chain.fund(wallet.address, BTC), node.chain.fund(wallet.address, 3n * BTC)];
   const intent = payment(wallet.address, { amount: units((7n * BTC) / 2n) });
   const adapter = adapterAt(liar.url);
   const first = await adapter.quote(intent, null);

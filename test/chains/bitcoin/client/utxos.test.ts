@@ -22,7 +22,7 @@ beforeEach(() => {
 });
 afterAll(() => node.stop());
 
-const dust = (count: number) => Array.from({ length: count }, () => node.ledger.fund(wallet.address, 330n));
+const dust = (count: number) => Array.from({ length: count }, () => node.chain.fund(wallet.address, 330n));
 
 /** Signs a payment and sends it. */
 async function pay(amount: bigint): Promise<readonly string[]> {
@@ -34,11 +34,11 @@ async function pay(amount: bigint): Promise<readonly string[]> {
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const { raw, hash } = assembled.value;
   expect(await adapterAt(node.url).broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
-  return quote.value.coins ?? [];
+  return quote.value.utxos ?? [];
 }
 
 test('a wallet that a stranger has sent 501 specks of dust to pays all the same', async () => {
-  const own = node.ledger.fund(wallet.address, 2n * BTC);
+  const own = node.chain.fund(wallet.address, 2n * BTC);
   dust(501);
   expect(await connect(node.url).request(getUtxos(wallet.address))).toMatchObject({
     refusal: { kind: 'error-answer', detail: expect.stringContaining('Too many unspent') },
@@ -46,19 +46,19 @@ test('a wallet that a stranger has sent 501 specks of dust to pays all the same'
   expect(await pay(BTC)).toEqual([`${own}:0`]);
   // The coin is on its way, and no second payment takes it.
   expect(await adapterAt(node.url).quote(payment(wallet.address), null)).toMatchObject({ ok: false });
-  node.ledger.mine();
-  const change = node.ledger.confirmed().at(-1)?.hash;
+  node.chain.mine();
+  const change = node.chain.confirmed().at(-1)?.hash;
   expect(await pay(BTC / 2n)).toEqual([`${change}:1`]);
 });
 
 test('of the newest transactions the same coins are found as a server lists', async () => {
-  const own = node.ledger.fund(wallet.address, 2n * BTC);
+  const own = node.chain.fund(wallet.address, 2n * BTC);
   await pay(BTC);
-  node.ledger.mine();
+  node.chain.mine();
   dust(60);
   const listed = await readUtxos(connect(node.url), wallet.address);
   const paged = await readUtxos(withoutList(connect(node.url)), wallet.address);
-  const named = (coins: typeof listed) => (coins.ok ? coins.value.map(outpointText).toSorted() : []);
+  const named = (utxos: typeof listed) => (utxos.ok ? utxos.value.map(outpointText).toSorted() : []);
   expect(named(paged)).toEqual(named(listed));
   expect(named(paged)).toHaveLength(61);
   expect(named(paged)).not.toContain(`${own}:0`);
@@ -67,15 +67,15 @@ test('of the newest transactions the same coins are found as a server lists', as
 /** A server that lists no coins. */
 function withoutList(behind: RpcNode): RpcNode {
   return {
-    request: async (question) =>
-      question.method.endsWith('/utxo')
+    request: async (call) =>
+      call.method.endsWith('/utxo')
         ? refused({
             kind: 'error-answer',
             code: 400,
             detail: 'Too many unspent transaction outputs (>500).',
             data: null,
           })
-        : behind.request(question),
+        : behind.request(call),
   };
 }
 
@@ -93,19 +93,19 @@ test('a history without end is not read to its end, and what its last page may h
     status: { confirmed: true, block_height: 10n, block_hash: hash(Math.floor(number / 3)) },
   });
   const endless: RpcNode = {
-    request: async (question) => {
-      const { method } = question;
-      if (method.endsWith('/txs/mempool')) return accepted(question.read([]) ?? fail());
+    request: async (call) => {
+      const { method } = call;
+      if (method.endsWith('/txs/mempool')) return accepted(call.read([]) ?? fail());
       const last = /txs\/chain\/?(.*)$/.exec(method)?.[1];
       if (last === undefined) return noAnswer(method);
       pages.push(method);
       const start = last === '' ? 1_000_000 : Number.parseInt(last, 16) - 1;
       const page = Array.from({ length: 25 }, (_, i) => transfer(start - i));
-      return accepted(question.read(page) ?? fail());
+      return accepted(call.read(page) ?? fail());
     },
   };
-  const coins = await readUtxos(withoutList(endless), address);
-  const found = coins.ok ? coins.value : [];
+  const utxos = await readUtxos(withoutList(endless), address);
+  const found = utxos.ok ? utxos.value : [];
   expect(pages).toHaveLength(40);
   const oldest = 1_000_000 - 40 * 25 + 1;
   const isHidden = (number: number) => Math.floor(number / 3) === Math.floor(oldest / 3);
@@ -118,7 +118,7 @@ function fail(): never {
 }
 
 test('small coins that do not fit into one transaction are too many, with what could be paid', async () => {
-  for (let i = 0; i < 60; i++) node.ledger.fund(wallet.address, 10_000n);
+  for (let i = 0; i < 60; i++) node.chain.fund(wallet.address, 10_000n);
   const quote = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(550_000n) }), null);
   expect(quote).toEqual({
     ok: false,
@@ -140,18 +140,18 @@ test('a consolidation spends the smallest coins that are worth it, and waits for
     return adapterAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
   };
   const none = { ok: false, refusal: { kind: 'permanent', reason: 'NOTHING_TO_CONSOLIDATE' } };
-  node.ledger.fund(wallet.address, BTC);
+  node.chain.fund(wallet.address, BTC);
   expect(await joined(5)).toMatchObject(none);
   node.rates['12'] = 10;
   // An input of P2TR costs 580 satoshi at this rate.
-  const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.ledger.fund(wallet.address, amount));
+  const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.chain.fund(wallet.address, amount));
   const names = (hashes: readonly (string | undefined)[]) => hashes.map((hash) => `${hash}:0`);
   // The oldest coin comes first: every attempt spends it.
-  expect(await joined(3)).toMatchObject({ ok: true, value: { coins: names([small[0], small[1], small[2]]) } });
-  expect(await joined(2)).toMatchObject({ ok: true, value: { coins: names([small[1], small[2]]) } });
+  expect(await joined(3)).toMatchObject({ ok: true, value: { utxos: names([small[0], small[1], small[2]]) } });
+  expect(await joined(2)).toMatchObject({ ok: true, value: { utxos: names([small[1], small[2]]) } });
   const all = await joined(50);
-  expect(all.ok && all.value.coins).toHaveLength(4);
-  expect(all.ok && all.value.coins).not.toContain(`${speck}:0`);
-  expect(await joined(2, all.ok ? all.value.coins : [])).toEqual({ ok: false, refusal: { kind: 'busy' } });
+  expect(all.ok && all.value.utxos).toHaveLength(4);
+  expect(all.ok && all.value.utxos).not.toContain(`${speck}:0`);
+  expect(await joined(2, all.ok ? all.value.utxos : [])).toEqual({ ok: false, refusal: { kind: 'busy' } });
   delete node.rates['12'];
 });

@@ -18,8 +18,8 @@ const wallet = new Wallet().address;
 const thief = stranger();
 const intent = payment(wallet);
 
-const coin = (amount = 2n * BTC): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 1, amount });
-const HONEST: SpendPlan = { coins: [coin(), coin(BTC)], change: 2n * BTC - 1_000n };
+const utxo = (amount = 2n * BTC): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 1, amount });
+const HONEST: SpendPlan = { utxos: [utxo(), utxo(BTC)], change: 2n * BTC - 1_000n };
 
 const made = (of: TransferIntent, terms: SpendPlan) => transactionOf(present(paymentOf(of)), terms);
 const payload = (of: TransferIntent, terms: SpendPlan) => payloadHex(psbtOf(made(of, terms)));
@@ -34,7 +34,7 @@ test('an honest payment passes, with a hash for each coin, its fee, and the coin
   const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
   expect([signedMessages.length, maxFee, leastRisePercent]).toEqual([2, 1_000n, 100n]);
   expect(new Set(signedMessages.map(bytesToHex)).size).toBe(2);
-  expect(nonce).toBe((BigInt(`0x${present(HONEST.coins[0]).txid}`) << 32n) + 1n);
+  expect(nonce).toBe((BigInt(`0x${present(HONEST.utxos[0]).txid}`) << 32n) + 1n);
 });
 
 test('a cancellation brings all coins home', () => {
@@ -72,15 +72,15 @@ test.each<[string, (transaction: Transaction) => void]>([
 });
 
 test.each<[string, SpendPlan, string]>([
-  ['no coin', { coins: [], change: 0n }, 'malformed'],
-  ['more out than in', { coins: [coin(BTC)], change: 1_000n }, 'malformed'],
-  ['a fee above what was approved', { coins: [coin()], change: BTC - 150_001n }, 'fee-above-cap'],
-  ['exactly that fee', { coins: [coin()], change: BTC - 150_000n }, 'signs'],
-  ['change that is dust', { coins: [coin(BTC + 1_000n)], change: 329n }, 'dust'],
+  ['no coin', { utxos: [], change: 0n }, 'malformed'],
+  ['more out than in', { utxos: [utxo(BTC)], change: 1_000n }, 'malformed'],
+  ['a fee above what was approved', { utxos: [utxo()], change: BTC - 150_001n }, 'fee-above-cap'],
+  ['exactly that fee', { utxos: [utxo()], change: BTC - 150_000n }, 'signs'],
+  ['change that is dust', { utxos: [utxo(BTC + 1_000n)], change: 329n }, 'dust'],
   [
     'as many coins as can be',
     {
-      coins: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) }, () => coin(BTC)),
+      utxos: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) }, () => utxo(BTC)),
       change: 49n * BTC - 9_000n,
     },
     'signs',
@@ -88,7 +88,7 @@ test.each<[string, SpendPlan, string]>([
   [
     'more coins',
     {
-      coins: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) + 1 }, () => coin(BTC)),
+      utxos: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) + 1 }, () => utxo(BTC)),
       change: 50n * BTC - 9_000n,
     },
     'too-many-coins',
@@ -112,10 +112,10 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>]>([
 });
 
 test('a child spends the coin of its parent first, and pays nobody but the wallet', () => {
-  const [one, two] = HONEST.coins;
+  const [one, two] = HONEST.utxos;
   const [first, second] = [present(one), present(two)];
   const child = payment(wallet, { to: wallet, amount: units(0n), paysFor: first.txid });
-  const bytes = (coins: readonly Utxo[]) => payload(child, { coins, change: BTC });
+  const bytes = (utxos: readonly Utxo[]) => payload(child, { utxos, change: BTC });
   const fee = { ...child, maxFee: units(3n * BTC) };
   expect(verdict(fee, bytes([first]))).toBe('signs');
   expect(verdict(fee, bytes([first, second]))).toBe('signs');
@@ -130,7 +130,7 @@ test('a child spends the coin of its parent first, and pays nobody but the walle
 
 test('dust for the recipient is not signed', () => {
   const small = payment(wallet, { amount: units(329n) });
-  expect(verdict(small, payload(small, { coins: [coin(BTC)], change: BTC - 1_329n }))).toBe('dust');
+  expect(verdict(small, payload(small, { utxos: [utxo(BTC)], change: BTC - 1_329n }))).toBe('dust');
 });
 
 test('nothing but these very bytes is signed: cut, with more behind, or with a bit turned', () => {

@@ -18,7 +18,7 @@ interface Mouth {
 async function started(): Promise<Mouth> {
   const one: { say: string | null } = { say: null };
   const server = createServer((request, response) => {
-    if (request.method === 'GET' && one.say === AWAY) response.destroy();
+    if (request.method === 'GET' && one.say === UNREACHABLE) response.destroy();
     else if (request.method === 'GET') response.end(GENESIS);
     else if (one.say === null) response.destroy();
     else response.writeHead(one.say === HASH ? 200 : 400).end(one.say);
@@ -42,7 +42,7 @@ afterAll(() => {
 });
 
 /** In place of words. */
-const AWAY = 'away';
+const UNREACHABLE = 'away';
 const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"message":"${message}"}`;
 
 const SPENT = core('bad-txns-inputs-missingorspent');
@@ -62,7 +62,7 @@ test.each<[string, string | null, string | null, string]>([
   ['one that says it is spent, and one that says they are wrong', SPENT, WRONG, 'conflicted'],
   ['two that say they are wrong', WRONG, WRONG, 'refused'],
   ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
-  ['one that can not even be asked for its network, and one that says they are wrong', AWAY, WRONG, 'undecided'],
+  ['one that can not even be asked for its network, and one that says they are wrong', UNREACHABLE, WRONG, 'undecided'],
   ['two that find a miner’s coin too young', YOUNG, YOUNG, 'unknown'],
   ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
   ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],

@@ -65,7 +65,7 @@ async function sent(amount: bigint, replaced: Attempt | null = null, isUndone = 
 
 const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false };
 
-async function look(attempts: readonly Sent[], urls: readonly string[] = [node.url]) {
+async function observation(attempts: readonly Sent[], urls: readonly string[] = [node.url]) {
   const newest = attempts.at(-1);
   if (newest === undefined) throw new Error('nothing was sent');
   const observed = await adapterAt(...urls).observe({
@@ -82,68 +82,68 @@ async function look(attempts: readonly Sent[], urls: readonly string[] = [node.u
 }
 
 test('a deposit that is taken back ends the payment once that is named and final, and not before', async () => {
-  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
-  node.ledger.mine(2);
+  const deposit = node.chain.fund(wallet.address, 2n * BTC);
+  node.chain.mine(2);
   const paid = await sent(BTC);
-  node.ledger.doubleSpend(3, deposit);
-  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.chain.doubleSpend(3, deposit);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
   expect((await adapter().broadcast(paid.raw, paid.hash)).outcome).toBe('conflicted');
-  node.ledger.mine(1);
-  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
-  node.ledger.mine(1);
-  expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  node.chain.mine(1);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.chain.mine(1);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
 test('what spends the change of such a payment ends with it', async () => {
-  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
+  const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const first = await sent(BTC / 2n);
-  node.ledger.mine();
+  node.chain.mine();
   const second = await sent(BTC);
-  node.ledger.doubleSpend(2, deposit);
-  expect(await look([second])).toEqual({ ...NOWHERE, isCoinUnknown: true });
-  node.ledger.mine(5);
-  for (const paid of [first, second]) expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  node.chain.doubleSpend(2, deposit);
+  expect(await observation([second])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.chain.mine(5);
+  for (const paid of [first, second]) expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
 test('absence ends nothing: a coin that is gone, with nothing that took its place, stays unknown', async () => {
-  node.ledger.fund(wallet.address, 2n * BTC);
+  node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
-  node.ledger.reorganise(1);
-  node.ledger.mine(200);
-  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.chain.reorganise(1);
+  node.chain.mine(200);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
 });
 
 test('one server that shows the coin is enough for it to be known, and what took its place has to be shown by all', async () => {
-  const deposit = node.ledger.fund(wallet.address, 2n * BTC);
+  const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
-  node.ledger.forget(paid.hash);
+  node.chain.forget(paid.hash);
   forgetful.lost.add(deposit);
-  expect(await look([paid], [forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
-  expect(await look([paid], [forgetful.url, node.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await observation([paid], [forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await observation([paid], [forgetful.url, node.url])).toEqual({ ...NOWHERE, isUnexplained: true });
 
-  const back = node.ledger.doubleSpend(1, deposit);
-  node.ledger.mine(9);
+  const back = node.chain.doubleSpend(1, deposit);
+  node.chain.mine(9);
   forgetful.lost.add(back);
-  expect(await look([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
-  expect(await look([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, isUnexplained: true });
+  expect(await observation([paid], [node.url, 'http://127.0.0.1:9'])).toEqual({ ...NOWHERE, isUnexplained: true });
   forgetful.lost.clear();
-  expect(await look([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
 test('a payment with a lost coin is alive while its cancellation spends coins that are there', async () => {
-  node.ledger.fund(wallet.address, BTC);
-  node.ledger.mine(9);
-  const deposit = node.ledger.fund(wallet.address, 3n * BTC);
+  node.chain.fund(wallet.address, BTC);
+  node.chain.mine(9);
+  const deposit = node.chain.fund(wallet.address, 3n * BTC);
   const paid = await sent((7n * BTC) / 2n);
-  node.ledger.doubleSpend(1, deposit);
-  expect(await look([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
+  node.chain.doubleSpend(1, deposit);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
   const undone = await sent((7n * BTC) / 2n, paid.attempt, true);
-  expect(await look([paid, undone])).toEqual({ ...NOWHERE, inMempool: true });
-  node.ledger.forget(undone.hash);
-  node.ledger.mine(9);
-  expect(await look([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
-  expect(await look([paid, undone])).toEqual(NOWHERE);
+  expect(await observation([paid, undone])).toEqual({ ...NOWHERE, inMempool: true });
+  node.chain.forget(undone.hash);
+  node.chain.mine(9);
+  expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
+  expect(await observation([paid, undone])).toEqual(NOWHERE);
   expect((await adapter().broadcast(undone.raw, undone.hash)).outcome).toBe('accepted');
-  node.ledger.mine();
-  expect(await look([paid, undone])).toMatchObject({ type: 'included', inclusion: { hash: undone.hash } });
+  node.chain.mine();
+  expect(await observation([paid, undone])).toMatchObject({ type: 'included', inclusion: { hash: undone.hash } });
 });

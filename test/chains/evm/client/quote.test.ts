@@ -72,7 +72,7 @@ test('a payment is quoted at twice the base fee, with exactly the gas of a payme
       maxPriorityFeePerGas: `${tip}`,
       maxFee: `${21_000n * maxFeePerGas}`,
       spending: {
-        takes: [{ tokenAddress: null, amount: `${21_000n * maxFeePerGas + BigInt(native.amount)}` }],
+        amounts: [{ tokenAddress: null, amount: `${21_000n * maxFeePerGas + BigInt(native.amount)}` }],
         funds: expect.objectContaining({ nonceCount: expect.any(String), least: '0' }),
       },
     },
@@ -181,8 +181,8 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
   ]);
   for (const speed of ['slow', 'normal', 'fast'] as const) {
     const { maxFeePerGas, maxPriorityFeePerGas, maxFee } = estimated.value[speed];
-    const wanted = await chain.adapter().quote(native, null, { speed });
-    expect(wanted).toMatchObject({ ok: true, value: { maxFeePerGas, maxPriorityFeePerGas, maxFee } });
+    const requested = await chain.adapter().quote(native, null, { speed });
+    expect(requested).toMatchObject({ ok: true, value: { maxFeePerGas, maxPriorityFeePerGas, maxFee } });
   }
   for (const field of ['maxFeePerGas', 'maxPriorityFeePerGas', 'maxFee', 'expectedFee'] as const) {
     const [a, b, c] = [slow, normal, fast].map((tier) => BigInt(tier[field]));
@@ -260,8 +260,8 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
   const maxFee = before.ok ? BigInt(before.value.maxFee) : 0n;
   const charged = maxFee + fee + fee / 4n;
   // The bytes allow as much as before, and more is reserved.
-  const takes = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
-  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { takes } } });
+  const amounts = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
+  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { takes: amounts } } });
   expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
   expect(await quoteOf({ ...native, maxFee: amountOf(charged - 1n) })).toEqual(permanent('FEE_CAP_EXCEEDED'));
   const from = await walletWith(1000n + charged - 1n);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { hashTypedData, keccak256 } from 'viem';
 import { expect, test } from 'vitest';
-import { looksTyped, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
+import { isTypedData, readTypedData, typedDataPreimage, typedDataText } from '#chains/evm/rules/typed-data.ts';
 
 /** The example of EIP-712 itself. */
 const MAIL = {
@@ -43,7 +43,7 @@ function hashOf(value: unknown): string {
 }
 
 test('the example of the standard has the hash of the standard', () => {
-  expect(looksTyped(MAIL)).toBe(true);
+  expect(isTypedData(MAIL)).toBe(true);
   expect(hashOf(MAIL)).toBe('0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2');
 });
 

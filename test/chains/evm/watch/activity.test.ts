@@ -174,16 +174,19 @@ test('what waits to be mined tells what it pays itself, and its block the rest',
   await chain.client.setAutomine(false);
   const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
   const split = await call('splitter', 'split', [bob, carol], 10n);
-  const look = async (hash: Hex) => {
+  const observation = async (hash: Hex) => {
     const seen = await chain.adapter().activity(hash, null);
     return seen.ok ? seen.value : null;
   };
-  expect(await look(paid)).toMatchObject({ signer: alice, fee: null, block: null });
-  expect([lines(await look(paid)), lines(await look(split))]).toEqual([['top alice>bob 9'], ['top alice>splitter 10']]);
+  expect(await observation(paid)).toMatchObject({ signer: alice, fee: null, block: null });
+  expect([lines(await observation(paid)), lines(await observation(split))]).toEqual([
+    ['top alice>bob 9'],
+    ['top alice>splitter 10'],
+  ]);
   await chain.client.setAutomine(true);
   await chain.client.mine({ blocks: 1 });
-  expect(lines(await look(split))).toHaveLength(3);
-  const before = present(await look(paid));
+  expect(lines(await observation(split))).toHaveLength(3);
+  const before = present(await observation(paid));
   await chain.client.setAutomine(false);
   await chain.reorganise(present(before.block).confirmations);
   expect(await chain.adapter().activity(paid, before.block)).toEqual({ ok: true, value: null });
@@ -220,7 +223,7 @@ test('what contracts paid back to whoever called them is found with the last loo
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
   const adapter = adapterFor(anvilChain(), [node.url]);
-  const look = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
+  const observation = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
     node.follow((method) => (method === 'debug_traceTransaction' ? untraced : 'forward'));
     const newest = { payload: '0x', validUntil: null };
     const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, parent: null, inclusion });
@@ -228,13 +231,13 @@ test('what contracts paid back to whoever called them is found with the last loo
     return seen.value.inclusion;
   };
   const units = ({ changes }: Inclusion) => changes.map((change) => change.units);
-  const first = await look(null, 'cut');
+  const first = await observation(null, 'cut');
   expect(units(first)).toEqual(['-10']);
   // Nothing is traced with each look.
-  expect(units(await look(first, 'forward'))).toEqual(['-10']);
+  expect(units(await observation(first, 'forward'))).toEqual(['-10']);
   await chain.client.mine({ blocks: 64 });
-  const last = await look(first, 'forward');
+  const last = await observation(first, 'forward');
   expect([last.finalized, units(last)]).toEqual([true, ['-5']]);
-  expect(units(await look({ ...last, finalized: false }, 'cut'))).toEqual(['-5']);
+  expect(units(await observation({ ...last, finalized: false }, 'cut'))).toEqual(['-5']);
   await node.stop();
 });

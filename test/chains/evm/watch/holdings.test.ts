@@ -109,32 +109,35 @@ test.each([
   expect(answer).toEqual({ detail: expect.any(String) });
 });
 
-const doubted = (urls: readonly string[]) =>
+const challenged = (urls: readonly string[]) =>
   adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
 
 test('what is in doubt is asked of two nodes at the same block, and what they do not say alike is not said', async () => {
   liar.follow(() => 'forward');
   const at = (await chain.client.getBlockNumber()).toString();
   const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
-  expect(await doubted([chain.url, liar.url])).toEqual(alike);
+  expect(await challenged([chain.url, liar.url])).toEqual(alike);
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
   const disputed = { ok: true, value: { blockNumber: at, amounts: [null, '80'], isDisputed: true } };
-  expect([await doubted([chain.url, liar.url]), await doubted([liar.url, chain.url])]).toEqual([disputed, disputed]);
+  expect([await challenged([chain.url, liar.url]), await challenged([liar.url, chain.url])]).toEqual([
+    disputed,
+    disputed,
+  ]);
 });
 
 test('one node alone is believed, because there is no other; of two both must be there', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
-  expect(await doubted([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
+  expect(await challenged([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
   liar.follow(() => 'cut');
-  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
+  expect((await challenged([chain.url, liar.url])).ok).toBe(false);
   liar.follow((method) => (method === 'eth_chainId' ? { result: '0x1' } : 'forward'));
-  expect((await doubted([liar.url, chain.url])).ok).toBe(false);
-  expect((await doubted([])).ok).toBe(false);
+  expect((await challenged([liar.url, chain.url])).ok).toBe(false);
+  expect((await challenged([])).ok).toBe(false);
 });
 
 test('a node that does not have the block yet is waited for', async () => {
   liar.follow((method) =>
     method === 'eth_getBalance' ? { error: { code: -32000, message: 'header not found' } } : 'forward',
   );
-  expect((await doubted([chain.url, liar.url])).ok).toBe(false);
+  expect((await challenged([chain.url, liar.url])).ok).toBe(false);
 });

@@ -13,7 +13,7 @@ const { node, liar, lying } = await startLyingNode();
 
 function funded(): Wallet {
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, 100n * SOL);
+  node.chain.airdrop(wallet.address, 100n * SOL);
   return wallet;
 }
 
@@ -52,7 +52,7 @@ test('blockhashes that expire one after the other make a first payment no dearer
   market([], [300_000]);
   let { price, attempt } = await attemptNow(wallet, intent, null);
   for (let expired = 0; expired < 12; expired++) {
-    node.ledger.advance(151n);
+    node.chain.advance(151n);
     ({ price, attempt } = await attemptNow(wallet, intent, ended(attempt, 'lapsed')));
     expect(price).toBe(300_000n);
   }

@@ -31,16 +31,16 @@ function putAccount(mint: Address, { owner, amount, delegate, isFrozen }: Held, 
     delegatedAmount: delegate === undefined ? 0n : amount,
     closeAuthority: null,
   });
-  node.ledger.put(account(at, Uint8Array.from(data), TOKEN_PROGRAM_ADDRESS));
+  node.chain.put(account(at, Uint8Array.from(data), TOKEN_PROGRAM_ADDRESS));
   return at;
 }
 
 function holder(associated: bigint): { readonly wallet: Wallet; readonly mint: Address } {
   liar.follow(() => 'forward');
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, 10n * SOL);
-  const mint = newToken(node.ledger);
-  if (associated > 0n) mintTo(node.ledger, mint, wallet.address, associated);
+  node.chain.airdrop(wallet.address, 10n * SOL);
+  const mint = newToken(node.chain);
+  if (associated > 0n) mintTo(node.chain, mint, wallet.address, associated);
   return { wallet, mint };
 }
 
@@ -56,7 +56,7 @@ async function paid(wallet: Wallet, intent: TransferIntent) {
   const assembled = lying().assemble(intent, attempt, [wallet.sign(attempt.payload)]);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await lying().broadcast(assembled.value.raw, assembled.value.hash);
-  return node.ledger.entry(assembled.value.hash)?.error === null ? 'paid' : 'failed';
+  return node.chain.entry(assembled.value.hash)?.error === null ? 'paid' : 'failed';
 }
 
 async function held(of: Address, mint: Address): Promise<string | null | undefined> {
@@ -109,14 +109,14 @@ test('a payment to the wallet itself collects what another account holds', async
   expect(await paid(wallet, paying(scene, 60n, wallet.address))).toBe('paid');
   const quote = await lying().quote(paying(scene, 110n), null);
   expect(quote.ok && quote.value.token?.source).toBeUndefined();
-  expect(node.ledger.account(other)?.data[64]).toBe(0);
+  expect(node.chain.account(other)?.data[64]).toBe(0);
 });
 
 test('frozen accounts, those of another token and those of others pay nothing', async () => {
   const scene = holder(5n);
   const { wallet, mint } = scene;
   putAccount(mint, { owner: wallet.address, amount: 1_000n, isFrozen: true });
-  putAccount(newToken(node.ledger), { owner: wallet.address, amount: 1_000n });
+  putAccount(newToken(node.chain), { owner: wallet.address, amount: 1_000n });
   putAccount(mint, { owner: stranger(), amount: 1_000n });
   expect(await paid(wallet, paying(scene, 100n))).toMatchObject({
     reason: 'INSUFFICIENT_FUNDS',
@@ -161,9 +161,9 @@ test('the tokens of somebody who made the wallet a delegate are not paid with, w
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await lying().broadcast(assembled.value.raw, assembled.value.hash);
   // The transfer fails after `Revoke`, which is undone with it.
-  expect(node.ledger.entry(assembled.value.hash)?.error).toMatchObject({ InstructionError: [7, { Custom: 4 }] });
+  expect(node.chain.entry(assembled.value.hash)?.error).toMatchObject({ InstructionError: [7, { Custom: 4 }] });
   liar.follow(() => 'forward');
-  expect([await held(trusting, mint), node.ledger.account(theirs)?.data[72]]).toEqual(['1000', 1]);
+  expect([await held(trusting, mint), node.chain.account(theirs)?.data[72]]).toEqual(['1000', 1]);
 });
 
 test('an account that a node names and that has another owner by its own bytes is not the wallet’s', async () => {

@@ -40,14 +40,14 @@ const native = payment(wallet);
 const token = payment(wallet, { tokenAddress: mint, amount: units(2_500_000n) });
 
 const NONCE: Terms = {
-  anchor: { kind: 'nonce', place: 3, value: VALUE },
+  anchor: { kind: 'nonce', nonceSlot: 3, value: VALUE },
   unitLimit: 3_000,
   unitPrice: 50_000n,
   token: null,
 };
 const OPENING: Terms = {
   ...NONCE,
-  anchor: { kind: 'opening', place: 3, blockhash: blockhash(VALUE), rent: 1_447_680n },
+  anchor: { kind: 'opening', nonceSlot: 3, blockhash: blockhash(VALUE), rent: 1_447_680n },
 };
 const FOR_TOKENS: Terms = { ...NONCE, token: { decimals: 6, opensAccount: true } };
 
@@ -269,9 +269,9 @@ test('not one byte of the message can be changed, left out or added', () => {
   ] as const) {
     const bytes = present(messageBytes(intent, terms));
     const before = inspectSolanaPayload(intent, hex(bytes));
-    for (let place = 0; place < bytes.length; place++) {
+    for (let slot = 0; slot < bytes.length; slot++) {
       const changed = Uint8Array.from(bytes);
-      changed[place] = (changed[place] ?? 0) ^ 1;
+      changed[slot] = (changed[slot] ?? 0) ^ 1;
       const after = inspectSolanaPayload(intent, hex(changed));
       // What may differ are the terms: price, units, decimals, the lifetime and the rent; each is weighed and named by its digest.
       if (!after.ok) continue;
@@ -298,7 +298,7 @@ test('a random change after the approval never moves anything else than what was
       fc.array(fc.tuple(fc.nat(bytes.length - 1), fc.nat(255)), { minLength: 1, maxLength: 6 }),
       (changes) => {
         const changed = Uint8Array.from(bytes);
-        for (const [place, value] of changes) changed[place] = value;
+        for (const [slot, value] of changes) changed[slot] = value;
         const inspected = inspectSolanaPayload(native, hex(changed));
         if (!inspected.ok) return;
         expect(inspected.value.maxFee <= BigInt(native.maxFee)).toBe(true);

@@ -17,7 +17,7 @@ const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken:
 
 function funded(): Wallet {
   const wallet = new Wallet();
-  node.ledger.airdrop(wallet.address, 100n * SOL);
+  node.chain.airdrop(wallet.address, 100n * SOL);
   return wallet;
 }
 
@@ -58,7 +58,7 @@ function watched(wallet: Wallet, one: Signed): WatchedAttempts {
 function forgetful(rules: (method: string, params: readonly unknown[]) => Rule = () => 'forward'): void {
   liar.follow((method, params) => {
     if (method !== 'getSignatureStatuses') return rules(method, params);
-    const slot = Number.parseInt(node.ledger.slot.toString(), 10);
+    const slot = Number.parseInt(node.chain.slot.toString(), 10);
     return { result: { context: { slot }, value: [null] } };
   });
 }
@@ -70,7 +70,7 @@ test('a payment whose status a node has lost is found among those that name its 
   const wallet = funded();
   const opening = await paid(wallet);
   const later = await paid(wallet);
-  node.ledger.advance(400n);
+  node.chain.advance(400n);
   forgetful();
   for (const one of [opening, later]) {
     const included = { type: 'included', inclusion: { hash: one.hash, succeeded: true, finalized: true } };
@@ -81,7 +81,7 @@ test('a payment whose status a node has lost is found among those that name its 
 test('a payment that a node can not show ends nothing, and a second node that can is believed', async () => {
   const wallet = funded();
   for (const one of [await paid(wallet), await paid(wallet)]) {
-    node.ledger.advance(400n);
+    node.chain.advance(400n);
     for (const missing of ['getTransaction', 'getSignaturesForAddress']) {
       without(missing);
       expect(await lying().observe(watched(wallet, one))).toEqual(UNEXPLAINED);
@@ -148,7 +148,7 @@ test('strangers who name the account are passed by', async () => {
   const intent = payment(wallet.address);
   const unsent = await signed(wallet, intent);
   const other = await carriedOut(await signed(wallet, actionOfAttempt(intent, 'cancellation'), unsent.attempt));
-  const strangers = Array.from({ length: 19 }, () => node.ledger.airdrop(new Wallet().address, SOL).hash);
+  const strangers = Array.from({ length: 19 }, () => node.chain.airdrop(new Wallet().address, SOL).hash);
   const slot = Number.parseInt(unsent.attempt.anchoredAt ?? '', 10) + 1;
   const named = (hashes: readonly string[]) =>
     forgetful((method) =>
@@ -159,6 +159,6 @@ test('strangers who name the account are passed by', async () => {
   named(strangers);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(TAKEN);
   // There is an end to looking.
-  named([...strangers, node.ledger.airdrop(new Wallet().address, SOL).hash]);
+  named([...strangers, node.chain.airdrop(new Wallet().address, SOL).hash]);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });

@@ -26,9 +26,9 @@ function newScene() {
     storage,
     watched,
     reported: (seen: ChainTransaction) =>
-      commands.record({ chain: 'anvil', hash: seen.hash, seen, appraisal: UNPRICED }),
+      commands.record({ chain: 'anvil', hash: seen.hash, seen, valuation: UNPRICED }),
     records: () => documents().map(({ document }) => JSON.parse(document) as Activity),
-    units: () => storage.ledger.standAt({ chain: 'anvil', ...NATIVE }, '7').ledgerUnits,
+    units: () => storage.balances.standAt({ chain: 'anvil', ...NATIVE }, '7').recordedUnits,
   };
 }
 

@@ -12,10 +12,10 @@ import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 /** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
 
 const DOLLAR = '0x4444444444444444444444444444444444444444';
-const coin = { chain: 'anvil', ...NATIVE };
+const utxo = { chain: 'anvil', ...NATIVE };
 const dollar = { chain: 'anvil', kind: 'erc20', tokenAddress: DOLLAR, tokenId: null } as const;
 /** Twenty polls of anvil, and more. */
-const LOOKED_INTO_MS = 6_000;
+const SCANNED_MS = 6_000;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => {
@@ -25,19 +25,19 @@ afterEach(() => {
 
 function newScene() {
   const { sql, storage, host } = newVaultScene();
-  storage.ledger.open(coin, true);
+  storage.balances.open(utxo, true);
   const commands = new BalanceCommands(host);
   const activities = new ActivityCommands(host, async () => null);
   let made = 0;
   return {
-    desk: commands,
+    desktop: commands,
     storage,
     activities,
     /** A transaction of bob's in a block; the same hash again is another look at it. */
     happens: (
       block: number,
       movements: readonly Partial<ChainMovement>[],
-      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, appraisal = UNPRICED } = {},
+      { hash = `0x${(made += 1)}`, isFinal = true, signer = BOB, isGone = false, valuation = UNPRICED } = {},
     ) => {
       const seen: ChainTransaction = {
         hash,
@@ -55,9 +55,9 @@ function newScene() {
           ...one,
         })),
       };
-      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, appraisal });
+      return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, valuation });
     },
-    compared: (block: number, units: bigint | null, asset: typeof coin | typeof dollar = coin) => {
+    compared: (block: number, units: bigint | null, asset: typeof utxo | typeof dollar = utxo) => {
       const held = {
         blockNumber: String(block),
         amounts: [units === null ? null : amountOf(units)],
@@ -121,7 +121,7 @@ test('a token that the wallet has no more of is not listed, its coin always is',
 });
 
 test('a page goes on after the last asset of the page before', async () => {
-  const { desk: commands, happens } = newScene();
+  const { desktop: commands, happens } = newScene();
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
     7,
@@ -139,7 +139,7 @@ test('a page goes on after the last asset of the page before', async () => {
 });
 
 test('only members see it', () => {
-  expect(newScene().desk.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
+  expect(newScene().desktop.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
     ok: false,
     refusal: { code: 'forbidden' },
   });
@@ -147,7 +147,7 @@ test('only members see it', () => {
 
 test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { desk: commands, happens, compared, shown, reported } = newScene();
+  const { desktop: commands, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
   await commands.requestRescan(alice);
@@ -158,7 +158,7 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   expect([shown()[0]?.balance.final, reported()]).toEqual(['5', []]);
   await commands.requestRescan(alice);
   expect(commands.work()[0]?.hasDiscrepancy).toBe(true);
-  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + SCANNED_MS);
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '8', adjustment: { units: '3', reason: 'UNSEEN_PAYMENT' } });
   const detail = {
@@ -179,12 +179,12 @@ test('when the record of it comes after all it is not counted twice', async () =
   const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
   await compared(20, 3n);
-  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + SCANNED_MS);
   await compared(30, 3n);
   await happens(15, [{ amount: amountOf(3n) }]);
   expect(shown()[0]?.balance.final).toBe('6');
   await compared(40, 3n);
-  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + 2 * SCANNED_MS);
   await compared(41, 3n);
   expect([shown()[0]?.balance.final, reported().map(({ reason }) => reason)]).toEqual([
     '3',
@@ -198,7 +198,7 @@ test('while a payment of its own is on its way, the chain may be ahead: that is 
   const sent = transactionIn('BROADCAST');
   storage.insertTransaction(sent);
   storage.enqueueJob({ transactionId: sent.id, job: 'confirm', version: sent.version, dueAtMs: NOON_MS, tries: 0 });
-  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + SCANNED_MS);
   expect(await compared(20, 9n)).toBeNull();
   expect(await compared(30, 8n)).toBeNull();
   expect(shown()[0]?.balance).toMatchObject({ final: '0', adjustment: null, difference: { units: '8' } });
@@ -217,7 +217,7 @@ test('what is found in time is no difference: nothing is made up', async () => {
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
   await happens(15, [{ amount: amountOf(3n) }], { isFinal: false });
-  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + SCANNED_MS);
   expect(await compared(21, 3n)).toBeNull();
   expect([shown()[0]?.balance.difference, shown()[0]?.incoming, reported()]).toEqual([null, 3n, []]);
 });
@@ -226,7 +226,7 @@ test('a payment to it whose block is gone is not taken for less on the chain bef
   const { happens, compared, shown, reported } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   expect(await compared(8, 0n)).toEqual({ since: null });
-  vi.setSystemTime(NOON_MS + 2 * LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + 2 * SCANNED_MS);
   await compared(9, 0n);
   expect([shown()[0]?.balance, reported()]).toMatchObject([{ adjustment: null, difference: { units: '-5' } }, []]);
   await happens(7, [{}], { hash: '0xa', isGone: true });
@@ -240,7 +240,7 @@ test('once the block is final it is believed, and what came after the block of t
   await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa', isFinal: false });
   await happens(11, [{}], { isFinal: false });
   await compared(8, 6n);
-  vi.setSystemTime(NOON_MS + LOOKED_INTO_MS);
+  vi.setSystemTime(NOON_MS + SCANNED_MS);
   await compared(9, 6n);
   expect(shown()[0]?.balance.adjustment).toBeNull();
   await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa' });
@@ -258,22 +258,22 @@ test('blocks after the one of the comparison do not count in it', async () => {
 });
 
 test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
-  const { desk: commands, happens, compared, storage } = newScene();
+  const { desktop: commands, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
   expect(commands.work()).toEqual([]);
   await commands.requestRescan(alice);
   expect(commands.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await commands.record({ chain: 'anvil', assets: [coin], held: null, hasOpenScan: false })).toBeNull();
+  expect(await commands.record({ chain: 'anvil', assets: [utxo], held: null, hasOpenScan: false })).toBeNull();
   expect(await compared(10, null, dollar)).toBeNull();
-  expect([commands.work(), storage.ledger.balance(dollar)?.check]).toEqual([[], null]);
+  expect([commands.work(), storage.balances.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
   expect(commands.work()).toHaveLength(1);
 });
 
 test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
-  const { desk: commands, happens } = newScene();
+  const { desktop: commands, happens } = newScene();
   await happens(
     7,
     Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
@@ -288,9 +288,9 @@ test('a wallet is given any number of tokens, and fifty are compared at once, th
 });
 
 test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
-  const { desk: commands, activities, happens, shown, storage } = newScene();
+  const { desktop: commands, activities, happens, shown, storage } = newScene();
   const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
-  await happens(7, [tokens], { hash: '0xaa', appraisal: unknown });
+  await happens(7, [tokens], { hash: '0xaa', valuation: unknown });
   const all = () => commands.balances(alice, null, { limit: 10, hiddenToo: true });
   expect([shown().map(({ kind }) => kind), all()]).toMatchObject([
     ['native'],

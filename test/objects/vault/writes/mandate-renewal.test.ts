@@ -26,10 +26,10 @@ const VERSION_2 = { rules: {}, signers: [alice.userId, carol.userId] };
 
 async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   const scene = newVaultScene();
-  const founded = present(scene.host.vault());
-  const policy = { ...founded.policy, signers: [alice.userId, bob.userId], threshold: 2 };
+  const created = present(scene.host.vault());
+  const policy = { ...created.policy, signers: [alice.userId, bob.userId], threshold: 2 };
   const members = [member(alice, 'signer', 'admin'), member(bob, 'signer', 'viewer')];
-  let vault: Vault = { ...founded, policy, members, keys: keys === 'with a key' ? founded.keys : [] };
+  let vault: Vault = { ...created, policy, members, keys: keys === 'with a key' ? created.keys : [] };
   const { storage } = scene;
   storage.putVault(vault);
   storage.policies.adopt({ policy, mandate: null }, policyHash(policy));
@@ -83,7 +83,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   expect(vault.policy.version).toBe(2);
   const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
   return {
-    desk: commands,
+    desktop: commands,
     storage,
     propose,
     approve,
@@ -95,9 +95,9 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
     lines,
     needed,
     expire,
-    newDesk: newCommands,
+    newCommands: newCommands,
     vault: () => vault,
-    keyId: present(founded.keys[0]).keyId,
+    keyId: present(created.keys[0]).keyId,
   };
 }
 
@@ -126,7 +126,7 @@ test('a renewal is a new change to the same policy, and the same request again i
 });
 
 test('the quorum of the version before decides: neither a new signer nor half of the old quorum', async () => {
-  const { renewed, approve, mandateOf, expire, desk: commands } = await newScene();
+  const { renewed, approve, mandateOf, expire, desktop: commands } = await newScene();
   expire();
   const before = mandateOf(2);
   const { id } = await renewed();
@@ -150,7 +150,7 @@ test('an ordinary change is still decided by the signers of now alone', async ()
 });
 
 test('the adoption replaces the mandate and nothing else, and the jobs that wait for it are due', async () => {
-  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desk: commands } = await newScene();
+  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desktop: commands } = await newScene();
   await commands.reportAdoption({ version: 2, isComplete: true, expired: [] });
   expire();
   const other = await propose({ rules: {}, threshold: 1 });
@@ -171,7 +171,7 @@ test('the adoption replaces the mandate and nothing else, and the jobs that wait
 });
 
 test('an approval that comes twice renews once, also after a restart', async () => {
-  const { renewed, approve, storage, lines, expire, newDesk: newCommands, idOf } = await newScene();
+  const { renewed, approve, storage, lines, expire, newCommands, idOf } = await newScene();
   expire();
   const { id } = await renewed();
   for (const actor of [alice, bob]) await approve(actor, id);
@@ -186,7 +186,7 @@ test('an approval that comes twice renews once, also after a restart', async () 
 });
 
 test('signers of now end a renewal, its author takes it back, and time ends it; then there can be another one', async () => {
-  const { renewed, approve, desk: commands, expire, storage } = await newScene();
+  const { renewed, approve, desktop: commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
   expect(await commands.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
@@ -227,7 +227,7 @@ test('ten pending changes keep no mandate from being renewed, and a renewal keep
 });
 
 test('members see which co-signers wait for a renewal, until it is there', async () => {
-  const { desk: commands, needed, renewed, approve, expire, vault, storage } = await newScene();
+  const { desktop: commands, needed, renewed, approve, expire, vault, storage } = await newScene();
   const expired = [{ cosigner: 3, version: 2 }];
   expire();
   expect(needed()).toEqual([]);
