@@ -19,7 +19,7 @@ import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 /** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
 export interface CosignerFault {
   /** The node that was asked. */
-  readonly node: PartyIndex;
+  readonly cosigner: PartyIndex;
   /** The node's own code, or `unreachable`. */
   readonly code: string;
   readonly detail: string | null;
@@ -28,13 +28,13 @@ export interface CosignerFault {
 }
 
 /** Why nodes together gave nothing: what one of them says, or, where their parts do not combine, what the coordinator says itself. */
-export interface GroupFault extends Omit<CosignerFault, 'node'> {
-  readonly node: PartyIndex | null;
+export interface GroupFault extends Omit<CosignerFault, 'cosigner'> {
+  readonly cosigner: PartyIndex | null;
 }
 
 /** In words, for whoever has to do something about it. */
-export function faultText({ node, code, detail, culprit }: GroupFault): string {
-  const who = node === null ? 'combining' : `node ${node}`;
+export function faultText({ cosigner, code, detail, culprit }: GroupFault): string {
+  const who = cosigner === null ? 'combining' : `node ${cosigner}`;
   const blamed = culprit === null ? '' : `, blames node ${culprit}`;
   return `${who} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
 }
@@ -94,7 +94,7 @@ export function cosignerClient(index: PartyIndex, door: CosignerTransport): Cosi
   return {
     index,
     call: async (path, content) => {
-      const unreachable = (detail: string) => refused({ node: index, code: 'unreachable', detail, culprit: null });
+      const unreachable = (detail: string) => refused({ cosigner: index, code: 'unreachable', detail, culprit: null });
       const body = JSON.stringify(content);
       const headers = { 'content-type': 'application/json', ...(await signatureOf(door, { index, path, body })) };
       const request = { method: 'POST', body, headers };
@@ -103,7 +103,7 @@ export function cosignerClient(index: PartyIndex, door: CosignerTransport): Cosi
       if ('fault' in answer) return unreachable(answer.fault);
       const parsed = reply.safeParse(jsonOf(answer.text));
       if (!parsed.success) return unreachable(`answered ${answer.status} with something else`);
-      return parsed.data.ok ? accepted(parsed.data.value) : refused({ node: index, ...parsed.data.refusal });
+      return parsed.data.ok ? accepted(parsed.data.value) : refused({ cosigner: index, ...parsed.data.refusal });
     },
   };
 }
@@ -119,7 +119,7 @@ async function signatureOf(
 ): Promise<Readonly<Record<string, string>>> {
   if (coordinatorSecret === null) return {};
   const [atMs, bodyHash] = [String(Date.now()), bytesToHex(sha256(utf8ToBytes(body)))];
-  const bytes = cosignerRequestBytes({ node: String(index), path, atMs, bodyHash });
+  const bytes = cosignerRequestBytes({ cosigner: String(index), path, atMs, bodyHash });
   const signature = await crypto.subtle.sign('Ed25519', await signingKey(coordinatorSecret), bytes);
   return {
     [REQUEST_TIME]: atMs,

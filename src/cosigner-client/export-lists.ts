@@ -17,13 +17,18 @@ export type SignedExportList = ExportList & { readonly signature: string };
 
 /** Returns the exports of a key that a co-signer recorded, signed over `nonce`. The signature is the reader's to verify. */
 export async function exportListOf(
-  node: CosignerClient,
+  cosigner: CosignerClient,
   keyId: string,
   nonce: string,
 ): Promise<Result<SignedExportList, CosignerFault>> {
-  const answer = await node.call(`key/${keyId}/exports`, { nonce });
+  const answer = await cosigner.call(`key/${keyId}/exports`, { nonce });
   if (!answer.ok) return answer;
   const list = exportListSchema.safeParse(answer.value);
   if (list.success) return accepted(list.data);
-  return refused({ node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index });
+  return refused({
+    cosigner: cosigner.index,
+    code: 'unreachable',
+    detail: 'answered something else',
+    culprit: cosigner.index,
+  });
 }

@@ -19,10 +19,18 @@ const heldShares = z.array(
 export type HeldShares = z.infer<typeof heldShares>;
 
 /** As the node says itself. A node without the key has none. */
-export async function sharesHeldBy(node: CosignerClient, keyId: string): Promise<Result<HeldShares, CosignerFault>> {
-  const answer = await node.call(`key/${keyId}/shares`, {});
+export async function sharesHeldBy(
+  cosigner: CosignerClient,
+  keyId: string,
+): Promise<Result<HeldShares, CosignerFault>> {
+  const answer = await cosigner.call(`key/${keyId}/shares`, {});
   if (!answer.ok) return answer;
   const shares = heldShares.safeParse(answer.value);
   if (shares.success) return accepted(shares.data);
-  return refused({ node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index });
+  return refused({
+    cosigner: cosigner.index,
+    code: 'unreachable',
+    detail: 'answered something else',
+    culprit: cosigner.index,
+  });
 }

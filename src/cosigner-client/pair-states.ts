@@ -10,22 +10,22 @@ const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId:
 export type PairStates = z.infer<typeof pairStates>;
 
 /** As the node says itself. */
-export async function pairStatesOf(node: CosignerClient): Promise<Result<PairStates, CosignerFault>> {
-  const answer = await node.call('pairs/status', {});
+export async function pairStatesOf(cosigner: CosignerClient): Promise<Result<PairStates, CosignerFault>> {
+  const answer = await cosigner.call('pairs/status', {});
   if (!answer.ok) return answer;
   const states = pairStates.safeParse(answer.value);
   if (states.success) return accepted(states.data);
-  return refused({ node: node.index, code: 'unreachable', detail: null, culprit: node.index });
+  return refused({ cosigner: cosigner.index, code: 'unreachable', detail: null, culprit: cosigner.index });
 }
 
 /** Whether each of them answers, all asked at once: nobody waits for one after the other that is away. */
-export function statesOfCosigners(nodes: readonly CosignerClient[]): Promise<readonly CosignerState[]> {
+export function statesOfCosigners(cosigners: readonly CosignerClient[]): Promise<readonly CosignerState[]> {
   return Promise.all(
-    nodes.map(async (node) => {
-      const states = await pairStatesOf(node);
+    cosigners.map(async (cosigner) => {
+      const states = await pairStatesOf(cosigner);
       const caught = states.ok ? Object.entries(states.value).filter(([, { banned }]) => banned) : [];
       const banned = caught.map(([peer]) => Number.parseInt(peer, 10));
-      return { node: node.index, fault: states.ok ? null : states.refusal.code, banned };
+      return { node: cosigner.index, fault: states.ok ? null : states.refusal.code, banned };
     }),
   );
 }

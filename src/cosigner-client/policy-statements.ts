@@ -68,7 +68,7 @@ export async function statementsAfterSync(
       const cosigner = cosigners.find(({ index }) => index === one.cosigner);
       if (!isBehind(one) || cosigner === undefined) return one;
       const newer = history.filter(({ policy }) => policy.version > (one.statement?.policyVersion ?? 0));
-      const audience = { nodes: [cosigner], attesters: cosigners, keyId: one.keyId };
+      const audience = { cosigners: [cosigner], attesters: cosigners, keyId: one.keyId };
       const shown = await syncPolicies(audience, newer);
       return shown.ok ? statementOf(cosigner, one.keyId, nonce) : one;
     }),

@@ -10,7 +10,7 @@ export type Attestations = Readonly<Record<string, string>>;
 
 export interface SyncTarget {
   /** The co-signers that are shown the policies. */
-  readonly nodes: readonly CosignerClient[];
+  readonly cosigners: readonly CosignerClient[];
   /** All co-signers of the key: those that have adopted a policy attest it to one that comes late. */
   readonly attesters: readonly CosignerClient[];
   readonly keyId: string;
@@ -26,14 +26,14 @@ export async function syncPolicies(
 ): Promise<Result<null, CosignerFault>> {
   const newest = policies.at(-1);
   if (newest === undefined) return accepted(null);
-  for (const node of audience.nodes) {
-    const shown = await syncOne(audience, node, newest);
+  for (const cosigner of audience.cosigners) {
+    const shown = await syncOne(audience, cosigner, newest);
     if (shown.ok) continue;
     // A co-signer that is further behind names the version that it has in force.
     const has = shown.refusal.code === 'policy-mismatch' ? versionIn(shown.refusal.detail) : null;
     if (has === null) return shown;
     for (const adopting of policies.filter(({ policy }) => policy.version > has)) {
-      const adopted = await syncOne(audience, node, adopting);
+      const adopted = await syncOne(audience, cosigner, adopting);
       if (!adopted.ok) return adopted;
     }
   }
@@ -50,11 +50,11 @@ const NEEDS_ATTESTATION: ReadonlySet<string> = new Set(['mandate-expired', 'othe
 /** Shows one policy, and once more with attestations where the co-signer needs them. */
 async function syncOne(
   { attesters, keyId }: SyncTarget,
-  node: CosignerClient,
+  cosigner: CosignerClient,
   adopting: AdoptedPolicy,
 ): Promise<Result<unknown, CosignerFault>> {
   const show = (attestations: Attestations) =>
-    node.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
+    cosigner.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
   const shown = await show({});
   if (shown.ok || !NEEDS_ATTESTATION.has(shown.refusal.code)) return shown;
   return show(await attestationsOf(attesters, keyId, adopting.policy.version));
@@ -64,15 +64,15 @@ const attested = z.object({ attestation: z.string().regex(/^[0-9a-f]{128}$/) });
 
 /** The attestations of a policy by the co-signers that have adopted it; of the others there is none. */
 export async function attestationsOf(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   keyId: string,
   version: number,
 ): Promise<Attestations> {
   const answers = await Promise.all(
-    nodes.map(async (node) => {
-      const answer = await node.call(`key/${keyId}/attest`, { version });
+    cosigners.map(async (cosigner) => {
+      const answer = await cosigner.call(`key/${keyId}/attest`, { version });
       const read = answer.ok ? attested.safeParse(answer.value) : null;
-      return read?.success === true ? [[String(node.index), read.data.attestation] as const] : [];
+      return read?.success === true ? [[String(cosigner.index), read.data.attestation] as const] : [];
     }),
   );
   return Object.fromEntries(answers.flat());

@@ -60,7 +60,7 @@ export async function isFromCoordinator(
   if (claim.from === 'binding') return true;
   const { atMs, bodyHash, signature } = claim;
   const path = new URL(request.url).pathname.slice(1);
-  const signed = cosignerRequestBytes({ node: env.NODE_INDEX, path, atMs, bodyHash });
+  const signed = cosignerRequestBytes({ cosigner: env.NODE_INDEX, path, atMs, bodyHash });
   const key = await verifyingKey(claim.coordinatorKey);
   return crypto.subtle.verify('Ed25519', key, Uint8Array.from(Buffer.from(signature, 'base64url')), signed);
 }

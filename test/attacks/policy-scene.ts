@@ -66,15 +66,15 @@ export function changeTo(
 
 /** What each of these co-signers says when it is shown a policy: `adopted`, or the code of its refusal. */
 export async function shownTo(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   keyId: string,
   adopting: AdoptedPolicy,
   attestedBy: readonly CosignerClient[] = [],
 ): Promise<readonly string[]> {
   const attestations = await attestationsOf(attestedBy, keyId, adopting.policy.version);
   const answers: string[] = [];
-  for (const node of nodes) {
-    const answer = await node.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
+  for (const cosigner of cosigners) {
+    const answer = await cosigner.call(`key/${keyId}/policy`, { ...encodePolicy(adopting), attestations });
     answers.push(answer.ok ? 'adopted' : answer.refusal.code);
   }
   return answers;

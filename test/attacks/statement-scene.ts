@@ -15,15 +15,15 @@ import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
-import type { Nodes } from '../cosigner/cosigners.ts';
+import type { Cosigners } from '../cosigner/cosigners.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
 /** The identity keys of the co-signers, as their operators give them to the signers. */
-export function pinsOf(nodes: Nodes): Promise<readonly CosignerPin[]> {
+export function pinsOf(cosigners: Cosigners): Promise<readonly CosignerPin[]> {
   return Promise.all(
-    nodes.all.map(async ({ index }) => {
-      const response = await fetch(`${nodes.originOf(index)}/identity`);
+    cosigners.all.map(async ({ index }) => {
+      const response = await fetch(`${cosigners.originOf(index)}/identity`);
       const { signing } = (await response.json()) as { readonly signing: string };
       return { index, signing };
     }),
@@ -43,7 +43,7 @@ export async function showTo(
   keyId: string,
   policies: readonly AdoptedPolicy[],
 ): Promise<void> {
-  await syncPolicies({ nodes: cosigners, attesters: cosigners, keyId }, policies);
+  await syncPolicies({ cosigners: cosigners, attesters: cosigners, keyId }, policies);
 }
 
 /** A signer who asks through the coordinator, and what of the answer is proven. */
@@ -90,11 +90,11 @@ export function decisionOn(
 
 /** A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted. */
 export function liar(
-  nodes: Nodes,
+  cosigners: Cosigners,
   index: number,
   { keyId, states }: { readonly keyId: string; readonly states: Policy },
 ): CosignerClient {
-  const secrets = JSON.parse(readFileSync(join(nodes.folder, 'secrets.json'), 'utf8')) as {
+  const secrets = JSON.parse(readFileSync(join(cosigners.folder, 'secrets.json'), 'utf8')) as {
     readonly cosigners: readonly { readonly identity: string }[];
   };
   const { signing } = identitySecrets(secrets.cosigners[index - 1]?.identity ?? '');

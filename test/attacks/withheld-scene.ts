@@ -6,7 +6,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
-import { anvilAdapter, present, startNodes } from '../cosigner/cosigners.ts';
+import { anvilAdapter, present, startCosigners } from '../cosigner/cosigners.ts';
 import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
@@ -20,20 +20,20 @@ export const change = changeTo(after, [LAPTOP, PHONE]);
 export type WithheldScene = Awaited<ReturnType<typeof startWithheldScene>>;
 
 export async function startWithheldScene() {
-  const nodes = await startNodes();
-  const puppet = await Puppet.ofNode2(nodes.folder);
-  const crew: readonly CosignerClient[] = [...nodes.some(1), puppet, ...nodes.some(3)];
+  const cosigners = await startCosigners();
+  const puppet = await Puppet.ofNode2(cosigners.folder);
+  const crew: readonly CosignerClient[] = [...cosigners.some(1), puppet, ...cosigners.some(3)];
   const scheme = 'ecdsa-secp256k1';
   const made = await generateKey(crew, { scheme, threshold: 2, policies: [before] });
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, scheme, hexToBytes(made.value.publicKey));
   const key: VaultKey = { ...made.value, addresses: { anvil: present(address) } };
-  const [adopted] = await shownTo(nodes.some(1), key.keyId, change);
+  const [adopted] = await shownTo(cosigners.some(1), key.keyId, change);
   if (adopted !== 'adopted') throw new Error(`co-signer 1 answers ${adopted}`);
-  const [one, three] = [present(nodes.some(1)[0]), present(nodes.some(3)[0])];
+  const [one, three] = [present(cosigners.some(1)[0]), present(cosigners.some(3)[0])];
   /** The first row that a co-signer attests for a transaction. */
-  const rowAt = async (node: CosignerClient, transactionId: string) => {
-    const response = await node.call(`key/${key.keyId}/signed`, { transactionId });
+  const rowAt = async (cosigner: CosignerClient, transactionId: string) => {
+    const response = await cosigner.call(`key/${key.keyId}/signed`, { transactionId });
     if (!response.ok) throw new Error(response.refusal.code);
     return present((response.value as { record: unknown; signature: string }[])[0]);
   };
@@ -43,5 +43,5 @@ export async function startWithheldScene() {
     const attesters = { 2: await puppet.rowSignature(key.keyId, { request }), 3: line.signature };
     return one.call(`key/${key.keyId}/witness`, { record: line.record, witnesses: attesters });
   };
-  return { nodes, puppet, key, one, three, rowAt, witnessedAtOne };
+  return { cosigners, puppet, key, one, three, rowAt, witnessedAtOne };
 }

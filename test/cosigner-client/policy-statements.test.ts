@@ -26,7 +26,7 @@ function cosigner(index: number, version: number, refuses = false) {
     call: async (path, body) => {
       calls.push(path.slice(path.lastIndexOf('/') + 1));
       if (path.endsWith('/policy')) {
-        if (refuses) return refused({ node: party(index), code: 'policy-mismatch', detail: null, culprit: null });
+        if (refuses) return refused({ cosigner: party(index), code: 'policy-mismatch', detail: null, culprit: null });
         inForce = next;
         return accepted(null);
       }
@@ -65,7 +65,7 @@ test('a co-signer with an older policy is shown the newer one and asked again; t
 test('where nobody is behind, the history of the policies is not read', async () => {
   const unreachable: CosignerClient = {
     index: party(3),
-    call: async () => refused({ node: party(3), code: 'unreachable', detail: null, culprit: null }),
+    call: async () => refused({ cosigner: party(3), code: 'unreachable', detail: null, culprit: null }),
   };
   const cosigners = [cosigner(1, 2).client, cosigner(2, 2).client, unreachable];
   const inForce = { version: 2, history: () => Promise.reject(new Error('the history was read')) };

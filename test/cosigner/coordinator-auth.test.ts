@@ -12,8 +12,8 @@ import {
 } from '#domain/access/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { NOON_MS } from '../domain/cast.ts';
-import type { Nodes } from './cosigners.ts';
-import { startNodes } from './cosigners.ts';
+import type { Cosigners } from './cosigners.ts';
+import { startCosigners } from './cosigners.ts';
 
 /** Whom a co-signer in another account listens to. */
 
@@ -21,7 +21,7 @@ const SECRET = '11'.repeat(32);
 const env = { NODE_INDEX: '2', COORDINATOR_KEY: publicIdentity(SECRET).signing } as CosignerEnv;
 
 interface Signed {
-  readonly node?: string;
+  readonly cosigner?: string;
   readonly path?: string;
   readonly atMs?: string;
   readonly body?: string;
@@ -30,10 +30,10 @@ interface Signed {
 
 /** The headers that a coordinator would send, for what it says that it signs. */
 async function headersOf(signed: Signed = {}): Promise<Record<string, string>> {
-  const { node = '2', path = 'key/abc/open', atMs = String(NOON_MS), body = '{}', secret = SECRET } = signed;
+  const { cosigner = '2', path = 'key/abc/open', atMs = String(NOON_MS), body = '{}', secret = SECRET } = signed;
   const key = await importPrivate('Ed25519', identitySecrets(secret).signing, ['sign']);
   const bodyHash = bytesToHex(sha256(utf8ToBytes(body)));
-  const signature = await crypto.subtle.sign('Ed25519', key, cosignerRequestBytes({ node, path, atMs, bodyHash }));
+  const signature = await crypto.subtle.sign('Ed25519', key, cosignerRequestBytes({ cosigner, path, atMs, bodyHash }));
   return {
     [REQUEST_TIME]: atMs,
     [REQUEST_BODY_HASH]: bodyHash,
@@ -57,7 +57,7 @@ test('what the pinned coordinator has signed is taken, for a minute to each side
 
 test.each<[string, Signed]>([
   ['by another key', { secret: '22'.repeat(32) }],
-  ['for another node', { node: '1' }],
+  ['for another node', { cosigner: '1' }],
   ['for another path', { path: 'key/abc/round' }],
   ['with another body', { body: '{"sid":"00"}' }],
   ['too long ago', { atMs: String(NOON_MS - 60_001) }],
@@ -86,14 +86,14 @@ test('a node that has pinned nobody is there for its account alone', () => {
   expect([claimAt('cosigner'), claimAt('cosigner-2.example.com')]).toEqual([{ from: 'binding' }, null]);
 });
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 test('over the network, whoever comes without that signature is sent away, and learns only who the node is', async () => {
-  const origin = nodes.originOf(2);
+  const origin = cosigners.originOf(2);
   const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
   expect([stranger.status, await stranger.json()]).toMatchObject([
     401,
@@ -102,6 +102,6 @@ test('over the network, whoever comes without that signature is sent away, and l
   const forged = await headersOf({ path: 'pairs/status', atMs: String(Date.now()) });
   expect((await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}', headers: forged })).status).toBe(401);
   expect(await (await fetch(`${origin}/identity`)).json()).toMatchObject({ index: 2 });
-  const [, second] = nodes.all;
+  const [, second] = cosigners.all;
   expect(await second.call('pairs/status', {})).toMatchObject({ ok: true });
 });

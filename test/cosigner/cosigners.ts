@@ -29,7 +29,7 @@ import { party } from '../mpc/dealt-key.ts';
 
 /** What passes between the coordinator and a node: what a coordinator can see, change, drop and repeat. */
 export interface Passage {
-  readonly node: number;
+  readonly cosigner: number;
   readonly path: string;
   body: unknown;
 }
@@ -49,13 +49,13 @@ const ONE_CONNECTION_EACH = {
 /** Looks at a request on its way and may change its body. */
 export type Relay = (passage: Passage) => void | Promise<void>;
 
-export type Nodes = Awaited<ReturnType<typeof startNodes>>;
+export type Cosigners = Awaited<ReturnType<typeof startCosigners>>;
 
 /**
  * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
  * over HTTP as from another account, and signs what it sends.
  */
-export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'> = {}) {
+export async function startCosigners(count = 3, more: Pick<Settings, 'recoveryKeys'> = {}) {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
   const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...more };
   const { files, coordinatorSecret } = configure(folder, settings);
@@ -70,7 +70,7 @@ export async function startNodes(count = 3, more: Pick<Settings, 'recoveryKeys'>
   const client = (index: number): CosignerClient => ({
     index: party(index),
     call: async (path, content) => {
-      const passage: Passage = { node: index, path, body: structuredClone(content) };
+      const passage: Passage = { cosigner: index, path, body: structuredClone(content) };
       await relay(passage);
       const door = { origin: originOf(index), coordinatorSecret, fetcher: ONE_CONNECTION_EACH };
       const answer = await cosignerClient(party(index), door).call(path, passage.body);
@@ -154,10 +154,10 @@ export function inVault(id: number, first: Policy): Policy {
 
 /** A key of all three nodes, with the policy of the cast: two of alice, bob and carol. */
 export async function newKey(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   { threshold = 2, governedBy = policy } = {},
 ): Promise<VaultKey> {
-  const generated = await generateKey(nodes, {
+  const generated = await generateKey(cosigners, {
     scheme: 'ecdsa-secp256k1',
     threshold,
     policies: [{ policy: governedBy, mandate: null }],

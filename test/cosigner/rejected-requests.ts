@@ -2,30 +2,30 @@ import { expect } from 'vitest';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import type { Nodes } from './cosigners.ts';
+import type { Cosigners } from './cosigners.ts';
 
 /** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
-export async function refusedByAll(nodes: Nodes, request: SigningRequest, code: string): Promise<void> {
+export async function refusedByAll(cosigners: Cosigners, request: SigningRequest, code: string): Promise<void> {
   for (const pair of [
     [1, 2],
     [1, 3],
     [2, 3],
   ]) {
-    const outcome = await thresholdSign(nodes.some(...pair), request);
+    const outcome = await thresholdSign(cosigners.some(...pair), request);
     expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([pair, false, expect.stringContaining(code)]);
   }
   // And each alone, without a second one that could have been the one to refuse.
-  for (const node of nodes.all) {
-    const answer = await node.call(
+  for (const cosigner of cosigners.all) {
+    const answer = await cosigner.call(
       `key/${request.key.keyId}/open`,
       opening(
         openBody(
           request,
-          [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1),
+          [1, 2, 3].filter((i) => i === cosigner.index || i === (cosigner.index % 3) + 1),
         ),
       ),
     );
-    expect([node.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([node.index, false, code]);
+    expect([cosigner.index, answer.ok, answer.ok ? '' : answer.refusal.code]).toEqual([cosigner.index, false, code]);
   }
 }
 

@@ -230,7 +230,7 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },
     '/vault/:vaultId/consolidate': {
       chain: pick(chance, ['bitcoin-regtest', 'bitcoin', 'anvil']),
-      utxos: 3,
+      coins: 3,
       note: 'fuzz',
     },
     '/vault/:vaultId/policy-change': {

@@ -117,7 +117,7 @@ test('while its chain can not be asked a delivery waits, longer each time, and i
 });
 
 /** A node that is well, and has nothing of what it is asked for. */
-async function emptyNode(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
+async function emptyCosigner(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
   const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
   const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
   const reported: Readonly<Record<string, unknown>> = { eth_chainId: '0x1', eth_getBlockByNumber: head };
@@ -127,17 +127,17 @@ async function emptyNode(_url: unknown, { body }: { readonly body: string }): Pr
 test('what a node does not have is asked for once more where it was away before: it has to catch up', async () => {
   const id = await kept(1, Date.now() - HOUR_MS);
   const { env } = withQueue();
-  const once = async (node: typeof emptyNode) => {
-    vi.stubGlobal('fetch', node);
+  const once = async (cosigner: typeof emptyCosigner) => {
+    vi.stubGlobal('fetch', cosigner);
     await consumed([{ deliveryId: id }], { ...env, ...UNREACHABLE });
     const { state, outcome } = (await row(id)) ?? {};
     return [state, outcome];
   };
   const unreachable = () => Promise.reject(new Error('the node is away'));
   expect(await once(unreachable)).toEqual(['open', '{"away":1}']);
-  expect(await once(emptyNode)).toEqual(['open', '{"later":1}']);
+  expect(await once(emptyCosigner)).toEqual(['open', '{"later":1}']);
   expect(((await row(id))?.dueAtMs ?? 0) - Date.now()).toBeGreaterThan(9 * 60_000);
-  expect(await once(emptyNode)).toEqual(['done', '{"none":1}']);
+  expect(await once(emptyCosigner)).toEqual(['done', '{"none":1}']);
 });
 
 test('the sweep sends what is open and whose message was lost, and forgets what was dealt with a month ago', async () => {

@@ -36,7 +36,7 @@ async function world({ isUnreachable = false } = {}) {
   // The first request makes the tables of this file.
   await asService('GET /internal/vault/1');
   vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS });
-  const requested = { node: 0, prices: 0 };
+  const requested = { cosigner: 0, prices: 0 };
   const story = { isUnreachable };
   vi.stubGlobal('fetch', async (input: string | Request, init?: RequestInit) => {
     const request = new Request(input, init);
@@ -45,10 +45,10 @@ async function world({ isUnreachable = false } = {}) {
       requested.prices += 1;
       if (story.isUnreachable) return new Response('', { status: 503 });
       const ids = url.split('/').at(-1)?.split(',') ?? [];
-      const utxo = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
-      return Response.json({ utxos: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), utxo])) });
+      const quote = { price: 2, timestamp: Date.now() / 1000, confidence: 0.99 };
+      return Response.json({ coins: Object.fromEntries(ids.map((id) => [decodeURIComponent(id), quote])) });
     }
-    requested.node += 1;
+    requested.cosigner += 1;
     const { method, params, id } = JSON.parse(await request.text());
     const said: Readonly<Record<string, string>> = {
       '0x95d89b41': text('MEME'),
@@ -80,7 +80,7 @@ test('what a token says and what it is worth are asked once, and again when they
   expect(requested).toEqual(once);
   later(5 * MINUTE_MS);
   await valueTokens(env, ethereum, [token]);
-  expect(requested).toEqual({ node: once.node, prices: once.prices + 1 });
+  expect(requested).toEqual({ cosigner: once.cosigner, prices: once.prices + 1 });
 });
 
 test('a source that is away is left in peace for half a minute, and then asked again', async () => {
@@ -102,7 +102,7 @@ test('a listed token is known without asking its chain', async () => {
   expect(tokens).toMatchObject([
     { symbol: 'USDC', decimals: 6, isListed: true, hasPhishingText: false, imitates: null },
   ]);
-  expect(requested.node).toBe(0);
+  expect(requested.cosigner).toBe(0);
 });
 
 test('while its chain can not be asked no price fits a token', async () => {

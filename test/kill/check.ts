@@ -117,10 +117,10 @@ export async function agreedBalance(person: Person, vault: ReadyVault, chain: Lo
   await person.client.requestRescan(vault.id);
   let seen = '';
   const observation = async () => {
-    const [utxos] = (await person.client.balances(vault.id)).balances;
+    const [native] = (await person.client.balances(vault.id)).balances;
     const held = (await chain.balance(vault.address)).toString();
-    seen = `the chain says ${held}, the ledger ${JSON.stringify(utxos)}`;
-    return utxos?.agreement === 'agrees' && utxos.current === held ? utxos : null;
+    seen = `the chain says ${held}, the ledger ${JSON.stringify(native)}`;
+    return native?.agreement === 'agrees' && native.current === held ? native : null;
   };
   try {
     return await pollUntil('balance that ledger and chain have alike', observation, CATCH_UP_MS);

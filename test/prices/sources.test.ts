@@ -77,13 +77,13 @@ beforeAll(async () => {
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 
-const llama = async (utxos: object, assets = [NATIVE, DOLLAR, MEME]) => {
-  answer = { status: 200, body: JSON.stringify({ coins: utxos }) };
+const llama = async (quotes: object, assets = [NATIVE, DOLLAR, MEME]) => {
+  answer = { status: 200, body: JSON.stringify({ coins: quotes }) };
   const prices = await defillama(url)(assets, NOON_MS);
   return prices === null ? null : Object.fromEntries(prices);
 };
 const dollarId = 'ethereum:0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
-const utxo = (differences: object = {}) => ({
+const quote = (differences: object = {}) => ({
   price: 0.9998,
   symbol: 'X',
   timestamp: NOON,
@@ -92,7 +92,7 @@ const utxo = (differences: object = {}) => ({
 });
 
 test('one question for all, by the names that the source has for them', async () => {
-  const prices = await llama({ 'coingecko:ethereum': utxo({ price: 2500.5 }), [dollarId]: utxo() });
+  const prices = await llama({ 'coingecko:ethereum': quote({ price: 2500.5 }), [dollarId]: quote() });
   expect(prices).toEqual({ [NATIVE]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
   expect(paths.at(-1)).toBe(
     `/prices/current/coingecko:ethereum,${dollarId},ethereum:0x4444444444444444444444444444444444444444`,
@@ -104,11 +104,11 @@ test.each([
   ['that says nothing about it', { confidence: undefined }],
   ['of an hour and more ago', { timestamp: NOON - 3601 }],
 ])('a price %s is none', async (_name, differences) => {
-  expect(await llama({ [dollarId]: utxo(differences) }, [DOLLAR])).toEqual({});
+  expect(await llama({ [dollarId]: quote(differences) }, [DOLLAR])).toEqual({});
 });
 
 test('a price of very little is read exactly', async () => {
-  expect(await llama({ [dollarId]: utxo({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
+  expect(await llama({ [dollarId]: quote({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
 });
 
 test('a chain that the source does not know is not asked for', async () => {
@@ -124,8 +124,8 @@ test.each([
   ['a detour', 302, ''],
   ['no JSON', 200, 'sorry'],
   ['another shape', 200, '{"coins":[]}'],
-  ['a negative price', 200, JSON.stringify({ utxos: { [dollarId]: utxo({ price: -1 }) } })],
-  ['far too much', 200, JSON.stringify({ utxos: {}, filler: 'x'.repeat(1_000_000) })],
+  ['a negative price', 200, JSON.stringify({ coins: { [dollarId]: quote({ price: -1 }) } })],
+  ['far too much', 200, JSON.stringify({ coins: {}, filler: 'x'.repeat(1_000_000) })],
 ])('%s is no answer', async (_name, status, body) => {
   answer = { status, body };
   expect(await defillama(url)([DOLLAR], NOON_MS)).toBeNull();
@@ -189,7 +189,7 @@ test('the setting: nothing, and sources in their order', async () => {
     { type: 'chainlink', feeds: { [NATIVE]: { feed: FEED, maxAgeSeconds: 3600 } } },
     { type: 'defillama', url: `${url}/` },
   ]);
-  answer = { status: 200, body: JSON.stringify({ utxos: {} }) };
+  answer = { status: 200, body: JSON.stringify({ coins: {} }) };
   const sources = priceSources(setting, async () => round());
   expect(sources).toHaveLength(3);
   expect(await reported(sources)).toEqual({

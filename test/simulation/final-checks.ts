@@ -155,8 +155,8 @@ function judgeAllocator({ oracle, nonces }: World, chain: SimulatedChain, wallet
   if (db === undefined) return;
   const owned = rowsOf(db, 'SELECT nonce FROM owned');
   if (owned.length > 0) oracle.fault(`nonces: ${wallet} still owns ${owned.length}`);
-  const utxos = rowsOf(db, 'SELECT coin FROM coin');
-  if (utxos.length > 0) oracle.fault(`coins: ${wallet} still claims ${utxos.length}`);
+  const claimed = rowsOf(db, 'SELECT coin FROM coin');
+  if (claimed.length > 0) oracle.fault(`coins: ${wallet} still claims ${claimed.length}`);
   const used = chain.nonce(wallet);
   if (used === null) return;
   const floor = BigInt(rowsOf(db, 'SELECT nonce FROM floor')[0]?.nonce ?? 0);

@@ -83,7 +83,7 @@ export class ShareStore {
       const { epoch, label: statement, isActive } = stored;
       const { publicShares } = await this.#open(keyId, stored);
       const { own } = this.#membership;
-      const receipt = await signAsCosigner(own, receiptBytes({ keyId, epoch, statement, node: own.index }));
+      const receipt = await signAsCosigner(own, receiptBytes({ keyId, epoch, statement, cosigner: own.index }));
       all.push({
         epoch,
         isActive,
@@ -108,7 +108,7 @@ export class ShareStore {
     if (stored === undefined) return refused(refusal('unknown-key'));
     const believed: Record<string, string> = {};
     for (const [party, peer] of this.#membership.peers) {
-      const bytes = receiptBytes({ keyId, epoch, statement: stored.label, node: party });
+      const bytes = receiptBytes({ keyId, epoch, statement: stored.label, cosigner: party });
       const receipt = receipts.get(party) ?? new Uint8Array();
       if (!(await verifyAsCosigner(peer, bytes, receipt))) return refused(refusal('not-enough-witnesses', null, party));
       believed[String(party)] = bytesToHex(receipt);
@@ -143,24 +143,24 @@ export async function sealedShare(
 }
 
 function shareContext(
-  node: PartyIndex,
+  cosigner: PartyIndex,
   { keyId, epoch, madeAtMs }: { readonly keyId: string; readonly epoch: number; readonly madeAtMs: number },
 ): SealContext {
-  return { kind: 'share', node, name: keyId, epoch, madeAtMs };
+  return { kind: 'share', node: cosigner, name: keyId, epoch, madeAtMs };
 }
 
 interface Receipt {
   readonly keyId: string;
   readonly epoch: number;
   readonly statement: string;
-  readonly node: PartyIndex;
+  readonly cosigner: PartyIndex;
 }
 
-function receiptBytes({ keyId, epoch, statement, node }: Receipt): Uint8Array<ArrayBuffer> {
+function receiptBytes({ keyId, epoch, statement, cosigner }: Receipt): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/share-held/v1', [
     ['keyId', keyId],
     ['epoch', String(epoch)],
     ['statement', statement],
-    ['node', String(node)],
+    ['node', String(cosigner)],
   ]);
 }

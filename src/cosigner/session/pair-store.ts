@@ -86,6 +86,6 @@ export class PairStore {
 /** A pair has one set-up: a new one takes the place of the one before. */
 const PAIR_EPOCH = 1;
 
-export function pairContext(node: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {
-  return { kind: 'pair', node, name: String(peer), epoch: PAIR_EPOCH, madeAtMs };
+export function pairContext(cosigner: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {
+  return { kind: 'pair', node: cosigner, name: String(peer), epoch: PAIR_EPOCH, madeAtMs };
 }

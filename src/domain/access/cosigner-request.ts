@@ -3,7 +3,7 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 /** What a coordinator signs of each request to a co-signer that is not bound to it. */
 export interface CosignerRequest {
   /** Number of the co-signer that is meant. */
-  readonly node: string;
+  readonly cosigner: string;
   /** Such as `key/abc/open`. */
   readonly path: string;
   readonly atMs: string;
@@ -21,7 +21,12 @@ export const REQUEST_BODY_HASH = 'x-conclave-body-sha256';
 export const REQUEST_SIGNATURE = 'x-conclave-signature';
 
 /** The bytes that are signed, by Ed25519. */
-export function cosignerRequestBytes({ node, path, atMs, bodyHash }: CosignerRequest): Uint8Array<ArrayBuffer> {
+export function cosignerRequestBytes({
+  cosigner: node,
+  path,
+  atMs,
+  bodyHash,
+}: CosignerRequest): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/cosigner-request/v1', [
     ['node', node],
     ['path', path],

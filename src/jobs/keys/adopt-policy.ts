@@ -18,15 +18,15 @@ export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<
   let missing = 0;
   const expired = new Map<string, ExpiredAdoption>();
   for (const { keyId } of keys) {
-    for (const node of all) {
-      const shown = await syncPolicies({ nodes: [node], attesters: all, keyId }, policies);
+    for (const cosigner of all) {
+      const shown = await syncPolicies({ cosigners: [cosigner], attesters: all, keyId }, policies);
       if (shown.ok) continue;
       missing += 1;
       const reason = faultText(shown.refusal);
       const version = expiredVersion(shown.refusal, policies.at(-1)?.policy.version ?? 0);
       const remedy = version === null ? {} : { renewal: `POST /vault/${vaultId}/policy/${version}/renewal` };
       console.error(JSON.stringify({ event: 'policy-adoption-delayed', vaultId, keyId, reason, ...remedy }));
-      if (version !== null) expired.set(`${node.index} ${version}`, { cosigner: node.index, version });
+      if (version !== null) expired.set(`${cosigner.index} ${version}`, { cosigner: cosigner.index, version });
     }
   }
   const newest = policies.at(-1);

@@ -42,17 +42,17 @@ type KeyStep =
  * spend from.
  */
 export async function nextKeyStep(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   request: KeyRequest,
   candidate: KeyCandidate | null,
 ): Promise<Result<KeyStep, KeyFault>> {
   if (candidate === null) {
-    const paired = await pairNextCosigners(nodes);
+    const paired = await pairNextCosigners(cosigners);
     if (!paired.ok) return withReason('pairing', paired.refusal);
-    return paired.value ? accepted({ type: 'paired' }) : generated(nodes, request);
+    return paired.value ? accepted({ type: 'paired' }) : generated(cosigners, request);
   }
   const { provenBy, ...key } = candidate;
-  const unproven = signerGroups(nodes, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
+  const unproven = signerGroups(cosigners, request.threshold).filter((group) => !provenBy.includes(groupName(group)));
   const [signers] = unproven;
   if (signers === undefined) return accepted({ type: 'key', key });
   const fault = await proofFault(signers, { ...candidate, threshold: request.threshold, epoch: FIRST_EPOCH });
@@ -61,11 +61,14 @@ export async function nextKeyStep(
   return accepted({ type: 'candidate', candidate: { ...candidate, provenBy: [...provenBy, groupName(signers)] } });
 }
 
-async function generated(nodes: readonly CosignerClient[], request: KeyRequest): Promise<Result<KeyStep, KeyFault>> {
+async function generated(
+  cosigners: readonly CosignerClient[],
+  request: KeyRequest,
+): Promise<Result<KeyStep, KeyFault>> {
   const run = bytesToHex(randomBytes(16));
   const { scheme, threshold, policies, attestations = {} } = request;
   const body = { scheme, threshold, policies: policies.map(encodePolicy), attestations };
-  const made = await relay({ nodes, path: () => `keygen/${run}`, request: () => body });
+  const made = await relay({ cosigners, path: () => `keygen/${run}`, request: () => body });
   if (!made.ok) return withReason('key generation', made.refusal);
   const keys = [...made.value.values()].map((result) => keyResult.safeParse(result));
   const [first] = keys;

@@ -15,16 +15,16 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   if (work === null) return;
   const { scheme, policies, candidate } = work;
   const { id, configuration } = work.vault;
-  const nodes = cosignersOf(env);
+  const cosigners = cosignersOf(env);
   const [existing] = work.vault.keys;
   const version = policies.at(-1)?.policy.version ?? 0;
   // Mandates of changes expire. Another key of the vault has them in force, and its co-signers attest that.
   const attestations =
     existing === undefined || version < 2 || candidate !== null
       ? {}
-      : await attestationsOf(nodes, existing.keyId, version);
+      : await attestationsOf(cosigners, existing.keyId, version);
   const request = { scheme, threshold: configuration.signingThreshold, policies, attestations };
-  const step = await nextKeyStep(nodes, request, candidate);
+  const step = await nextKeyStep(cosigners, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
     // Without a key no co-signer has adopted anything, so none attests: these mandates have to be renewed.

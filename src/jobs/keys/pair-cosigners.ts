@@ -12,13 +12,13 @@ import { relay } from '#jobs/signing/relay.ts';
  * @param stale ids of set-ups that are to be replaced
  */
 export async function pairNextCosigners(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   stale: ReadonlySet<string> = new Set(),
 ): Promise<Result<boolean, CosignerFault>> {
-  const known = await statesOf(nodes);
+  const known = await statesOf(cosigners);
   if (!known.ok) return known;
-  for (const [i, first] of nodes.entries()) {
-    for (const [k, second] of nodes.entries()) {
+  for (const [i, first] of cosigners.entries()) {
+    for (const [k, second] of cosigners.entries()) {
       const [one, other] = [known.value[i]?.[second.index]?.setupId, known.value[k]?.[first.index]?.setupId];
       if (k > i && (one == null || one !== other || stale.has(one))) return pair(first, second);
     }
@@ -27,17 +27,19 @@ export async function pairNextCosigners(
 }
 
 /** The ids of all set-ups that there are. */
-export async function pairSetups(nodes: readonly CosignerClient[]): Promise<Result<readonly string[], CosignerFault>> {
-  const known = await statesOf(nodes);
+export async function pairSetups(
+  cosigners: readonly CosignerClient[],
+): Promise<Result<readonly string[], CosignerFault>> {
+  const known = await statesOf(cosigners);
   if (!known.ok) return known;
   const ids = known.value.flatMap((states) => Object.values(states).map(({ setupId }) => setupId));
   return accepted([...new Set(ids.filter((id) => id !== null))]);
 }
 
-async function statesOf(nodes: readonly CosignerClient[]): Promise<Result<readonly PairStates[], CosignerFault>> {
+async function statesOf(cosigners: readonly CosignerClient[]): Promise<Result<readonly PairStates[], CosignerFault>> {
   const known: PairStates[] = [];
-  for (const node of nodes) {
-    const states = await pairStatesOf(node);
+  for (const cosigner of cosigners) {
+    const states = await pairStatesOf(cosigner);
     if (!states.ok) return states;
     known.push(states.value);
   }
@@ -45,10 +47,10 @@ async function statesOf(nodes: readonly CosignerClient[]): Promise<Result<readon
 }
 
 async function pair(first: CosignerClient, second: CosignerClient): Promise<Result<boolean, CosignerFault>> {
-  const peerOf = (node: CosignerClient) => (node.index === first.index ? second : first);
+  const peerOf = (cosigner: CosignerClient) => (cosigner.index === first.index ? second : first);
   const made = await relay({
-    nodes: [first, second],
-    path: (node) => `pair/${peerOf(node).index}`,
+    cosigners: [first, second],
+    path: (cosigner) => `pair/${peerOf(cosigner).index}`,
     request: () => ({}),
   });
   return made.ok ? accepted(true) : made;

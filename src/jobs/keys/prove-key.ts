@@ -26,9 +26,9 @@ export interface ProvableKey extends Omit<VaultKey, 'addresses'> {
  */
 export async function proofFault(signers: readonly CosignerClient[], key: ProvableKey): Promise<KeyFault | null> {
   const { keyId, epoch } = key;
-  const indices = signers.map((node) => node.index);
+  const indices = signers.map((cosigner) => cosigner.index);
   const signed = await relay({
-    nodes: signers,
+    cosigners: signers,
     path: () => `proof/${keyId}`,
     request: () => ({ signers: indices, epoch }),
   });
@@ -53,9 +53,11 @@ export function groupName(group: readonly CosignerClient[]): string {
 }
 
 /** Every choice of `size` nodes, in order. */
-export function signerGroups<T>(nodes: readonly T[], size: number): readonly (readonly T[])[] {
+export function signerGroups<T>(cosigners: readonly T[], size: number): readonly (readonly T[])[] {
   if (size === 0) return [[]];
-  return nodes.flatMap((node, i) => signerGroups(nodes.slice(i + 1), size - 1).map((rest) => [node, ...rest]));
+  return cosigners.flatMap((cosigner, i) =>
+    signerGroups(cosigners.slice(i + 1), size - 1).map((rest) => [cosigner, ...rest]),
+  );
 }
 
 /** What may be better next time. */

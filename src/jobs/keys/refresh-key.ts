@@ -26,8 +26,8 @@ type RefreshStep =
   /** Every node uses its new share. */
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
 
-interface HoldingNode {
-  readonly node: CosignerClient;
+interface HoldingCosigner {
+  readonly cosigner: CosignerClient;
   readonly shares: HeldShares;
 }
 
@@ -38,11 +38,11 @@ interface HoldingNode {
  * step is the last one that is ever taken, the key signs with the old shares, or with the new ones.
  */
 export async function nextRefreshStep(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   request: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
-  const { holding, unreachable } = await holdingsOf(nodes, request.key.keyId);
+  const { holding, unreachable } = await holdingsOf(cosigners, request.key.keyId);
   if (await isBroughtOn(holding, request.key.keyId)) return accepted({ type: 'progress', refresh });
   if (unreachable !== null) return withReason('shares', unreachable);
   if (refresh.begun === null) return begun(holding, request, refresh);
@@ -50,7 +50,7 @@ export async function nextRefreshStep(
   const ready = sharesEverywhere(holding).findLast(({ epoch }) => epoch > after);
   if (ready !== undefined) return proven(holding, ready, { request, refresh });
   if (request.key.scheme === 'ecdsa-secp256k1') {
-    const paired = await pairNextCosigners(nodes, new Set(refresh.begun.setups));
+    const paired = await pairNextCosigners(cosigners, new Set(refresh.begun.setups));
     if (!paired.ok) return withReason('pairing', paired.refusal);
     if (paired.value) return accepted({ type: 'progress', refresh });
   }
@@ -60,14 +60,14 @@ export async function nextRefreshStep(
 
 /** What the nodes have that are there, and why another one is not. */
 async function holdingsOf(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   keyId: string,
-): Promise<{ readonly holding: readonly HoldingNode[]; readonly unreachable: CosignerFault | null }> {
-  const holding: HoldingNode[] = [];
+): Promise<{ readonly holding: readonly HoldingCosigner[]; readonly unreachable: CosignerFault | null }> {
+  const holding: HoldingCosigner[] = [];
   let unreachable: CosignerFault | null = null;
-  for (const node of nodes) {
-    const shares = await sharesHeldBy(node, keyId);
-    if (shares.ok) holding.push({ node, shares: shares.value });
+  for (const cosigner of cosigners) {
+    const shares = await sharesHeldBy(cosigner, keyId);
+    if (shares.ok) holding.push({ cosigner, shares: shares.value });
     else unreachable = shares.refusal;
   }
   return { holding, unreachable };
@@ -78,9 +78,9 @@ async function holdingsOf(
  * one has. It waits for nobody: a node that is lost in the middle of a change would else leave the rest in two epochs. And it believes nobody:
  * what one node shows may be made up, and then what the next one shows is not. Whether one has changed.
  */
-async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Promise<boolean> {
+async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): Promise<boolean> {
   let hasChanged = false;
-  for (const { node, shares } of holding) {
+  for (const { cosigner, shares } of holding) {
     const own = activeEpoch(shares);
     const waiting = shares.filter(({ epoch, isActive }) => !isActive && epoch > own).map(({ epoch }) => epoch);
     const shown = holding.flatMap((other) =>
@@ -95,7 +95,7 @@ async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Prom
         { epoch, receipts: { ...receipts, ...ownReceipts(holding, epoch) } },
       ]);
     for (const order of orders) {
-      const answer = await node.call(`key/${keyId}/activate`, order);
+      const answer = await cosigner.call(`key/${keyId}/activate`, order);
       hasChanged ||= answer.ok;
       if (answer.ok) break;
     }
@@ -104,9 +104,9 @@ async function isBroughtOn(holding: readonly HoldingNode[], keyId: string): Prom
 }
 
 /** Of each node that has a share of an epoch its own word that it has. */
-function ownReceipts(holding: readonly HoldingNode[], epoch: number): Readonly<Record<string, string>> {
+function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    holding.flatMap(({ node: { index }, shares }) => {
+    holding.flatMap(({ cosigner: { index }, shares }) => {
       const receipt = shares.find((one) => one.epoch === epoch)?.receipts[String(index)];
       return receipt === undefined ? [] : [[String(index), receipt] as const];
     }),
@@ -115,12 +115,12 @@ function ownReceipts(holding: readonly HoldingNode[], epoch: number): Readonly<R
 
 /** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
 async function begun(
-  holding: readonly HoldingNode[],
+  holding: readonly HoldingCosigner[],
   { key }: RefreshRequest,
   refresh: KeyRefresh,
 ): Promise<Result<RefreshStep, KeyFault>> {
   const isPaired = key.scheme === 'ecdsa-secp256k1';
-  const setups = isPaired ? await pairSetups(holding.map(({ node }) => node)) : accepted([]);
+  const setups = isPaired ? await pairSetups(holding.map(({ cosigner }) => cosigner)) : accepted([]);
   if (!setups.ok) return withReason('pairs', setups.refusal);
   return accepted({
     type: 'progress',
@@ -128,7 +128,7 @@ async function begun(
   });
 }
 
-function newestInUse(holding: readonly HoldingNode[]): number {
+function newestInUse(holding: readonly HoldingCosigner[]): number {
   return Math.max(0, ...holding.map(({ shares }) => activeEpoch(shares)));
 }
 
@@ -138,7 +138,7 @@ function activeEpoch(shares: HeldShares): number {
 }
 
 /** The shares that every node has of one and the same dealing, the newest last. */
-function sharesEverywhere(holding: readonly HoldingNode[]): HeldShares {
+function sharesEverywhere(holding: readonly HoldingCosigner[]): HeldShares {
   const [first, ...rest] = holding;
   const everywhere = (share: HeldShares[number]) =>
     rest.every(({ shares }) => shares.some((one) => one.epoch === share.epoch && one.statement === share.statement));
@@ -146,17 +146,17 @@ function sharesEverywhere(holding: readonly HoldingNode[]): HeldShares {
 }
 
 async function proven(
-  holding: readonly HoldingNode[],
+  holding: readonly HoldingCosigner[],
   { epoch, publicShares }: HeldShares[number],
   { request, refresh }: { readonly request: RefreshRequest; readonly refresh: KeyRefresh },
 ): Promise<Result<RefreshStep, KeyFault>> {
   const { key, threshold } = request;
-  const nodes = holding.map(({ node }) => node);
+  const cosigners = holding.map(({ cosigner }) => cosigner);
   const proofOf = (group: readonly CosignerClient[]) => `${epoch}:${groupName(group)}`;
   const isInUse = newestInUse(holding) >= epoch;
   const unproven = isInUse
     ? []
-    : signerGroups(nodes, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
+    : signerGroups(cosigners, threshold).filter((group) => !refresh.provenBy.includes(proofOf(group)));
   const [signers] = unproven;
   if (signers === undefined) {
     const fault = await activationFault(holding, epoch, key.keyId);
@@ -176,13 +176,13 @@ async function proven(
 
 /** Tells every node to use its share of an epoch; null when each does. */
 async function activationFault(
-  holding: readonly HoldingNode[],
+  holding: readonly HoldingCosigner[],
   epoch: number,
   keyId: string,
 ): Promise<KeyFault | null> {
   const receipts = ownReceipts(holding, epoch);
-  for (const { node } of holding) {
-    const answer = await node.call(`key/${keyId}/activate`, { epoch, receipts });
+  for (const { cosigner } of holding) {
+    const answer = await cosigner.call(`key/${keyId}/activate`, { epoch, receipts });
     if (!answer.ok) return withReason('activation', answer.refusal).refusal;
   }
   return null;
@@ -193,41 +193,41 @@ const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key'
 
 /** Has as many holders of the shares in use as sign together deal new ones to all; null when they have, else what came in between. */
 async function dealingFault(
-  holding: readonly HoldingNode[],
+  holding: readonly HoldingCosigner[],
   { key, threshold, policies }: RefreshRequest,
 ): Promise<KeyFault | null> {
   const baseEpoch = newestInUse(holding);
   const newest = Math.max(0, ...holding.flatMap(({ shares }) => shares.map(({ epoch }) => epoch)));
-  const base = (one: HoldingNode) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
+  const base = (one: HoldingCosigner) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
   const holders = holding.filter((one) => base(one) !== undefined);
-  const nodes = holding.map(({ node }) => node);
+  const cosigners = holding.map(({ cosigner }) => cosigner);
   // A co-signer that joins adopts what the others attest.
   const joins = holders.length < holding.length;
   const version = policies.at(-1)?.policy.version ?? 0;
-  const attestations = joins ? await attestationsOf(nodes, key.keyId, version) : {};
+  const attestations = joins ? await attestationsOf(cosigners, key.keyId, version) : {};
   const excluded = new Set<number>();
   let fault: KeyFault | null = null;
   for (const dealers of signerGroups(holders, threshold)) {
     const [first] = dealers;
-    if (first === undefined || dealers.some(({ node }) => excluded.has(node.index))) continue;
+    if (first === undefined || dealers.some(({ cosigner }) => excluded.has(cosigner.index))) continue;
     const body = {
       scheme: key.scheme,
       threshold,
       baseEpoch,
       epoch: newest + 1,
-      dealers: dealers.map(({ node }) => node.index),
+      dealers: dealers.map(({ cosigner }) => cosigner.index),
       publicKey: key.publicKey,
       publicShares: base(first)?.publicShares ?? {},
       policies: policies.map(encodePolicy),
       attestations,
     };
-    const dealt = await relay({ nodes, path: () => `reshare/${key.keyId}`, request: () => body });
+    const dealt = await relay({ cosigners, path: () => `reshare/${key.keyId}`, request: () => body });
     if (dealt.ok) return null;
-    const { node, code } = dealt.refusal;
+    const { cosigner, code } = dealt.refusal;
     fault = withReason('dealing', dealt.refusal).refusal;
-    if (code === 'policy-behind') await syncPolicies({ nodes, attesters: nodes, keyId: key.keyId }, policies);
+    if (code === 'policy-behind') await syncPolicies({ cosigners, attesters: cosigners, keyId: key.keyId }, policies);
     if (!CANNOT_DEAL.has(code)) return fault;
-    excluded.add(node);
+    excluded.add(cosigner);
   }
   return fault ?? { reason: 'dealing: too few nodes have a share in use', isUseless: false };
 }

@@ -43,7 +43,7 @@ export async function combineSignatures(
     const combined = await combineOne(key, message, partials);
     if (!combined.ok) {
       const { abort } = combined;
-      return refused({ node: null, code: 'aborted', detail: abort.step, culprit: blamed(abort) });
+      return refused({ cosigner: null, code: 'aborted', detail: abort.step, culprit: blamed(abort) });
     }
     signatures.push(combined.value);
   }

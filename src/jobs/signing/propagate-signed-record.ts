@@ -13,7 +13,7 @@ const testimony = z.array(
  * @param threshold of the key: so many have to say it
  */
 export async function propagateSignedRecord(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   {
     keyId,
     transactionId,
@@ -21,23 +21,23 @@ export async function propagateSignedRecord(
   }: { readonly keyId: string; readonly transactionId: string; readonly threshold: number },
 ): Promise<void> {
   const said = await Promise.all(
-    nodes.map(async (node) => {
-      const answer = await node.call(`key/${keyId}/signed`, { transactionId });
+    cosigners.map(async (cosigner) => {
+      const answer = await cosigner.call(`key/${keyId}/signed`, { transactionId });
       const lines = answer.ok ? testimony.safeParse(answer.value) : null;
-      return lines?.success === true ? { node, lines: lines.data } : null;
+      return lines?.success === true ? { cosigner, lines: lines.data } : null;
     }),
   );
   const present = said.filter((one) => one !== null);
   const known = Map.groupBy(
-    present.flatMap(({ node, lines }) => lines.map((line) => ({ node, ...line }))),
+    present.flatMap(({ cosigner, lines }) => lines.map((line) => ({ cosigner, ...line }))),
     ({ record }) => JSON.stringify(record),
   );
   const proven = [...known.values()].filter((all) => all.length >= threshold);
   for (const all of proven.toSorted(([one], [other]) => (one?.record.attempt ?? 0) - (other?.record.attempt ?? 0))) {
-    const witnesses = Object.fromEntries(all.map(({ node, signature }) => [String(node.index), signature]));
-    const uninformed = present.filter(({ node }) => !(String(node.index) in witnesses));
+    const witnesses = Object.fromEntries(all.map(({ cosigner, signature }) => [String(cosigner.index), signature]));
+    const uninformed = present.filter(({ cosigner }) => !(String(cosigner.index) in witnesses));
     await Promise.all(
-      uninformed.map(({ node }) => node.call(`key/${keyId}/witness`, { record: all[0]?.record, witnesses })),
+      uninformed.map(({ cosigner }) => cosigner.call(`key/${keyId}/witness`, { record: all[0]?.record, witnesses })),
     );
   }
 }

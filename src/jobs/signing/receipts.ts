@@ -10,18 +10,18 @@ const given = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
  * the signers decide whether they sign without it. A refusal is a fault, since the same request may be refused by the next group.
  */
 export async function receiptsOf(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   keyId: string,
   request: unknown,
 ): Promise<Result<Readonly<Record<string, string>>, CosignerFault>> {
   const receipts: Record<string, string> = {};
-  const answers = await Promise.all(nodes.map((node) => node.call(`key/${keyId}/receipt`, { request })));
+  const answers = await Promise.all(cosigners.map((cosigner) => cosigner.call(`key/${keyId}/receipt`, { request })));
   for (const [i, answer] of answers.entries()) {
-    const node = nodes[i];
-    if (node === undefined) continue;
+    const cosigner = cosigners[i];
+    if (cosigner === undefined) continue;
     if (!answer.ok && answer.refusal.code !== 'unreachable') return refused(answer.refusal);
     const read = answer.ok ? given.safeParse(answer.value) : null;
-    if (read?.success === true) receipts[String(node.index)] = read.data.receipt;
+    if (read?.success === true) receipts[String(cosigner.index)] = read.data.receipt;
   }
   return accepted(receipts);
 }

@@ -7,11 +7,11 @@ import type { PartyIndex } from '#mpc/party.ts';
 
 /** One run of a protocol among nodes, as the coordinator drives it. */
 export interface Run {
-  readonly nodes: readonly CosignerClient[];
+  readonly cosigners: readonly CosignerClient[];
   /** The object of a node that takes part, such as `key/abc`. */
-  readonly path: (node: CosignerClient) => string;
+  readonly path: (cosigner: CosignerClient) => string;
   /** What each node is asked to open. */
-  readonly request: (node: CosignerClient) => unknown;
+  readonly request: (cosigner: CosignerClient) => unknown;
   /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
   /** Called when every node has opened the session and none has begun: false ends the run there, and no node has written anything down. */
@@ -48,14 +48,21 @@ export async function relay(
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),
     receipts: receipts.value,
   };
-  let answers = await all(run.nodes, (node) => callParty(node, `${run.path(node)}/start`, invitation, answered));
+  let answers = await all(run.cosigners, (cosigner) =>
+    callParty(cosigner, `${run.path(cosigner)}/start`, invitation, answered),
+  );
   for (let round = 2; round <= MAX_ROUNDS && answers.ok; round++) {
     const results = resultsOf(answers.value);
     if (results !== null) return accepted(results);
     const before = answers.value;
-    answers = await all(run.nodes, (node) => {
-      const sid = before.get(node.index)?.sid ?? '';
-      return callParty(node, `${run.path(node)}/round`, { sid, round, envelopes: addressedTo(node, before) }, answered);
+    answers = await all(run.cosigners, (cosigner) => {
+      const sid = before.get(cosigner.index)?.sid ?? '';
+      return callParty(
+        cosigner,
+        `${run.path(cosigner)}/round`,
+        { sid, round, envelopes: addressedTo(cosigner, before) },
+        answered,
+      );
     });
   }
   if (!answers.ok) return answers;
@@ -63,22 +70,27 @@ export async function relay(
 }
 
 /** The bytes were not to be signed any more. No node is at fault; the first one stands for all. */
-function supersededAt({ nodes }: Run): CosignerFault {
-  const [first] = nodes;
+function supersededAt({ cosigners }: Run): CosignerFault {
+  const [first] = cosigners;
   if (first === undefined) throw new Error('a run has nodes');
-  return { node: first.index, code: 'superseded', detail: null, culprit: null };
+  return { cosigner: first.index, code: 'superseded', detail: null, culprit: null };
 }
 
 async function callParty<T>(
-  node: CosignerClient,
+  cosigner: CosignerClient,
   path: string,
   body: unknown,
   schema: z.ZodType<T>,
 ): Promise<Result<T, CosignerFault>> {
-  const answer = await node.call(path, body);
+  const answer = await cosigner.call(path, body);
   if (!answer.ok) return answer;
   const parsed = schema.safeParse(answer.value);
-  const fault = { node: node.index, code: 'unreachable', detail: 'answered something else', culprit: node.index };
+  const fault = {
+    cosigner: cosigner.index,
+    code: 'unreachable',
+    detail: 'answered something else',
+    culprit: cosigner.index,
+  };
   return parsed.success ? accepted(parsed.data) : refused(fault);
 }
 
@@ -90,8 +102,8 @@ async function callParty<T>(
 async function openedBy(run: Run, protocols: readonly string[]) {
   const openUnder = (protocol: string) =>
     Promise.all(
-      run.nodes.map((node) =>
-        callParty(node, `${run.path(node)}/open`, { protocol, request: run.request(node) }, opened),
+      run.cosigners.map((cosigner) =>
+        callParty(cosigner, `${run.path(cosigner)}/open`, { protocol, request: run.request(cosigner) }, opened),
       ),
     );
   const [newest = ''] = protocols;
@@ -100,16 +112,16 @@ async function openedBy(run: Run, protocols: readonly string[]) {
     !answer.ok && answer.refusal.code === 'protocol-mismatch' ? [(answer.refusal.detail ?? '').split(' ')] : [],
   );
   const common = protocols.find((protocol) => supported.every((digests) => digests.includes(protocol)));
-  if (supported.length === 0 || common === undefined) return gathered(run.nodes, answers);
-  return gathered(run.nodes, await openUnder(common));
+  if (supported.length === 0 || common === undefined) return gathered(run.cosigners, answers);
+  return gathered(run.cosigners, await openUnder(common));
 }
 
 /** Asks every node at once. */
 async function all<T>(
-  nodes: readonly CosignerClient[],
-  callOne: (node: CosignerClient) => Promise<Result<T, CosignerFault>>,
+  cosigners: readonly CosignerClient[],
+  callOne: (cosigner: CosignerClient) => Promise<Result<T, CosignerFault>>,
 ): Promise<Result<ReadonlyMap<PartyIndex, T>, CosignerFault>> {
-  return gathered(nodes, await Promise.all(nodes.map(callOne)));
+  return gathered(cosigners, await Promise.all(cosigners.map(callOne)));
 }
 
 /**
@@ -117,7 +129,7 @@ async function all<T>(
  * than that another one is away.
  */
 function gathered<T>(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   answers: readonly Result<T, CosignerFault>[],
 ): Result<ReadonlyMap<PartyIndex, T>, CosignerFault> {
   const values = new Map<PartyIndex, T>();
@@ -126,17 +138,17 @@ function gathered<T>(
   if (fault !== undefined) return fault;
   for (const [i, answer] of answers.entries()) {
     if (!answer.ok) continue;
-    const node = nodes[i];
-    if (node !== undefined) values.set(node.index, answer.value);
+    const cosigner = cosigners[i];
+    if (cosigner !== undefined) values.set(cosigner.index, answer.value);
   }
   return accepted(values);
 }
 
-function addressedTo(node: CosignerClient, answers: ReadonlyMap<PartyIndex, Answer>): Record<string, string> {
+function addressedTo(cosigner: CosignerClient, answers: ReadonlyMap<PartyIndex, Answer>): Record<string, string> {
   const envelopes: Record<string, string> = {};
   for (const [from, answer] of answers) {
-    const envelope = answer.envelopes?.[String(node.index)];
-    if (from !== node.index && envelope !== undefined) envelopes[String(from)] = envelope;
+    const envelope = answer.envelopes?.[String(cosigner.index)];
+    if (from !== cosigner.index && envelope !== undefined) envelopes[String(from)] = envelope;
   }
   return envelopes;
 }

@@ -58,11 +58,11 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
  * keeps nothing from being signed. It is refused when so many judge it that no group is left. Each signature is verified before it is given.
  */
 export async function thresholdSign(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   request: SigningRequest,
 ): Promise<SigningOutcome> {
   const { key, signingThreshold } = request;
-  const holders = holdersOf(nodes, key);
+  const holders = holdersOf(cosigners, key);
   const [unreachable, judges] = [new Set<number>(), new Set<number>()];
   let why: GroupFault | null = null;
   for (const signers of signerGroups(holders, signingThreshold)) {
@@ -72,12 +72,12 @@ export async function thresholdSign(
     const { fault } = outcome;
     if (fault.code === 'superseded') return { ok: false, verdict: 'unavailable', reason: fault.code };
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
-    const { node, code } = fault;
-    if (node !== null && code === 'unreachable') {
-      unreachable.add(node);
-      UNREACHABLE_SINCE_MS.set(node, Date.now());
+    const { cosigner, code } = fault;
+    if (cosigner !== null && code === 'unreachable') {
+      unreachable.add(cosigner);
+      UNREACHABLE_SINCE_MS.set(cosigner, Date.now());
     }
-    if (node !== null && JUDGEMENTS.has(code)) judges.add(node);
+    if (cosigner !== null && JUDGEMENTS.has(code)) judges.add(cosigner);
     if (why === null || !JUDGEMENTS.has(why.code)) why = fault;
   }
   if (why === null) return { ok: false, verdict: 'unavailable', reason: 'no group of co-signers is there' };
@@ -90,16 +90,16 @@ const UNREACHABLE_SINCE_MS = new Map<number, number>();
 const UNREACHABLE_FOR_MS = 60_000;
 
 /** The nodes that have a share of the key, those last that were away a moment ago. */
-function holdersOf(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
-  const there = availableHolders(nodes, key);
-  return [...there, ...nodes.filter((node) => !there.includes(node) && holds(node, key))];
+function holdersOf(cosigners: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
+  const there = availableHolders(cosigners, key);
+  return [...there, ...cosigners.filter((cosigner) => !there.includes(cosigner) && holds(cosigner, key))];
 }
 
 /** Without those that were away a moment ago. */
-export function availableHolders(nodes: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
+export function availableHolders(cosigners: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
   const isUnreachable = ({ index }: CosignerClient) =>
     Date.now() - (UNREACHABLE_SINCE_MS.get(index) ?? 0) < UNREACHABLE_FOR_MS;
-  return nodes.filter((node) => holds(node, key) && !isUnreachable(node));
+  return cosigners.filter((cosigner) => holds(cosigner, key) && !isUnreachable(cosigner));
 }
 
 function holds({ index }: CosignerClient, { publicShares }: VaultKey): boolean {
@@ -157,7 +157,7 @@ async function runWith(
   request: SigningRequest,
 ) {
   const { key, intent, attempt, approvals, policies, evidence } = request;
-  const indices = signers.map((node) => node.index).toSorted((a, b) => a - b);
+  const indices = signers.map((cosigner) => cosigner.index).toSorted((a, b) => a - b);
   const body = {
     signers: indices,
     request: {
@@ -171,10 +171,11 @@ async function runWith(
     },
   };
   const { keyId } = key;
-  const others = holders.filter((node) => !signers.includes(node));
+  const others = holders.filter((cosigner) => !signers.includes(cosigner));
   const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
   const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart };
-  const run = () => relay({ nodes: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
+  const run = () =>
+    relay({ cosigners: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
   const first = await run();
   if (!first.ok && first.refusal.code === 'second-digest' && attempt.number > 1) {
     const { transactionId } = intent;
@@ -182,7 +183,7 @@ async function runWith(
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
-  const nodes = needsReceipts(policies) ? holders : signers;
-  const shown = await syncPolicies({ nodes, attesters: holders, keyId }, policies);
+  const cosigners = needsReceipts(policies) ? holders : signers;
+  const shown = await syncPolicies({ cosigners, attesters: holders, keyId }, policies);
   return shown.ok ? run() : shown;
 }

@@ -18,7 +18,7 @@ beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   scene = await startWithheldScene();
 }, 120_000);
-afterAll(() => scene.nodes.stop());
+afterAll(() => scene.cosigners.stop());
 
 test('an attested row is no receipt: the co-signer that is behind does not pay the revoked devices', async () => {
   const { puppet, key, one, three, rowAt, witnessedAtOne } = scene;
@@ -30,7 +30,7 @@ test('an attested row is no receipt: the co-signer that is behind does not pay t
   puppet.inForce = guarded;
   const session = async (receipts: Readonly<Record<string, string>>) => {
     const run = await relay({
-      nodes: [puppet, three],
+      cosigners: [puppet, three],
       path: () => path,
       request: () => body,
       receipts: async () => ({ ok: true, value: receipts }),

@@ -20,7 +20,7 @@ beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   scene = await startWithheldScene();
 }, 120_000);
-afterAll(() => scene.nodes.stop());
+afterAll(() => scene.cosigners.stop());
 
 test('revoked devices burn no fees at a co-signer that knows the revocation', async () => {
   const { puppet, key, one, three, witnessedAtOne } = scene;
@@ -36,6 +36,6 @@ test('revoked devices burn no fees at a co-signer that knows the revocation', as
   const attempt = { ...attemptOf(effect, { maxFeePerGas: price, nonce: 9n }, 2), purpose: 'cancellation' as const };
   const burn = openBody({ ...requested, attempt, policies: [before, change] }, [1, 2]);
   puppet.inForce = after;
-  const signed = await relay({ nodes: [one, puppet], path: () => path, request: () => burn });
+  const signed = await relay({ cosigners: [one, puppet], path: () => path, request: () => burn });
   expect(signed.ok ? 'signed' : signed.refusal.code).toBe('not-enough-approvals');
 }, 60_000);

@@ -10,32 +10,32 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { startCosigners } from '../../cosigner/cosigners.ts';
 import { successor } from '../../devices/policy-chain-scene.ts';
 import { decisionOn, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let keyId: string;
 let pins: readonly CosignerPin[];
 const change = stricter(byDevice);
 const current = change.policy;
 
 beforeAll(async () => {
-  nodes = await startNodes(4);
-  pins = await pinsOf(nodes);
+  cosigners = await startCosigners(4);
+  pins = await pinsOf(cosigners);
   const policies = [{ policy: byDevice, mandate: null }];
-  const made = await generateKey(nodes.all, { scheme: 'ecdsa-secp256k1', threshold: 3, policies });
+  const made = await generateKey(cosigners.all, { scheme: 'ecdsa-secp256k1', threshold: 3, policies });
   if (!made.ok) throw new Error(made.refusal.reason);
   keyId = made.value.keyId;
-  await showTo(nodes.some(1, 2, 3), keyId, [{ policy: byDevice, mandate: null }, change]);
+  await showTo(cosigners.some(1, 2, 3), keyId, [{ policy: byDevice, mandate: null }, change]);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** What alice's device does when co-signer 4 states a policy and the three others are honest. */
 async function whenFourthStates(states: Policy) {
   const alice = signer(pins, { keyId, policy: current });
-  const verdicts = await alice.request([...nodes.some(1, 2, 3), liar(nodes, 4, { keyId, states })]);
+  const verdicts = await alice.request([...cosigners.some(1, 2, 3), liar(cosigners, 4, { keyId, states })]);
   const decided = (threshold: number) => decisionOn(verdicts, { policies: [byDevice, current], threshold });
   return { ofThree: decided(3), ofFour: decided(4) };
 }
@@ -53,6 +53,6 @@ test('one hostile co-signer of 3 of 4 stops no approval, whatever it states', as
 
 test('a statement that the coordinator leaves out stops no approval, and is named as well', async () => {
   const alice = signer(pins, { keyId, policy: current });
-  const verdicts = await alice.request(nodes.some(1, 2, 3));
+  const verdicts = await alice.request(cosigners.some(1, 2, 3));
   expect(decisionOn(verdicts, { policies: [byDevice, current], threshold: 3 })).toEqual(['4:unknown']);
 });

@@ -10,31 +10,31 @@ import type { StatementVerdict } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { newKey, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { decisionOn, inWords, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 let pins: readonly CosignerPin[];
 const change = stricter(byDevice);
 const next = change.policy;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  pins = await pinsOf(nodes);
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  pins = await pinsOf(cosigners);
+  key = await newKey(cosigners.all, { governedBy: byDevice });
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** The coordinator shows the new policy to alice. */
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });
-const lying = (index: number) => liar(nodes, index, { keyId: key.keyId, states: next });
+const lying = (index: number) => liar(cosigners, index, { keyId: key.keyId, states: next });
 const decided = (verdicts: readonly StatementVerdict[], threshold: number) =>
   decisionOn(verdicts, { policies: [byDevice, next], threshold });
 
 test('one lying co-signer of 2 of 3 cannot make a policy look as if it were in force', async () => {
-  const [first, , third] = nodes.all;
+  const [first, , third] = cosigners.all;
   const shown = await alice().request([first, lying(2), third]);
   expect(inWords(shown)).toEqual(['disagrees', 'agrees', 'disagrees']);
   expect(decided(shown, 2)).toBe('too-few-agree');
@@ -45,7 +45,7 @@ test('one lying co-signer of 2 of 3 cannot make a policy look as if it were in f
 });
 
 test('two lying co-signers of 3 of 3 cannot either', async () => {
-  const shown = await alice().request([lying(1), lying(2), ...nodes.some(3)]);
+  const shown = await alice().request([lying(1), lying(2), ...cosigners.some(3)]);
   expect(inWords(shown)).toEqual(['agrees', 'agrees', 'disagrees']);
   expect(decided(shown, 3)).toBe('too-few-agree');
   // The attack: a signer who was made to pin 2 as the threshold of a vault of 3 of 3 is convinced by two liars.
@@ -62,8 +62,8 @@ test('a lying co-signer cannot speak for another one', async () => {
 });
 
 test('with t agreements one honest co-signer has the policy in force, and only then the signer signs', async () => {
-  await showTo(nodes.some(1), key.keyId, [{ policy: byDevice, mandate: null }, change]);
-  const [first, , third] = nodes.all;
+  await showTo(cosigners.some(1), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+  const [first, , third] = cosigners.all;
   const enough = await alice().request([first, lying(2)]);
   expect(inWords(enough)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decided(enough, 2)).toEqual(['3:unknown']);

@@ -16,8 +16,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { generateKey } from '../../cosigner/key/generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, present, startNodes } from '../../cosigner/cosigners.ts';
+import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
@@ -26,26 +26,26 @@ const THREE_OF_FOUR = { threshold: 3, count: 4 };
 /** What a new vault in device mode gets with three of four: `quorum`, so no receipts. */
 const policy: Policy = { ...byDevice, rules: { ...byDevice.rules, ...defaultRules('device', THREE_OF_FOUR) } };
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let puppet: Puppet;
 let key: VaultKey;
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes(4);
-  puppet = await Puppet.ofNode2(nodes.folder);
+  cosigners = await startCosigners(4);
+  puppet = await Puppet.ofNode2(cosigners.folder);
   key = await keyOf(crew());
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** All four: co-signer 2 is hostile. */
 function crew(): readonly CosignerClient[] {
-  return [...nodes.some(1), puppet, ...nodes.some(3, 4)];
+  return [...cosigners.some(1), puppet, ...cosigners.some(3, 4)];
 }
 
-async function keyOf(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
+async function keyOf(group: readonly CosignerClient[]): Promise<VaultKey> {
   const terms = { scheme: SCHEME, threshold: 3, policies: [{ policy, mandate: null }] } as const;
-  const made = await generateKey(cosigners, terms);
+  const made = await generateKey(group, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
@@ -84,16 +84,16 @@ test('whichever group has signed, no group signs the payment at another nonce', 
 test('two groups that are asked at the same time, for two nonces, sign one payment', async () => {
   const request = paid(key, 7n);
   const [one, other] = [
-    [...nodes.some(1), puppet, ...nodes.some(3)],
-    [puppet, ...nodes.some(3, 4)],
+    [...cosigners.some(1), puppet, ...cosigners.some(3)],
+    [puppet, ...cosigners.some(3, 4)],
   ];
   const outcomes = await Promise.all([thresholdSign(one, request), thresholdSign(other, atNonce(request, 8n))]);
   expect(outcomes.filter(({ ok }) => ok)).toHaveLength(1);
 }, 120_000);
 
 test('what three of four do not withstand is a second hostile co-signer: there one payment is signed twice', async () => {
-  const accomplice = await Puppet.of(nodes.folder, 3);
-  const [first, fourth] = [nodes.some(1), nodes.some(4)];
+  const accomplice = await Puppet.of(cosigners.folder, 3);
+  const [first, fourth] = [cosigners.some(1), cosigners.some(4)];
   const lost = await keyOf([...first, puppet, accomplice, ...fourth]);
   const request = paid(lost, 5n);
   expect(await thresholdSign([...first, puppet, accomplice], request)).toMatchObject({ ok: true });

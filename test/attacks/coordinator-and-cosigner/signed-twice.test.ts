@@ -15,21 +15,28 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
+import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
+import {
+  anvilAdapter,
+  approvedTransfer,
+  attemptOf,
+  inVault,
+  present,
+  startCosigners,
+} from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import { approvalsOf, LAPTOP, PHONE } from '../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let puppet: Puppet;
 const guarded = inVault(8, { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } });
 const keys = new Map<Policy, VaultKey>();
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  puppet = await Puppet.ofNode2(nodes.folder);
+  cosigners = await startCosigners();
+  puppet = await Puppet.ofNode2(cosigners.folder);
   for (const policy of [guarded, byDevice]) {
     const scheme = 'ecdsa-secp256k1';
     const made = await generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
@@ -38,10 +45,10 @@ beforeAll(async () => {
     keys.set(policy, { ...made.value, addresses: { anvil: present(address) } });
   }
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 function crew(): readonly CosignerClient[] {
-  return [...nodes.some(1), puppet, ...nodes.some(3)];
+  return [...cosigners.some(1), puppet, ...cosigners.some(3)];
 }
 
 function paid(policy: Policy, nonce: bigint): ApprovedTransfer {
@@ -60,12 +67,14 @@ test('the hostile co-signer signs with one honest one, and no second payment wit
   const requested = paid(guarded, 5n);
   expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
   // Co-signer 3 gave its receipt for nonce 5: it neither signs nonce 6 nor gives a receipt for it.
-  for (const group of [crew(), [puppet, ...nodes.some(3)], [...nodes.some(1), puppet]]) {
+  for (const group of [crew(), [puppet, ...cosigners.some(3)], [...cosigners.some(1), puppet]]) {
     expect(await thresholdSign(group, atNonce(requested, 6n))).toMatchObject({ ok: false });
   }
   // And it remembers, although it took no part.
   const { request } = openBody(atNonce(requested, 6n), [1, 2]);
-  const again = await present(nodes.some(3)[0]).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
+  const again = await present(cosigners.some(3)[0]).call(`key/${present(keys.get(guarded)).keyId}/receipt`, {
+    request,
+  });
   expect(again.ok ? 'given' : again.refusal.code).toBe('second-digest');
   // The same bytes again are signed by any group: a lost answer loses nothing.
   expect(await thresholdSign(crew(), requested)).toMatchObject({ ok: true });
@@ -76,7 +85,7 @@ test('an honest signer gives no last message without the receipt of the one that
   const { keyId } = present(keys.get(guarded));
   const session = (receipts: Readonly<Record<string, string>>) =>
     relay({
-      nodes: [...nodes.some(1), puppet],
+      cosigners: [...cosigners.some(1), puppet],
       path: () => `key/${keyId}`,
       request: () => openBody(requested, [1, 2]),
       receipts: async () => ({ ok: true, value: receipts }),
@@ -86,7 +95,7 @@ test('an honest signer gives no last message without the receipt of the one that
   const forged = await puppet.receipt(keyId, openBody(requested, [1, 2]));
   const instead = await session({ 3: forged });
   expect(instead.ok ? 'signed' : instead.refusal.code).toBe('receipt-missing');
-  const [third] = nodes.some(3);
+  const [third] = cosigners.some(3);
   const of = (request: ApprovedTransfer) =>
     present(third).call(`key/${keyId}/receipt`, { request: openBody(request, [1, 2]).request });
   const elsewhere = await of(paid(guarded, 8n));
@@ -100,7 +109,7 @@ test('an honest signer gives no last message without the receipt of the one that
 
 test('a receipt takes the full check: none for bytes that no quorum has approved', async () => {
   const requested = paid(guarded, 9n);
-  const [third] = nodes.some(3);
+  const [third] = cosigners.some(3);
   const { request } = openBody({ ...requested, approvals: requested.approvals.slice(0, 1) }, [1, 2]);
   const answer = await present(third).call(`key/${present(keys.get(guarded)).keyId}/receipt`, { request });
   expect(answer.ok ? 'given' : answer.refusal.code).toBe('not-enough-approvals');
@@ -108,6 +117,6 @@ test('a receipt takes the full check: none for bytes that no quorum has approved
 
 test('what a quorum alone withstands with 2 of 3 is no hostile co-signer: there one payment is signed twice', async () => {
   const requested = paid(byDevice, 5n);
-  expect(await thresholdSign([...nodes.some(1), puppet], requested)).toMatchObject({ ok: true });
-  expect(await thresholdSign([puppet, ...nodes.some(3)], atNonce(requested, 6n))).toMatchObject({ ok: true });
+  expect(await thresholdSign([...cosigners.some(1), puppet], requested)).toMatchObject({ ok: true });
+  expect(await thresholdSign([puppet, ...cosigners.some(3)], atNonce(requested, 6n))).toMatchObject({ ok: true });
 });

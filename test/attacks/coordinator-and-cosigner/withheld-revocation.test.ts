@@ -16,8 +16,8 @@ import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { Puppet } from '../../cosigner/signing/byzantine-cosigner.ts';
 import { openBody } from '../../cosigner/rejected-requests.ts';
 import {
@@ -32,19 +32,19 @@ import {
   shownTo,
 } from '../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let puppet: Puppet;
 let key: VaultKey;
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  puppet = await Puppet.ofNode2(nodes.folder);
+  cosigners = await startCosigners();
+  puppet = await Puppet.ofNode2(cosigners.folder);
   key = await keyUnder(byDevice);
-  expect(await shownTo(nodes.some(1), key.keyId, change)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), key.keyId, change)).toEqual(['adopted']);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 async function keyUnder(policy: Policy): Promise<VaultKey> {
   const scheme = 'ecdsa-secp256k1';
@@ -55,7 +55,7 @@ async function keyUnder(policy: Policy): Promise<VaultKey> {
 }
 
 function crew(): readonly CosignerClient[] {
-  return [...nodes.some(1), puppet, ...nodes.some(3)];
+  return [...cosigners.some(1), puppet, ...cosigners.some(3)];
 }
 
 function payment(...signs: Parameters<typeof approvalsOf>[1][]) {
@@ -65,18 +65,20 @@ function payment(...signs: Parameters<typeof approvalsOf>[1][]) {
 
 test('two honest co-signers of which one knows the revocation do not sign together', async () => {
   const theft = payment(LAPTOP, PHONE);
-  expect(await thresholdSign(nodes.some(1, 3), theft)).toMatchObject({ ok: false });
-  expect(await thresholdSign(nodes.some(1, 3), { ...theft, policies: [first, change] })).toMatchObject({ ok: false });
+  expect(await thresholdSign(cosigners.some(1, 3), theft)).toMatchObject({ ok: false });
+  expect(await thresholdSign(cosigners.some(1, 3), { ...theft, policies: [first, change] })).toMatchObject({
+    ok: false,
+  });
   // Now both know it, and the people of now pay.
   const mine = { ...payment(NEW_LAPTOP, NEW_PHONE), policies: [first, change] };
-  expect(await shownTo(nodes.some(3), key.keyId, change)).toEqual(['adopted']);
-  expect(await thresholdSign(nodes.some(1, 3), mine)).toMatchObject({ ok: true });
+  expect(await shownTo(cosigners.some(3), key.keyId, change)).toEqual(['adopted']);
+  expect(await thresholdSign(cosigners.some(1, 3), mine)).toMatchObject({ ok: true });
 });
 
 test('after the revocation a hostile co-signer finds no honest one for the revoked devices', async () => {
   for (const policy of [byDevice, revoked]) {
     puppet.inForce = policy;
-    expect(await thresholdSign([puppet, ...nodes.some(3)], payment(LAPTOP, PHONE))).toMatchObject({ ok: false });
+    expect(await thresholdSign([puppet, ...cosigners.some(3)], payment(LAPTOP, PHONE))).toMatchObject({ ok: false });
   }
 });
 
@@ -92,10 +94,10 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
   };
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
-  expect(await shownTo(nodes.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
   // Co-signer 3 was never shown the revocation, and co-signer 2 is hostile: co-signer 1 gives no receipt.
   puppet.inForce = guarded;
-  expect(await thresholdSign([puppet, ...nodes.some(3)], theft())).toMatchObject({ ok: false });
+  expect(await thresholdSign([puppet, ...cosigners.some(3)], theft())).toMatchObject({ ok: false });
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: false });
 });
 
@@ -110,12 +112,12 @@ test('two honest co-signers with different policies in force do not sign togethe
   };
   const before = { policy: own, mandate: null };
   const after = changeTo(harmless, [LAPTOP, PHONE]);
-  expect(await shownTo(nodes.some(1), ownKey.keyId, after)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), ownKey.keyId, after)).toEqual(['adopted']);
   const request = approvedTransfer({ key: ownKey, governedBy: own });
   const approvals = approvalsOf(request.transaction.digest, LAPTOP, PHONE);
   // The coordinator names to each of them the version that it has in force.
   const run = await relay({
-    nodes: nodes.some(1, 3),
+    cosigners: cosigners.some(1, 3),
     path: () => `key/${ownKey.keyId}`,
     request: ({ index }) =>
       openBody({ ...request, approvals, policies: index === 1 ? [before, after] : [before] }, [1, 3]),

@@ -11,20 +11,20 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { newKey, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { mallory } from '../../domain/cast.ts';
 import type { Signs } from '../policy-scene.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from '../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { threshold: 3, governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { threshold: 3, governedBy: byDevice });
 }, 90_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const [one, two] = [ScriptDevice.create(), ScriptDevice.create()];
 const MALLORYS: readonly Signs[] = [
@@ -41,13 +41,13 @@ const takeover: Policy = {
 
 test('devices that a change brings in renew no mandate of it, and the devices of before do', async () => {
   const no = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
-  expect(await shownTo(nodes.all, key.keyId, changeTo(takeover, MALLORYS))).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, changeTo(takeover, MALLORYS))).toEqual(no);
   // One of the two devices that decide is not enough, beside any number of others.
-  expect(await shownTo(nodes.all, key.keyId, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, changeTo(takeover, [LAPTOP, ...MALLORYS]))).toEqual(no);
   // The first mandate does not come back to life by a renewal that does not count.
   const expired = changeTo(takeover, [LAPTOP, PHONE], Date.now() - 1);
   const late = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
-  expect(await shownTo(nodes.all, key.keyId, expired, nodes.all)).toEqual(late);
+  expect(await shownTo(cosigners.all, key.keyId, expired, cosigners.all)).toEqual(late);
   const renewed = changeTo(takeover, [LAPTOP, PHONE]);
-  expect(await shownTo(nodes.all, key.keyId, renewed)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(cosigners.all, key.keyId, renewed)).toEqual(['adopted', 'adopted', 'adopted']);
 });

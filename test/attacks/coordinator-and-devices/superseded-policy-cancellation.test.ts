@@ -11,8 +11,8 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
-import type { ApprovedTransfer, Nodes } from '../../cosigner/cosigners.ts';
-import { approvedTransfer, attemptOf, newKey, startNodes } from '../../cosigner/cosigners.ts';
+import type { ApprovedTransfer, Cosigners } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, attemptOf, newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { amount } from '../../domain/cast.ts';
 import { refusedByAll } from '../../cosigner/rejected-requests.ts';
 import {
@@ -27,7 +27,7 @@ import {
   shownTo,
 } from '../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 const policies = [first, change];
@@ -36,14 +36,14 @@ let before: ApprovedTransfer;
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { governedBy: byDevice });
   before = { ...approvedTransfer({ key, governedBy: byDevice, nonce: 5n }), policies: [first] };
   before = { ...before, approvals: approvalsOf(before.transaction.digest, LAPTOP, PHONE) };
-  expect(await thresholdSign(nodes.some(1, 2), before)).toMatchObject({ ok: true });
-  expect(await shownTo(nodes.all, key.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await thresholdSign(cosigners.some(1, 2), before)).toMatchObject({ ok: true });
+  expect(await shownTo(cosigners.all, key.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 90_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** Bytes that pay nothing to the wallet itself, at this price per gas. */
 function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint, nonce: bigint): Attempt {
@@ -55,31 +55,31 @@ function cancellation(of: ApprovedTransfer, number: number, maxFeePerGas: bigint
 test('a fresh intent under the superseded policy is neither paid nor cancelled for its revoked devices', async () => {
   const theft = approvedTransfer({ key, governedBy: byDevice });
   const request = { ...theft, policies, approvals: approvalsOf(theft.transaction.digest, LAPTOP, PHONE) };
-  await refusedByAll(nodes, request, 'not-enough-approvals');
+  await refusedByAll(cosigners, request, 'not-enough-approvals');
   const burning = { ...request, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
-  await refusedByAll(nodes, burning, 'not-enough-approvals');
+  await refusedByAll(cosigners, burning, 'not-enough-approvals');
   // The creation time is the coordinator's word: dating it back before the change helps nobody.
   const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
   const approvals = approvalsOf(backdated.transaction.digest, LAPTOP, PHONE);
   const again = { ...backdated, policies, approvals, attempt: cancellation(backdated, 1, 2_000_000_000_000n, 9n) };
-  await refusedByAll(nodes, again, 'not-enough-approvals');
+  await refusedByAll(cosigners, again, 'not-enough-approvals');
 });
 
 test('what was signed before the change is cancelled by those that have its record, and paid no other way', async () => {
   const request = { ...before, policies, attempt: cancellation(before, 2, 2_200_000_000n, 5n) };
   // Co-signer 3 has no record of it.
-  expect(await thresholdSign(nodes.some(1, 3), request)).toMatchObject({ ok: false });
+  expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: false });
   const dear = { ...request, attempt: cancellation(before, 2, 3_000_000_000_000n, 5n) };
-  expect(await thresholdSign(nodes.some(1, 2), dear)).toMatchObject({
+  expect(await thresholdSign(cosigners.some(1, 2), dear)).toMatchObject({
     ok: false,
     reason: expect.stringContaining('fee-above-cap') as string,
   });
-  expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
 });
 
 test('the people of now cancel what nobody has a record of', async () => {
   const mine = approvedTransfer({ key, governedBy: byDevice });
   const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
   const request = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };
-  expect(await thresholdSign(nodes.some(1, 3), request)).toEqual({ ok: true, signatures: [expect.anything()] });
+  expect(await thresholdSign(cosigners.some(1, 3), request)).toEqual({ ok: true, signatures: [expect.anything()] });
 });

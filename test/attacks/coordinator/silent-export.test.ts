@@ -12,26 +12,26 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { ExportAudit } from '#cli/verify-exports.ts';
 import { exportFaults } from '#cli/verify-exports.ts';
 import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { newKey, present, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { newKey, present, startCosigners } from '../../cosigner/cosigners.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf } from '#cosigner-client/export-lists.ts';
 
-const RECOVERY_KEYS = [1, 2, 3].map((node) => publicIdentity(String(node).repeat(64)).exchange);
+const RECOVERY_KEYS = [1, 2, 3].map((cosigner) => publicIdentity(String(cosigner).repeat(64)).exchange);
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 beforeAll(async () => {
-  nodes = await startNodes(3, { recoveryKeys: RECOVERY_KEYS });
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners(3, { recoveryKeys: RECOVERY_KEYS });
+  key = await newKey(cosigners.all);
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const newNonce = () => bytesToHex(randomBytes(32));
 
 /** What an auditor knows: the keys of the co-signers from the deployment, and the history that the coordinator shows. */
 function audit(nonce: string, requestedAtMs: readonly number[]): ExportAudit {
-  const signing = identitySecretsIn(nodes.folder).map((secret) => publicIdentity(secret).signing);
+  const signing = identitySecretsIn(cosigners.folder).map((secret) => publicIdentity(secret).signing);
   return {
     nonce,
     signingKeys: new Map(signing.map((one, i) => [i + 1, one])),
@@ -42,26 +42,26 @@ function audit(nonce: string, requestedAtMs: readonly number[]): ExportAudit {
 
 async function listsOver(nonce: string): Promise<readonly SignedExportList[]> {
   const lists: SignedExportList[] = [];
-  for (const node of nodes.all) {
-    const answer = await exportListOf(node, key.keyId, nonce);
+  for (const cosigner of cosigners.all) {
+    const answer = await exportListOf(cosigner, key.keyId, nonce);
     if (!answer.ok) throw new Error(answer.refusal.code);
     lists.push(answer.value);
   }
   return lists;
 }
 
-const exportFrom = (index: number) => present(nodes.all[index - 1]).call(`key/${key.keyId}/recovery`, {});
+const exportFrom = (index: number) => present(cosigners.all[index - 1]).call(`key/${key.keyId}/recovery`, {});
 
 test('an export that the history has passes, and one that it does not have is seen at the co-signers that gave it', async () => {
   const before = newNonce();
   const nothing = await listsOver(before);
   expect(exportFaults(nothing, audit(before, []))).toEqual([]);
   const requestedAtMs = Date.now();
-  for (const node of [1, 2, 3]) expect(await exportFrom(node)).toMatchObject({ ok: true });
+  for (const cosigner of [1, 2, 3]) expect(await exportFrom(cosigner)).toMatchObject({ ok: true });
   const honest = newNonce();
   expect(exportFaults(await listsOver(honest), audit(honest, [requestedAtMs]))).toEqual([]);
   // Without a line: two co-signers give a second package.
-  for (const node of [1, 2]) expect(await exportFrom(node)).toMatchObject({ ok: true });
+  for (const cosigner of [1, 2]) expect(await exportFrom(cosigner)).toMatchObject({ ok: true });
   const nonce = newNonce();
   const lists = await listsOver(nonce);
   expect(lists.map(({ exports }) => exports.map(({ seq, recoveryKey }) => [seq, recoveryKey]))).toEqual([
@@ -87,7 +87,7 @@ test('an export that the history has passes, and one that it does not have is se
 });
 
 test('the rows survive a restart, and a co-signer gives ten packages of a key a day', async () => {
-  await nodes.restart();
+  await cosigners.restart();
   for (let i = 2; i <= 10; i++) expect(await exportFrom(3)).toMatchObject({ ok: true });
   expect(await exportFrom(3)).toMatchObject({ ok: false, refusal: { code: 'too-many-exports' } });
   const nonce = newNonce();
@@ -96,7 +96,7 @@ test('the rows survive a restart, and a co-signer gives ten packages of a key a 
 
 test('the coordinator alone may ask for packages and lists', async () => {
   for (const action of ['recovery', 'exports']) {
-    const url = `${nodes.originOf(1)}/key/${key.keyId}/${action}`;
+    const url = `${cosigners.originOf(1)}/key/${key.keyId}/${action}`;
     const body = JSON.stringify(action === 'exports' ? { nonce: newNonce() } : {});
     expect((await fetch(url, { method: 'POST', body })).status).toBe(401);
   }

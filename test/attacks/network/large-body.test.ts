@@ -16,8 +16,8 @@ import {
 } from '#domain/access/cosigner-request.ts';
 import { importPrivate } from '#mpc/envelope.ts';
 import { identitySecrets } from '#mpc/identity.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { startCosigners } from '../../cosigner/cosigners.ts';
 
 const MAX_BODY_BYTES = 4_000_000;
 /** What the stranger has ready: the first co-signer that reads it to its end has held five times its limit. */
@@ -26,11 +26,11 @@ const CHUNK_BYTES = 50_000;
 /** So many questions of the coordinator are answered before the stranger sends the next part of the body. */
 const ANSWERS_BETWEEN = 20;
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** Headers of the right form, with a signature by nobody. */
 const plausible = () => ({
@@ -43,9 +43,9 @@ const HASH = '00'.repeat(32);
 
 /** What the coordinator would send before another body. */
 async function signedHeaders(): Promise<Record<string, string>> {
-  const key = await importPrivate('Ed25519', identitySecrets(nodes.coordinatorSecret).signing, ['sign']);
+  const key = await importPrivate('Ed25519', identitySecrets(cosigners.coordinatorSecret).signing, ['sign']);
   const atMs = String(Date.now());
-  const bytes = cosignerRequestBytes({ node: '1', path: 'pair/2/open', atMs, bodyHash: HASH });
+  const bytes = cosignerRequestBytes({ cosigner: '1', path: 'pair/2/open', atMs, bodyHash: HASH });
   const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, bytes)).toString('base64url');
   return { [REQUEST_TIME]: atMs, [REQUEST_BODY_HASH]: HASH, [REQUEST_SIGNATURE]: signature };
 }
@@ -62,7 +62,7 @@ interface Streamed {
  * could say to what it has it has said by then. No clock is needed, and a co-signer that waits for the whole body gets it.
  */
 async function stream(headers: Record<string, string>, partBytes: readonly number[]): Promise<Streamed> {
-  const url = `${nodes.originOf(1)}/pair/2/open`;
+  const url = `${cosigners.originOf(1)}/pair/2/open`;
   const request = httpRequest(url, { method: 'POST', headers, agent: false });
   // The co-signer hangs up on a body that it does not want.
   request.on('error', () => {});
@@ -76,7 +76,7 @@ async function stream(headers: Record<string, string>, partBytes: readonly numbe
   request.flushHeaders();
   let sentBytes = 0;
   for (const bytes of partBytes) {
-    for (let i = 0; i < ANSWERS_BETWEEN && answers.length === 0; i++) await nodes.all[0].call('pairs/status', {});
+    for (let i = 0; i < ANSWERS_BETWEEN && answers.length === 0; i++) await cosigners.all[0].call('pairs/status', {});
     if (answers.length > 0) break;
     for (let sent = 0; sent < bytes && answers.length === 0; sent += CHUNK_BYTES) {
       const chunk = new Uint8Array(Math.min(CHUNK_BYTES, bytes - sent));

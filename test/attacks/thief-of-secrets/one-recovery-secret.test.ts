@@ -13,8 +13,8 @@ import { openRecovery } from '#cli/rebuild-key.ts';
 import { recovered } from '#cli/recover.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { sealForRecovery } from '#mpc/recovery.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { newKey, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../cosigner/cosigners.ts';
 import { dealKey, party } from '../../mpc/dealt-key.ts';
 
 const CHAIN = 'eip155:31337';
@@ -23,21 +23,21 @@ const publicHalf = (secret: Uint8Array) => bytesToHex(x25519.getPublicKey(secret
 const SECRETS = [1, 2, 3].map(() => randomBytes(32));
 const [first = '', second = '', third = ''] = SECRETS.map((secret) => bytesToHex(secret));
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 let packages: readonly RecoveryPackage[];
 beforeAll(async () => {
-  nodes = await startNodes(3, { recoveryKeys: SECRETS.map(publicHalf) });
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners(3, { recoveryKeys: SECRETS.map(publicHalf) });
+  key = await newKey(cosigners.all);
   packages = await Promise.all(
-    nodes.all.map(async (node) => {
-      const answer = await node.call(`key/${key.keyId}/recovery`, {});
+    cosigners.all.map(async (cosigner) => {
+      const answer = await cosigner.call(`key/${key.keyId}/recovery`, {});
       if (!answer.ok) throw new Error(answer.refusal.code);
       return answer.value as RecoveryPackage;
     }),
   );
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 test('one secret opens the share of one co-signer, and no key', async () => {
   for (const [i, secret] of [first, second, third].entries()) {
@@ -45,7 +45,7 @@ test('one secret opens the share of one co-signer, and no key', async () => {
     expect(wallets).toEqual([]);
     expect(faults).toContain(`${key.keyId} of epoch 1: 1 shares, and it takes 2 that make the key`);
     const opens = await Promise.all(packages.map(async (one) => typeof (await openRecovery(secret, one)) === 'bigint'));
-    expect(opens).toEqual([0, 1, 2].map((node) => node === i));
+    expect(opens).toEqual([0, 1, 2].map((cosigner) => cosigner === i));
   }
 });
 

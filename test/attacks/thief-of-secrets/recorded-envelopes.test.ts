@@ -15,47 +15,47 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { identitySecrets } from '#mpc/identity.ts';
 import { encodePoint, GENERATOR, invertScalar, modOrder, SECP256K1 } from '#mpc/secp256k1.ts';
-import type { Nodes } from '../../cosigner/cosigners.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, present, startCosigners } from '../../cosigner/cosigners.ts';
 import { RefreshRun } from '../../cosigner/key/refresh-scene.ts';
 
 /** Where the parts of an envelope are; the layout is public. */
 const [SID, ROUND, FROM, TO, IV, CIPHERTEXT, SIGNATURE_BYTES] = [1, 33, 34, 35, 36, 48, 64] as const;
-const NODES = [1, 2, 3] as const;
+const COSIGNERS = [1, 2, 3] as const;
 /** The third message of a dealing is the value of a polynomial: 32 bytes. */
 const DEALING_ROUND = 3;
 
-let nodes: Nodes;
+let all: Cosigners;
 /** The recorded traffic: every body and every answer, parsed. */
 let recorded: readonly unknown[];
 /** Hex of every public share of every epoch. */
 const publicShares = new Set<string>();
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  const key = await newKey(nodes.all);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
-  const signed = await thresholdSign(nodes.some(1, 2), approvedTransfer({ key: refreshed }));
+  all = await startCosigners();
+  const key = await newKey(all.all);
+  const refreshed = await new RefreshRun(key).finish(all.all);
+  const signed = await thresholdSign(all.some(1, 2), approvedTransfer({ key: refreshed }));
   if (!signed.ok) throw new Error(signed.reason);
-  recorded = nodes.seen.map((text) => JSON.parse(text) as unknown);
+  recorded = all.seen.map((text) => JSON.parse(text) as unknown);
   for (const { publicShares: points } of [key, refreshed])
     for (const point of Object.values(points)) publicShares.add(point);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => all.stop());
 
 /** The X25519 secrets of the co-signers whose identity secrets the thief has. */
 type Loot = ReadonlyMap<number, Uint8Array>;
 
 function lootOf(...indices: readonly number[]): Loot {
   const { cosigners }: { cosigners: readonly { identity: string }[] } = JSON.parse(
-    readFileSync(join(nodes.folder, 'secrets.json'), 'utf8'),
+    readFileSync(join(all.folder, 'secrets.json'), 'utf8'),
   );
   return new Map(indices.map((i) => [i, identitySecrets(present(cosigners[i - 1]).identity).exchange]));
 }
 
 /** Every co-signer's pinned X25519 key: public. */
 function pinned(): ReadonlyMap<number, Uint8Array> {
-  return new Map([...lootOf(...NODES)].map(([i, secret]) => [i, x25519.getPublicKey(secret)]));
+  return new Map([...lootOf(...COSIGNERS)].map(([i, secret]) => [i, x25519.getPublicKey(secret)]));
 }
 
 /** Every value under this name anywhere in the traffic. */
@@ -142,17 +142,17 @@ async function sharesStolenWith(loot: Loot): Promise<readonly string[]> {
   }
   const stolen: string[] = [];
   for (const dealt of dealings.values()) {
-    for (const node of NODES) {
-      const [j, k] = NODES.filter((one) => one !== node) as [number, number];
-      const [toJ, toK] = [dealt.get(`${node} ${j}`), dealt.get(`${node} ${k}`)];
+    for (const cosigner of COSIGNERS) {
+      const [j, k] = COSIGNERS.filter((one) => one !== cosigner) as [number, number];
+      const [toJ, toK] = [dealt.get(`${cosigner} ${j}`), dealt.get(`${cosigner} ${k}`)];
       const own =
         toJ === undefined || toK === undefined
           ? 0n
-          : onLine(node, [
+          : onLine(cosigner, [
               [j, toJ],
               [k, toK],
             ]);
-      const share = modOrder(own + (dealt.get(`${j} ${node}`) ?? 0n) + (dealt.get(`${k} ${node}`) ?? 0n));
+      const share = modOrder(own + (dealt.get(`${j} ${cosigner}`) ?? 0n) + (dealt.get(`${k} ${cosigner}`) ?? 0n));
       const point = share === 0n ? '' : bytesToHex(encodePoint(GENERATOR.multiply(share)));
       if (publicShares.has(point)) stolen.push(point);
     }
@@ -162,7 +162,8 @@ async function sharesStolenWith(loot: Loot): Promise<readonly string[]> {
 
 test('the identity secret of one co-signer, stolen later, gives no share of any epoch', async () => {
   expect(publicShares.size).toBe(6);
-  for (const node of NODES) expect([node, await sharesStolenWith(lootOf(node))]).toEqual([node, []]);
+  for (const cosigner of COSIGNERS)
+    expect([cosigner, await sharesStolenWith(lootOf(cosigner))]).toEqual([cosigner, []]);
 }, 120_000);
 
 test('the identity secrets of all co-signers, stolen later, open no recorded envelope', async () => {
@@ -170,15 +171,15 @@ test('the identity secrets of all co-signers, stolen later, open no recorded env
   // Three pairings, a key, its proofs, three pairings, new shares, their proofs, a signature.
   expect(envelopes.length).toBeGreaterThan(80);
   let opened = 0;
-  for (const bytes of envelopes) if ((await read(bytes, lootOf(...NODES))) !== null) opened += 1;
+  for (const bytes of envelopes) if ((await read(bytes, lootOf(...COSIGNERS))) !== null) opened += 1;
   expect(opened).toBe(0);
-  expect(await sharesStolenWith(lootOf(...NODES))).toEqual([]);
+  expect(await sharesStolenWith(lootOf(...COSIGNERS))).toEqual([]);
   // Nor by any static key with any ephemeral one: those of one dealing are enough to show it.
   const dealt = present(
     envelopes.find((bytes) => bytes[ROUND] === DEALING_ROUND && bytes.length === IV + 12 + 32 + 16 + 64),
   );
   expect(ephemeral.length).toBeGreaterThan(20);
-  expect(await read(dealt, lootOf(...NODES), ephemeral)).toBeNull();
+  expect(await read(dealt, lootOf(...COSIGNERS), ephemeral)).toBeNull();
 }, 120_000);
 
 test('the thief reads what was sealed under the static keys alone', async () => {

@@ -89,15 +89,15 @@ test('balance, tokens and nonce are asked for at one block', async () => {
 });
 
 test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {
-  const utxos = (units: string) => ({ tokenAddress: null, amount: units });
+  const inNative = (units: string) => ({ tokenAddress: null, amount: units });
   const transfer = present(callOf(paid())).data;
   expect(spendingOf(interaction(dollar, transfer, '7'), 3n)).toEqual([
-    utxos('10'),
+    inNative('10'),
     { tokenAddress: dollar, amount: '25000000' },
   ]);
   const approve = present(callOf(allowance())).data;
   for (const data of ['0x', '0x18160ddd', approve, transfer.slice(0, -2)]) {
-    expect(spendingOf(interaction(dollar, data, '7'), 3n)).toEqual([utxos('10')]);
+    expect(spendingOf(interaction(dollar, data, '7'), 3n)).toEqual([inNative('10')]);
   }
-  expect(spendingOf({ ...native, amount: amount('7') }, 3n)).toEqual([utxos('10')]);
+  expect(spendingOf({ ...native, amount: amount('7') }, 3n)).toEqual([inNative('10')]);
 });

@@ -7,12 +7,12 @@ import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 
 /** A key of these co-signers in one go: all the steps that a coordinator takes one by one. */
 export async function generateKey(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   request: KeyRequest,
 ): Promise<Result<Omit<KeyCandidate, 'provenBy'>, { readonly reason: string }>> {
   let candidate: KeyCandidate | null = null;
   for (;;) {
-    const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(nodes, request, candidate);
+    const step: Awaited<ReturnType<typeof nextKeyStep>> = await nextKeyStep(cosigners, request, candidate);
     if (!step.ok) return step;
     if (step.value.type === 'key') return accepted(step.value.key);
     if (step.value.type === 'candidate') candidate = step.value.candidate;

@@ -4,8 +4,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { generateKey } from './generate-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policy } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
@@ -14,52 +14,52 @@ import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refr
  * vault changes.
  */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
 async function expectSignedByAll(key: VaultKey): Promise<void> {
-  for (const pair of [nodes.some(1, 2), nodes.some(1, 3), nodes.some(2, 3)]) {
+  for (const pair of [cosigners.some(1, 2), cosigners.some(1, 3), cosigners.some(2, 3)]) {
     expect(await thresholdSign(pair, approvedTransfer({ key }))).toMatchObject({ ok: true });
   }
 }
 
 async function identityOf(index: number): Promise<unknown> {
-  return (await fetch(`${nodes.originOf(index)}/identity`)).json();
+  return (await fetch(`${cosigners.originOf(index)}/identity`)).json();
 }
 
 test('after an identity was rotated the key signs as before, and gets new shares', async () => {
-  const key = await newKey(nodes.all);
+  const key = await newKey(cosigners.all);
   const [before, otherBefore] = [await identityOf(2), await identityOf(1)];
-  await nodes.rotateIdentity(2);
+  await cosigners.rotateIdentity(2);
   expect(await identityOf(2)).not.toEqual(before);
   expect(await identityOf(1)).toEqual(otherBefore);
   await expectSignedByAll(key);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
   await expectSignedByAll(refreshed);
 }, 120_000);
 
 test('all identities are rotated one after the other', async () => {
-  const key = await newKey(nodes.all);
-  for (const index of [1, 2, 3]) await nodes.rotateIdentity(index);
+  const key = await newKey(cosigners.all);
+  for (const index of [1, 2, 3]) await cosigners.rotateIdentity(index);
   await expectSignedByAll(key);
-  await expectSignedByAll(await newKey(nodes.all));
+  await expectSignedByAll(await newKey(cosigners.all));
 }, 120_000);
 
 /** All steps of a refresh with these, in which the third is away when it is to use its share. */
 async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerClient[]): Promise<void> {
-  const cut: readonly CosignerClient[] = all.map((node) => ({
-    index: node.index,
+  const cut: readonly CosignerClient[] = all.map((cosigner) => ({
+    index: cosigner.index,
     call: async (path, body) => {
-      if (node.index === 3 && path.endsWith('/activate')) throw new Error('away');
-      return node.call(path, body);
+      if (cosigner.index === 3 && path.endsWith('/activate')) throw new Error('away');
+      return cosigner.call(path, body);
     },
   }));
   const finished = async () => {
@@ -69,19 +69,19 @@ async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerCli
 }
 
 test('a refresh that was cut off before two identities were rotated is brought to its end', async () => {
-  const key = await frostKey(nodes.all);
+  const key = await frostKey(cosigners.all);
   const run = new RefreshRun(key);
-  await refreshWithoutTheThird(run, nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [1, 2]]);
-  await nodes.rotateIdentity(1);
-  await nodes.rotateIdentity(2);
-  await run.finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
-  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  await refreshWithoutTheThird(run, cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [1, 2]]);
+  await cosigners.rotateIdentity(1);
+  await cosigners.rotateIdentity(2);
+  await run.finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
+  expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
 test('so is one in which a co-signer is away whose word only the others have', async () => {
-  const four = await startNodes(4);
+  const four = await startCosigners(4);
   try {
     const made = await generateKey(four.all, {
       scheme: 'frost-ed25519',
@@ -104,39 +104,39 @@ test('so is one in which a co-signer is away whose word only the others have', a
 }, 120_000);
 
 test('a co-signer with an identity that the others have not pinned takes part in nothing', async () => {
-  const puppet = await Puppet.ofNode2(nodes.folder);
-  const crew = [...nodes.some(1), puppet, ...nodes.some(3)];
+  const puppet = await Puppet.ofNode2(cosigners.folder);
+  const crew = [...cosigners.some(1), puppet, ...cosigners.some(3)];
   const key = await newKey(crew);
   const request = () => approvedTransfer({ key });
-  expect(await thresholdSign([...nodes.some(1), puppet], request())).toMatchObject({ ok: true });
+  expect(await thresholdSign([...cosigners.some(1), puppet], request())).toMatchObject({ ok: true });
   // From here on the puppet has the identity of before: stolen, and worth nothing any more.
-  await nodes.rotateIdentity(2);
-  const outcome = await thresholdSign([...nodes.some(1), puppet], request());
+  await cosigners.rotateIdentity(2);
+  const outcome = await thresholdSign([...cosigners.some(1), puppet], request());
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 envelope-refused');
-  expect(await thresholdSign(nodes.some(1, 3), request())).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(1, 3), request())).toMatchObject({ ok: true });
 }, 120_000);
 
 /** Just behind context and commitment: the first word of the OT extension. */
 const OT_EXTENSION = 64 + 100;
 
 test('a banned co-signer with another identity has a clean slate, and nothing is left of the set-up that it cheated with', async () => {
-  const puppet = await Puppet.ofNode2(nodes.folder);
-  const key = await newKey([...nodes.some(1), puppet, ...nodes.some(3)]);
+  const puppet = await Puppet.ofNode2(cosigners.folder);
+  const key = await newKey([...cosigners.some(1), puppet, ...cosigners.some(3)]);
   puppet.lie = (message, { purpose, round }) => {
     if (purpose === 'sign' && round === 1) message[OT_EXTENSION] = (message[OT_EXTENSION] ?? 0) ^ 1;
     return message;
   };
-  const caught = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  const caught = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
   const stateAt = async (index: number) => {
-    const states = await present(nodes.some(index)[0]).call('pairs/status', {});
+    const states = await present(cosigners.some(index)[0]).call('pairs/status', {});
     return states.ok ? (states.value as Record<string, unknown>)['2'] : null;
   };
   expect(await stateAt(1)).toEqual({ banned: true, setupId: null });
   expect(await stateAt(3)).toMatchObject({ banned: false, setupId: expect.any(String) as string });
-  await nodes.rotateIdentity(2);
+  await cosigners.rotateIdentity(2);
   expect(await stateAt(1)).toEqual({ banned: false, setupId: null });
-  const outcome = await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }));
+  const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
   expect(outcome.ok ? '' : outcome.reason).toMatch(/not-paired|unknown-key/u);
-  await expectSignedByAll(await newKey(nodes.all));
+  await expectSignedByAll(await newKey(cosigners.all));
 }, 120_000);

@@ -9,17 +9,17 @@ import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 import { Cut, cutAt } from '../session/interrupted-client.ts';
-import type { Nodes } from '../cosigners.ts';
-import { present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { present, startCosigners } from '../cosigners.ts';
 
 /** A key comes to be in steps, each of them a message of its own: three co-signers in workerd that have never seen each other. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
 
@@ -28,9 +28,9 @@ const MAX_CALLS = 24;
 
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   let calls = 0;
-  nodes.watch(() => void (calls += 1));
-  const step = await nextKeyStep(nodes.all, request(scheme), candidate);
-  nodes.watch(() => {});
+  cosigners.watch(() => void (calls += 1));
+  const step = await nextKeyStep(cosigners.all, request(scheme), candidate);
+  cosigners.watch(() => {});
   if (!step.ok) throw new Error(step.refusal.reason);
   expect(calls).toBeLessThanOrEqual(MAX_CALLS);
   return step.value;
@@ -65,23 +65,24 @@ test('with a node away the candidate stays, and goes on where it was', async () 
   if (first.type !== 'candidate') throw new Error(first.type);
   expect(first.candidate.provenBy).toEqual(['1+2']);
   const unreachable: CosignerClient = {
-    index: present(nodes.all[2]).index,
-    call: async () => refused({ node: present(nodes.all[2]).index, code: 'unreachable', detail: null, culprit: null }),
+    index: present(cosigners.all[2]).index,
+    call: async () =>
+      refused({ cosigner: present(cosigners.all[2]).index, code: 'unreachable', detail: null, culprit: null }),
   };
-  const without = await nextKeyStep([...nodes.some(1, 2), unreachable], request('frost-ed25519'), first.candidate);
+  const without = await nextKeyStep([...cosigners.some(1, 2), unreachable], request('frost-ed25519'), first.candidate);
   expect(without).toMatchObject({ ok: false, refusal: { isUseless: false } });
-  await nodes.restart();
+  await cosigners.restart();
   const second = await countedStep('frost-ed25519', first.candidate);
   expect(second).toMatchObject({ type: 'candidate', candidate: { keyId: candidate.keyId, provenBy: ['1+2', '1+3'] } });
 }, 60_000);
 
 test('a candidate that somebody can not sign with is useless', async () => {
   const candidate = await fresh('frost-ed25519');
-  const lost = await nextKeyStep(nodes.all, request('frost-ed25519'), { ...candidate, ...NOBODYS });
+  const lost = await nextKeyStep(cosigners.all, request('frost-ed25519'), { ...candidate, ...NOBODYS });
   expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
   const other = await fresh('frost-ed25519');
   const wrong = { ...candidate, publicKey: other.publicKey };
-  const unverified = await nextKeyStep(nodes.all, request('frost-ed25519'), wrong);
+  const unverified = await nextKeyStep(cosigners.all, request('frost-ed25519'), wrong);
   expect(unverified).toMatchObject({ ok: false, refusal: { isUseless: true } });
 });
 
@@ -90,27 +91,29 @@ const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
 
 test('wherever the making of a key is cut off, with every node’s memory gone, the next try ends with one', async () => {
   let calls = 0;
-  nodes.watch(() => void (calls += 1));
-  const whole = await generateKey(nodes.all, request('frost-ed25519'));
-  nodes.watch(() => {});
+  cosigners.watch(() => void (calls += 1));
+  const whole = await generateKey(cosigners.all, request('frost-ed25519'));
+  cosigners.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
   for (let path = 1; path <= calls; path += 2) {
     const isAnswerLost = path % 4 === 1;
-    await expect(generateKey(cutAt(nodes.all, path, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(Cut);
-    await nodes.restart();
-    const made = await generateKey(nodes.all, request('frost-ed25519'));
+    await expect(generateKey(cutAt(cosigners.all, path, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(
+      Cut,
+    );
+    await cosigners.restart();
+    const made = await generateKey(cosigners.all, request('frost-ed25519'));
     expect([path, made.ok]).toEqual([path, true]);
   }
 }, 120_000);
 
 test('wherever two nodes are cut off while they pair, they pair in the end, and sign', async () => {
   for (let path = 4; path <= 13; path += 3) {
-    await nodes.replace(2);
-    const cut = generateKey(cutAt(nodes.all, path, { isAnswerLost: path % 2 === 0 }), request('ecdsa-secp256k1'));
+    await cosigners.replace(2);
+    const cut = generateKey(cutAt(cosigners.all, path, { isAnswerLost: path % 2 === 0 }), request('ecdsa-secp256k1'));
     await expect(cut, String(path)).rejects.toThrow(Cut);
-    await nodes.restart();
+    await cosigners.restart();
     // Every pair of nodes proves that it can sign: that is part of it.
-    const made = await generateKey(nodes.all, request('ecdsa-secp256k1'));
+    const made = await generateKey(cosigners.all, request('ecdsa-secp256k1'));
     expect([path, made.ok]).toEqual([path, true]);
   }
 }, 240_000);

@@ -3,23 +3,23 @@ import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
 import { policy } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains nothing, and breaks nothing. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => {
   vi.restoreAllMocks();
-  nodes.watch(() => {});
+  cosigners.watch(() => {});
 });
 
 /** What an honest coordinator asks of every node. */
@@ -35,15 +35,15 @@ const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   attestations: {},
 });
 
-function deal(key: VaultKey, change: (node: number) => Record<string, unknown> = () => ({}), crew = nodes.all) {
+function deal(key: VaultKey, change: (cosigner: number) => Record<string, unknown> = () => ({}), crew = cosigners.all) {
   const path = () => `reshare/${key.keyId}`;
-  return relay({ nodes: crew, path, request: ({ index }) => ({ ...requestedKey(key), ...change(index) }) });
+  return relay({ cosigners: crew, path, request: ({ index }) => ({ ...requestedKey(key), ...change(index) }) });
 }
 
 async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, string>> {
   const receipts: Record<string, string> = {};
-  for (const node of nodes.all) {
-    const held = await sharesHeldBy(node, key.keyId);
+  for (const cosigner of cosigners.all) {
+    const held = await sharesHeldBy(cosigner, key.keyId);
     const share = held.ok ? held.value.find((one) => one.epoch === epoch) : undefined;
     Object.assign(receipts, share?.receipts);
   }
@@ -54,7 +54,7 @@ describe('a coordinator that asks for something else', () => {
   let key: VaultKey;
   let other: VaultKey;
   beforeAll(async () => {
-    [key, other] = [await frostKey(nodes.all), await frostKey(nodes.all)];
+    [key, other] = [await frostKey(cosigners.all), await frostKey(cosigners.all)];
   });
 
   test.each<[string, () => Record<string, unknown>, string]>([
@@ -112,22 +112,22 @@ describe('a coordinator that asks for something else', () => {
   ])('for %s gets nothing dealt', async (_name, change, code) => {
     const dealt = await deal(key, change);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe(code);
-    expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
   });
 
-  test.each<[string, (node: number) => Record<string, unknown>]>([
-    ['who deals', (node) => ({ dealers: node === 3 ? [1, 3] : [1, 2] })],
-    ['which epoch comes', (node) => ({ epoch: node === 3 ? 3 : 2 })],
+  test.each<[string, (cosigner: number) => Record<string, unknown>]>([
+    ['who deals', (cosigner) => ({ dealers: cosigner === 3 ? [1, 3] : [1, 2] })],
+    ['which epoch comes', (cosigner) => ({ epoch: cosigner === 3 ? 3 : 2 })],
   ])('and tells two nodes two things about %s, gets nothing dealt', async (_name, change) => {
     const dealt = await deal(key, change);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('envelope-refused');
-    expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
   });
 
   test('and leaves a node out, gets nothing dealt', async () => {
-    const dealt = await deal(key, () => ({}), nodes.some(1, 2) as unknown as typeof nodes.all);
+    const dealt = await deal(key, () => ({}), cosigners.some(1, 2) as unknown as typeof cosigners.all);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('unknown-session');
-    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+    expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
 
   test('and changes, drops, or swaps any message of any round, gets nothing dealt', async () => {
@@ -142,22 +142,22 @@ describe('a coordinator that asks for something else', () => {
     let epoch = 1;
     for (const damage of damages) {
       for (const round of [2, 3, 4, 5]) {
-        nodes.watch(({ node, path, body }) => {
+        cosigners.watch(({ cosigner, path, body }) => {
           const request = body as { round?: number; envelopes?: Record<string, string> };
-          if (node !== 3 || !path.endsWith('/round') || request.round !== round) return;
+          if (cosigner !== 3 || !path.endsWith('/round') || request.round !== round) return;
           request.envelopes = damage(request.envelopes ?? {});
         });
         epoch += 1;
         const dealt = await deal(key, () => ({ epoch }));
-        nodes.watch(() => {});
+        cosigners.watch(() => {});
         expect([round, dealt.ok ? 'dealt' : dealt.refusal.code]).toEqual([round, 'envelope-refused']);
       }
     }
     // In the last round two nodes had all they needed: they keep what they have, and it is worth nothing until the third has its own.
-    expect(await epochsOf(nodes.all, key)).toEqual([[1, 5, 9, 13], [1, 5, 9, 13], [1]]);
-    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
-    await new RefreshRun(key).finish(nodes.all);
-    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[1, 5, 9, 13], [1, 5, 9, 13], [1]]);
+    expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
+    await new RefreshRun(key).finish(cosigners.all);
+    expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
 });
 
@@ -170,14 +170,14 @@ function spoiled(envelope: string): string {
 describe('the change to new shares', () => {
   let key: VaultKey;
   beforeAll(async () => {
-    key = await frostKey(nodes.all);
+    key = await frostKey(cosigners.all);
     expect((await deal(key)).ok).toBe(true);
   });
 
   test('comes by the word of every node, and of nobody else', async () => {
     const receipts = await receiptsOf(key, 2);
     const old = await receiptsOf(key, 1);
-    const elsewhere = await frostKey(nodes.all);
+    const elsewhere = await frostKey(cosigners.all);
     expect((await deal(elsewhere)).ok).toBe(true);
     const forged = [
       {},
@@ -189,13 +189,13 @@ describe('the change to new shares', () => {
     ];
     const answers: string[] = [];
     for (const claimed of forged) {
-      const answer = await nodes.all[0].call(`key/${key.keyId}/activate`, { epoch: 2, receipts: claimed });
+      const answer = await cosigners.all[0].call(`key/${key.keyId}/activate`, { epoch: 2, receipts: claimed });
       answers.push(answer.ok ? 'changed' : answer.refusal.code);
     }
     expect(answers).toEqual(forged.map(() => 'not-enough-witnesses'));
-    const unknown = await nodes.all[0].call(`key/${key.keyId}/activate`, { epoch: 3, receipts });
+    const unknown = await cosigners.all[0].call(`key/${key.keyId}/activate`, { epoch: 3, receipts });
     expect(unknown.ok ? 'changed' : unknown.refusal.code).toBe('unknown-key');
-    expect(await epochsOf(nodes.all, key)).toEqual([
+    expect(await epochsOf(cosigners.all, key)).toEqual([
       [1, 2],
       [1, 2],
       [1, 2],
@@ -205,21 +205,21 @@ describe('the change to new shares', () => {
   test('takes every node on to the newest shares, whichever each of them uses by then', async () => {
     expect((await deal(key, () => ({ epoch: 3 }))).ok).toBe(true);
     const [second, third] = [await receiptsOf(key, 2), await receiptsOf(key, 3)];
-    const change = async (node: number, epoch: number, receipts: Record<string, string>) => {
-      const answer = await present(nodes.all[node - 1]).call(`key/${key.keyId}/activate`, { epoch, receipts });
+    const change = async (cosigner: number, epoch: number, receipts: Record<string, string>) => {
+      const answer = await present(cosigners.all[cosigner - 1]).call(`key/${key.keyId}/activate`, { epoch, receipts });
       expect(answer).toMatchObject({ ok: true });
     };
     await change(1, 2, second);
     // The two others have what they had, and sign.
-    expect(await signingGroups(nodes.all, key)).toEqual(['2+3']);
+    expect(await signingGroups(cosigners.all, key)).toEqual(['2+3']);
     await change(2, 3, third);
     // Nobody goes back.
     await change(2, 2, second);
-    expect(await epochsOf(nodes.all, key)).toEqual([[2, 3], [3], [1, 2, 3]]);
-    await new RefreshRun(key).finish(nodes.all);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[2, 3], [3], [1, 2, 3]]);
+    await new RefreshRun(key).finish(cosigners.all);
     // What was cut off comes to its end first, and then everybody gets new ones as always.
-    expect(await epochsOf(nodes.all, key)).toEqual([[4], [4], [4]]);
-    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[4], [4], [4]]);
+    expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
 
   test('is not undone by dealing once more from shares that are past', async () => {
@@ -229,20 +229,20 @@ describe('the change to new shares', () => {
 });
 
 test('two coordinators at once bring it to one end', async () => {
-  const key = await frostKey(nodes.all);
+  const key = await frostKey(cosigners.all);
   const both = [new RefreshRun(key), new RefreshRun(key)];
-  await Promise.allSettled(both.map((run) => run.finish(nodes.all)));
-  await new RefreshRun(key).finish(nodes.all);
-  expect(new Set((await epochsOf(nodes.all, key)).map(String)).size).toBe(1);
-  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  await Promise.allSettled(both.map((run) => run.finish(cosigners.all)));
+  await new RefreshRun(key).finish(cosigners.all);
+  expect(new Set((await epochsOf(cosigners.all, key)).map(String)).size).toBe(1);
+  expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 });
 
 describe('a co-signer in an attacker’s hands', () => {
   let puppet: Puppet;
   let key: VaultKey;
-  const crew = () => [...nodes.some(1), puppet, ...nodes.some(3)] as unknown as typeof nodes.all;
+  const crew = () => [...cosigners.some(1), puppet, ...cosigners.some(3)] as unknown as typeof cosigners.all;
   beforeAll(async () => {
-    puppet = await Puppet.ofNode2(nodes.folder);
+    puppet = await Puppet.ofNode2(cosigners.folder);
     key = await frostKey(crew());
   });
 
@@ -259,14 +259,14 @@ describe('a co-signer in an attacker’s hands', () => {
     const dealt = await deal(key, () => ({}), crew());
     puppet.lie = (message) => message;
     expect(dealt.ok ? null : dealt.refusal.culprit).toBe(2);
-    for (const honest of nodes.some(1, 3)) {
+    for (const honest of cosigners.some(1, 3)) {
       expect(await epochsOf([honest], key)).toEqual([[1]]);
     }
   });
 
   test('can deal along honestly, and has one share like everybody', async () => {
     expect((await deal(key, () => ({}), crew())).ok).toBe(true);
-    expect(await epochsOf(nodes.some(1, 3), key)).toEqual([
+    expect(await epochsOf(cosigners.some(1, 3), key)).toEqual([
       [1, 2],
       [1, 2],
     ]);

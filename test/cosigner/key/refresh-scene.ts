@@ -12,10 +12,10 @@ export const EVERYBODY = ['1+2', '1+3', '2+3'];
 
 /** A key of FROST, which is made without pairing anybody. */
 export async function frostKey(
-  nodes: readonly CosignerClient[],
+  cosigners: readonly CosignerClient[],
   scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
 ): Promise<VaultKey> {
-  const made = await generateKey(nodes, { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  const made = await generateKey(cosigners, { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
   if (!made.ok) throw new Error(made.refusal.reason);
   return { ...made.value, addresses: {} };
 }
@@ -33,10 +33,10 @@ export class RefreshRun {
   }
 
   /** One step: the key with its new public shares when it was the last one, null when there are more, or why it came to nothing. */
-  async step(nodes: readonly CosignerClient[]): Promise<VaultKey | string | null> {
+  async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
     const policies = [{ policy, mandate: null }];
     const request = { key: this.#key, threshold: this.#threshold, policies };
-    const step = await nextRefreshStep(nodes, request, this.refresh);
+    const step = await nextRefreshStep(cosigners, request, this.refresh);
     if (!step.ok) return step.refusal.reason;
     if (step.value.type === 'refreshed') return { ...this.#key, publicShares: step.value.publicShares };
     ({ refresh: this.refresh } = step.value);
@@ -44,9 +44,9 @@ export class RefreshRun {
   }
 
   /** All steps that are left; throws where one comes to nothing. */
-  async finish(nodes: readonly CosignerClient[]): Promise<VaultKey> {
+  async finish(cosigners: readonly CosignerClient[]): Promise<VaultKey> {
     for (;;) {
-      const step = await this.step(nodes);
+      const step = await this.step(cosigners);
       if (typeof step === 'string') throw new Error(step);
       if (step !== null) return step;
     }
@@ -54,10 +54,10 @@ export class RefreshRun {
 }
 
 /** Of each node the epoch that it uses, and those that wait. */
-export async function epochsOf(nodes: readonly CosignerClient[], { keyId }: VaultKey) {
+export async function epochsOf(cosigners: readonly CosignerClient[], { keyId }: VaultKey) {
   const all: (readonly [active: number | null, ...waiting: number[]])[] = [];
-  for (const node of nodes) {
-    const held = await sharesHeldBy(node, keyId);
+  for (const cosigner of cosigners) {
+    const held = await sharesHeldBy(cosigner, keyId);
     if (!held.ok) throw new Error(held.refusal.code);
     const waiting = held.value.filter(({ isActive }) => !isActive).map(({ epoch }) => epoch);
     all.push([held.value.find(({ isActive }) => isActive)?.epoch ?? null, ...waiting]);
@@ -66,9 +66,9 @@ export async function epochsOf(nodes: readonly CosignerClient[], { keyId }: Vaul
 }
 
 /** The groups that sign with the key by what each node uses now, each as the numbers of its nodes. */
-export async function signingGroups(nodes: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
+export async function signingGroups(cosigners: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
   const able: string[] = [];
-  for (const group of signerGroups(nodes, 2)) {
+  for (const group of signerGroups(cosigners, 2)) {
     const [first, second] = await epochsOf(group, key);
     const epoch = first?.[0] ?? null;
     if (epoch === null || epoch !== second?.[0]) continue;

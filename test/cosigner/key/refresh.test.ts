@@ -9,22 +9,23 @@ import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
 import { Cut, cutAt } from '../session/interrupted-client.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
 /** A key gets new shares in steps, each of them a message of its own, among three co-signers in workerd. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 beforeEach(() => void vi.spyOn(console, 'error').mockImplementation(() => {}));
 afterEach(() => vi.restoreAllMocks());
 
-const keyOf = (scheme: KeyScheme) => (scheme === 'ecdsa-secp256k1' ? newKey(nodes.all) : frostKey(nodes.all, scheme));
+const keyOf = (scheme: KeyScheme) =>
+  scheme === 'ecdsa-secp256k1' ? newKey(cosigners.all) : frostKey(cosigners.all, scheme);
 
 /** See key-steps.test.ts. */
 const MAX_CALLS = 24;
@@ -37,24 +38,25 @@ test.each(KEY_SCHEMES)(
     let refreshed: VaultKey | null = null;
     while (refreshed === null) {
       let calls = 0;
-      nodes.watch(() => void (calls += 1));
-      const step = await run.step(nodes.all);
-      nodes.watch(() => {});
+      cosigners.watch(() => void (calls += 1));
+      const step = await run.step(cosigners.all);
+      cosigners.watch(() => {});
       if (typeof step === 'string') throw new Error(step);
       refreshed = step;
       expect(calls).toBeLessThanOrEqual(MAX_CALLS);
     }
-    expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
-    expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
-    for (const node of ['1', '2', '3']) expect(refreshed.publicShares[node]).not.toBe(key.publicShares[node]);
+    expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
+    expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
+    for (const cosigner of ['1', '2', '3'])
+      expect(refreshed.publicShares[cosigner]).not.toBe(key.publicShares[cosigner]);
   },
   120_000,
 );
 
 test('the vault signs transfers as before, by the key that it had, and blames by the new shares', async () => {
-  const key = await newKey(nodes.all);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
-  for (const pair of [nodes.some(1, 2), nodes.some(1, 3), nodes.some(2, 3)]) {
+  const key = await newKey(cosigners.all);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
+  for (const pair of [cosigners.some(1, 2), cosigners.some(1, 3), cosigners.some(2, 3)]) {
     expect(await thresholdSign(pair, approvedTransfer({ key: refreshed }))).toMatchObject({ ok: true });
   }
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
@@ -62,70 +64,73 @@ test('the vault signs transfers as before, by the key that it had, and blames by
 
 test('a storage from before is worth nothing: not with another one from before, and not with a new one', async () => {
   const key = await keyOf('frost-ed25519');
-  const putBack = await nodes.keep(2);
-  await new RefreshRun(key).finish(nodes.all);
+  const putBack = await cosigners.keep(2);
+  await new RefreshRun(key).finish(cosigners.all);
   await putBack();
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [1], [2]]);
-  expect(await signingGroups(nodes.all, key)).toEqual(['1+3']);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [1], [2]]);
+  expect(await signingGroups(cosigners.all, key)).toEqual(['1+3']);
   // The node gets a share again, by the next refresh; the others deal, whatever it has.
-  await new RefreshRun(key).finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[3], [3], [3]]);
-  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  await new RefreshRun(key).finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
+  expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
 test('nodes that were all set back to before do not use what an operator has said is too old', async () => {
-  const key = await newKey(nodes.all);
-  const before = await nodes.keep(1);
-  const alsoBefore = await nodes.keep(2);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
+  const key = await newKey(cosigners.all);
+  const before = await cosigners.keep(1);
+  const alsoBefore = await cosigners.keep(2);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
   // Old share files by themselves sign as they did: that is what the floor is for.
   await before();
   await alsoBefore();
-  expect(await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }))).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).toMatchObject({ ok: true });
   const sharesSince = new Date(Date.now()).toISOString();
-  await nodes.restart({ sharesSince });
-  expect(await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }))).toMatchObject({
+  await cosigners.restart({ sharesSince });
+  expect(await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).toMatchObject({
     ok: false,
     reason: expect.stringContaining('share-too-old') as string,
   });
-  await nodes.restart();
+  await cosigners.restart();
   expect(refreshed.keyId).toBe(key.keyId);
 }, 120_000);
 
 test('a new machine gets a share of the keys that there are, and signs nothing that was proposed before its time', async () => {
-  const key = await newKey(nodes.all);
+  const key = await newKey(cosigners.all);
   const early = approvedTransfer({ key, nonce: 5n });
-  expect(await thresholdSign(nodes.some(1, 2), early)).toMatchObject({ ok: true });
-  await nodes.replace(2);
-  expect(await epochsOf(nodes.all, key)).toEqual([[1], [null], [1]]);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
+  expect(await thresholdSign(cosigners.some(1, 2), early)).toMatchObject({ ok: true });
+  await cosigners.replace(2);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[1], [null], [1]]);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
   // What was created within the tolerance of the clocks may have been signed before the records were lost.
   const soon = approvedTransfer({ key: refreshed, nonce: 8n, createdAtMs: Date.now() });
-  expect(await thresholdSign(nodes.some(2, 3), soon)).toMatchObject({ ok: false, reason: 'node 2 before-its-time' });
+  expect(await thresholdSign(cosigners.some(2, 3), soon)).toMatchObject({
+    ok: false,
+    reason: 'node 2 before-its-time',
+  });
   const late = approvedTransfer({ key: refreshed, nonce: 6n, createdAtMs: Date.now() + CREATION_TOLERANCE_MS });
-  for (const pair of [nodes.some(1, 2), nodes.some(2, 3), nodes.some(1, 3)]) {
+  for (const pair of [cosigners.some(1, 2), cosigners.some(2, 3), cosigners.some(1, 3)]) {
     expect(await thresholdSign(pair, late)).toMatchObject({ ok: true });
   }
   // It can not know what was signed while it was not there; those who were say so.
   const unseen = approvedTransfer({ key: refreshed, nonce: 7n, createdAtMs: Date.now() - 60_000 });
-  expect(await thresholdSign(nodes.some(2, 3), unseen)).toMatchObject({
+  expect(await thresholdSign(cosigners.some(2, 3), unseen)).toMatchObject({
     ok: false,
     reason: 'node 2 before-its-time',
   });
-  expect(await thresholdSign(nodes.all, unseen)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all, unseen)).toMatchObject({ ok: true });
 }, 120_000);
 
 test('a new machine holds what is asked of it against the policy of the vault', async () => {
-  const key = await newKey(nodes.all);
-  await nodes.replace(3);
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
+  const key = await newKey(cosigners.all);
+  await cosigners.replace(3);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
   const alone = approvedTransfer({ key: refreshed, approvedBy: [], createdAtMs: Date.now() + 1000 });
-  expect(await thresholdSign(nodes.some(2, 3), alone)).toMatchObject({
+  expect(await thresholdSign(cosigners.some(2, 3), alone)).toMatchObject({
     ok: false,
     reason: expect.stringContaining('not-enough-approvals') as string,
   });
-  const answer = await present(nodes.all[2]).call(`key/${key.keyId}/policy`, {
+  const answer = await present(cosigners.all[2]).call(`key/${key.keyId}/policy`, {
     policy: { ...policy, threshold: 1 },
     mandate: null,
     attestations: {},
@@ -134,18 +139,18 @@ test('a new machine holds what is asked of it against the policy of the vault', 
 }, 120_000);
 
 test('with the shares of ECDSA the set-ups of the pairs change, and no node deals to one whose set-up is older than its share', async () => {
-  const key = await newKey(nodes.all);
+  const key = await newKey(cosigners.all);
   const setups = async () => {
-    const found = await pairSetups(nodes.all);
+    const found = await pairSetups(cosigners.all);
     return found.ok ? found.value : [];
   };
   const before = await setups();
-  const refreshed = await new RefreshRun(key).finish(nodes.all);
+  const refreshed = await new RefreshRun(key).finish(cosigners.all);
   const after = await setups();
   expect([before.length, after.length]).toEqual([3, 3]);
   for (const one of after) expect(before).not.toContain(one);
   const dealt = await relay({
-    nodes: nodes.all,
+    cosigners: cosigners.all,
     path: () => `reshare/${key.keyId}`,
     request: () => ({
       scheme: key.scheme,
@@ -164,10 +169,10 @@ test('with the shares of ECDSA the set-ups of the pairs change, and no node deal
 
 test('new shares that a group can not sign with never come into use: others are dealt', async () => {
   const key = await keyOf('frost-ed25519');
-  const lame = nodes.all.map((node) => ({
-    index: node.index,
+  const lame = cosigners.all.map((cosigner) => ({
+    index: cosigner.index,
     call: async (path: string, body: unknown) => {
-      const answer = await node.call(path, body);
+      const answer = await cosigner.call(path, body);
       if (!path.startsWith('proof/') || !answer.ok) return answer;
       const { result } = answer.value as { result?: { partial: string } };
       return result === undefined
@@ -177,46 +182,46 @@ test('new shares that a group can not sign with never come into use: others are 
   }));
   const run = new RefreshRun(key);
   await expect(run.finish(lame)).rejects.toThrow('proof');
-  expect(await epochsOf(nodes.all, key)).toEqual([
+  expect(await epochsOf(cosigners.all, key)).toEqual([
     [1, 2],
     [1, 2],
     [1, 2],
   ]);
-  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
-  await run.finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[3], [3], [3]]);
+  expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
+  await run.finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
 }, 60_000);
 
 test('while a node is away nothing changes, and it goes on when the node is back', async () => {
   const key = await keyOf('frost-ed25519');
-  const absent = present(nodes.all[2]);
-  const unreachable = async () => refused({ node: absent.index, code: 'unreachable', detail: null, culprit: null });
+  const absent = present(cosigners.all[2]);
+  const unreachable = async () => refused({ cosigner: absent.index, code: 'unreachable', detail: null, culprit: null });
   const run = new RefreshRun(key);
-  expect(await run.step(nodes.all)).toBeNull();
-  const two = [...nodes.some(1, 2), { index: absent.index, call: unreachable }];
+  expect(await run.step(cosigners.all)).toBeNull();
+  const two = [...cosigners.some(1, 2), { index: absent.index, call: unreachable }];
   expect(await run.step(two)).toContain('unreachable');
-  expect(await epochsOf(nodes.all, key)).toEqual([[1], [1], [1]]);
-  await run.finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [2], [2]]);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
+  await run.finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
 }, 60_000);
 
 test.each([1, 2, 3])(
   'node %i is lost for good while the nodes change over, and so is the coordinator’s run: those that are left sign',
   async (lost) => {
     const key = await keyOf('frost-ed25519');
-    const survivors = nodes.all.filter(({ index }) => index !== lost);
-    const { index: gone } = present(nodes.all[lost - 1]);
-    const silence = async () => refused({ node: gone, code: 'unreachable', detail: null, culprit: null });
-    const crew = nodes.all.map((node) => (node.index === gone ? { index: gone, call: silence } : node));
+    const survivors = cosigners.all.filter(({ index }) => index !== lost);
+    const { index: gone } = present(cosigners.all[lost - 1]);
+    const silence = async () => refused({ cosigner: gone, code: 'unreachable', detail: null, culprit: null });
+    const crew = cosigners.all.map((cosigner) => (cosigner.index === gone ? { index: gone, call: silence } : cosigner));
     const changed = new Set<string>();
     for (const last of [1, 2, 3]) {
       const run = new RefreshRun(key);
       // The power goes as the answer of the last one to change is on its way.
-      const dying = nodes.all.map((node) => ({
-        index: node.index,
+      const dying = cosigners.all.map((cosigner) => ({
+        index: cosigner.index,
         call: async (path: string, body: unknown) => {
-          const answer = await node.call(path, body);
-          if (path.endsWith('/activate') && node.index === last) throw new Cut('the power is gone');
+          const answer = await cosigner.call(path, body);
+          if (path.endsWith('/activate') && cosigner.index === last) throw new Cut('the power is gone');
           return answer;
         },
       }));
@@ -233,7 +238,7 @@ test.each([1, 2, 3])(
       const [one, other] = await epochsOf(survivors, key);
       expect(one?.[0]).toBe(other?.[0]);
       expect(await signingGroups(survivors, key)).toEqual([survivors.map(({ index }) => index).join('+')]);
-      await new RefreshRun(key).finish(nodes.all);
+      await new RefreshRun(key).finish(cosigners.all);
     }
     // Among these were survivors in two epochs, where the one that is lost is not the first to change or the last.
     if (lost === 2) expect(changed).toContain('same,other');
@@ -244,21 +249,21 @@ test.each([1, 2, 3])(
 test('a node that makes up what others have said keeps nobody from being brought along', async () => {
   const key = await keyOf('frost-ed25519');
   const run = new RefreshRun(key);
-  const dying = nodes.all.map((node) => ({
-    index: node.index,
+  const dying = cosigners.all.map((cosigner) => ({
+    index: cosigner.index,
     call: async (path: string, body: unknown) => {
-      if (path.endsWith('/activate') && node.index === 2) throw new Cut();
-      return node.call(path, body);
+      if (path.endsWith('/activate') && cosigner.index === 2) throw new Cut();
+      return cosigner.call(path, body);
     },
   }));
   await expect(run.finish(dying)).rejects.toThrow(Cut);
-  expect(await epochsOf(nodes.all, key)).toEqual([[2], [1, 2], [1, 2]]);
+  expect(await epochsOf(cosigners.all, key)).toEqual([[2], [1, 2], [1, 2]]);
   // The third says that it uses shares of an epoch that there is not, and of the second that it has the word of all, which is made up.
-  const liar = nodes.all.map((node) => ({
-    index: node.index,
+  const liar = cosigners.all.map((cosigner) => ({
+    index: cosigner.index,
     call: async (path: string, body: unknown) => {
-      const answer = await node.call(path, body);
-      if (node.index !== 3 || !path.endsWith('/shares') || !answer.ok) return answer;
+      const answer = await cosigner.call(path, body);
+      if (cosigner.index !== 3 || !path.endsWith('/shares') || !answer.ok) return answer;
       const held = answer.value as readonly { readonly epoch: number }[];
       const receipts = { '1': '00'.repeat(64), '2': '00'.repeat(64), '3': '00'.repeat(64) };
       const lies = held.map((share) => ({ ...share, isActive: true, receipts }));
@@ -266,18 +271,18 @@ test('a node that makes up what others have said keeps nobody from being brought
     },
   }));
   await new RefreshRun(key).step([present(liar[2]), present(liar[0]), present(liar[1])]);
-  expect((await epochsOf(nodes.all, key)).slice(0, 2)).toEqual([[2], [2]]);
-  expect(await signingGroups(nodes.some(1, 2), key)).toEqual(['1+2']);
-  await new RefreshRun(key).finish(nodes.all);
-  expect(await signingGroups(nodes.all, key)).toEqual(EVERYBODY);
+  expect((await epochsOf(cosigners.all, key)).slice(0, 2)).toEqual([[2], [2]]);
+  expect(await signingGroups(cosigners.some(1, 2), key)).toEqual(['1+2']);
+  await new RefreshRun(key).finish(cosigners.all);
+  expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 60_000);
 
 /** How many calls a whole refresh takes. */
 async function callsOf(key: VaultKey): Promise<number> {
   let calls = 0;
-  nodes.watch(() => void (calls += 1));
-  await new RefreshRun(key).finish(nodes.all);
-  nodes.watch(() => {});
+  cosigners.watch(() => void (calls += 1));
+  await new RefreshRun(key).finish(cosigners.all);
+  cosigners.watch(() => {});
   return calls;
 }
 
@@ -289,14 +294,14 @@ test('wherever it is cut off, with every node’s memory gone, the key signs; an
     for (let path = 2; path <= calls; path += 3) {
       const run = new RefreshRun(key);
       const at = path + (isAnswerLost ? 1 : 0);
-      await expect(run.finish(cutAt(nodes.all, at, { isAnswerLost })), String(at)).rejects.toThrow(Cut);
-      if (path % 2 === 0) await nodes.restart();
-      const able = await signingGroups(nodes.all, key);
+      await expect(run.finish(cutAt(cosigners.all, at, { isAnswerLost })), String(at)).rejects.toThrow(Cut);
+      if (path % 2 === 0) await cosigners.restart();
+      const able = await signingGroups(cosigners.all, key);
       expect([at, isAnswerLost, able.length]).not.toEqual([at, isAnswerLost, 0]);
-      await run.finish(nodes.all);
-      const epochs = await epochsOf(nodes.all, key);
+      await run.finish(cosigners.all);
+      const epochs = await epochsOf(cosigners.all, key);
       expect([at, new Set(epochs.flat()).size]).toEqual([at, 1]);
-      expect([at, await signingGroups(nodes.all, key)]).toEqual([at, EVERYBODY]);
+      expect([at, await signingGroups(cosigners.all, key)]).toEqual([at, EVERYBODY]);
     }
   }
 }, 300_000);

@@ -3,26 +3,26 @@ import type { VaultKey } from '#domain/vault.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
 import { signerGroups } from '#jobs/keys/prove-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import type { ApprovedTransfer, Nodes } from '../cosigners.ts';
-import { approvedTransfer, attemptOf, newKey, present, startNodes } from '../cosigners.ts';
+import type { ApprovedTransfer, Cosigners } from '../cosigners.ts';
+import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../cosigners.ts';
 
 /** What nodes know of each other's signatures, and what a node that was set back to an old state can be made to sign: nothing again. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 afterEach(() => vi.restoreAllMocks());
 
 const report = (of: ApprovedTransfer, threshold = 2) =>
-  propagateSignedRecord(nodes.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
+  propagateSignedRecord(cosigners.all, { keyId: key.keyId, transactionId: of.intent.transactionId, threshold });
 
 const linesOf = async (index: number, { intent }: ApprovedTransfer) => {
-  const answer = await present(nodes.some(index)[0]).call(`key/${key.keyId}/signed`, {
+  const answer = await present(cosigners.some(index)[0]).call(`key/${key.keyId}/signed`, {
     transactionId: intent.transactionId,
   });
   if (!answer.ok) throw new Error(answer.refusal.code);
@@ -34,7 +34,7 @@ async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const attempt = attemptOf(request.intent, { nonce });
   const answers: string[] = [];
-  for (const pair of signerGroups(nodes.all, 2)) {
+  for (const pair of signerGroups(cosigners.all, 2)) {
     const again = await thresholdSign(pair, { ...request, attempt });
     answers.push(again.ok ? 'signs' : again.reason.replace(/^node [0-9] /, ''));
   }
@@ -44,8 +44,8 @@ async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
 test('whatever node is set back to before a signature, no two of them sign that transfer at another nonce', async () => {
   for (const index of [1, 2, 3]) {
     const request = approvedTransfer({ key, nonce: BigInt(1000 + 10 * index) });
-    const putBack = await nodes.keep(index);
-    expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
+    const putBack = await cosigners.keep(index);
+    expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
     await report(request);
     await putBack();
     expect([index, await signsAgain(request, BigInt(1001 + 10 * index))]).toEqual([
@@ -53,30 +53,30 @@ test('whatever node is set back to before a signature, no two of them sign that 
       ['second-digest', 'second-digest', 'second-digest'],
     ]);
     // And what was signed is signed again, byte for byte, by anybody: a lost reply loses nothing.
-    expect(await thresholdSign(nodes.some(1, 3), request)).toMatchObject({ ok: true });
+    expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: true });
   }
 }, 120_000);
 
 test('a replacement is signed by a group that had no part in the first attempt, once it was told of it', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 2000n, maxFeePerGas: 2_000_000_000n });
-  expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 3_000_000_000n }, 2);
   // Node 3 alone knows of nothing, and only one of the two that do is there: nobody proves anything to it.
-  expect(await thresholdSign(nodes.some(2, 3), { ...request, attempt })).toMatchObject({ ok: false });
+  expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: false });
   await report(request);
-  expect(await thresholdSign(nodes.some(2, 3), { ...request, attempt })).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: true });
   // Of the second attempt node 1 is told where it matters, without anybody's asking.
   const third = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 4_000_000_000n }, 3);
-  expect(await thresholdSign(nodes.all, { ...request, attempt: third })).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all, { ...request, attempt: third })).toMatchObject({ ok: true });
 }, 60_000);
 
 test('one node alone convinces nobody, and nobody convinces a node of something else than it has signed', async () => {
   const request = approvedTransfer({ key, nonce: 3000n });
-  expect(await thresholdSign(nodes.some(1, 2), request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const [one, two] = [present((await linesOf(1, request))[0]), present((await linesOf(2, request))[0])];
   expect(one.record).toEqual(two.record);
-  const third = present(nodes.some(3)[0]);
+  const third = present(cosigners.some(3)[0]);
   const say = async (record: Record<string, unknown>, attesters: Record<string, string>) => {
     const answer = await third.call(`key/${key.keyId}/witness`, { record, witnesses: attesters });
     return answer.ok ? 'taken' : answer.refusal.code;

@@ -14,8 +14,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
-import type { Nodes, TransferOptions } from '../cosigners.ts';
-import { approvedTransfer, newKey, startNodes, approvalBy } from '../cosigners.ts';
+import type { Cosigners, TransferOptions } from '../cosigners.ts';
+import { approvedTransfer, newKey, startCosigners, approvalBy } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
@@ -23,14 +23,14 @@ import { refusedByAll } from '../rejected-requests.ts';
  * every credential of the service, and neither alice's laptop nor bob's phone.
  */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { governedBy: byDevice });
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const approvalOf = (actor: Actor, digest: string, device: DeviceSignature | null): Approval => ({
   ...approvalBy(actor, digest),
@@ -54,23 +54,23 @@ function signedByBoth(differences: Partial<TransferOptions> = {}) {
 }
 
 test('what alice’s laptop and bob’s phone have signed is signed', async () => {
-  expect(await thresholdSign(nodes.all, signedByBoth())).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
 test('voices that the coordinator invents are none, whoever it names', async () => {
-  await refusedByAll(nodes, invented(), 'not-enough-approvals');
+  await refusedByAll(cosigners, invented(), 'not-enough-approvals');
   const half = invented();
   const [hers] = approvers(half.transaction.digest);
   if (hers === undefined) throw new Error('alice has said it');
-  await refusedByAll(nodes, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
+  await refusedByAll(cosigners, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
 }, 60_000);
 
 test('voices for one transfer are none for another, to another, at any digest that is claimed', async () => {
   const honest = signedByBoth();
   const swapped = invented({ to: '0x6666666666666666666666666666666666666666' });
-  await refusedByAll(nodes, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
+  await refusedByAll(cosigners, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
   const renamed = honest.approvals.map((one) => ({ ...one, digest: swapped.transaction.digest }));
-  await refusedByAll(nodes, { ...swapped, approvals: renamed }, 'not-enough-approvals');
+  await refusedByAll(cosigners, { ...swapped, approvals: renamed }, 'not-enough-approvals');
 }, 60_000);
 
 test('a policy that counts tokens again, or the attacker’s own devices, is not taken on the word of tokens', async () => {
@@ -95,7 +95,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
           { policy: next, mandate: { ...mandate, policy: next, approvals: said } },
         ],
       };
-      const outcome = await thresholdSign(nodes.all, request);
+      const outcome = await thresholdSign(cosigners.all, request);
       expect([other.approvalMode, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([
         other.approvalMode,
         false,
@@ -104,7 +104,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
     }
   }
   // And after all of it, what the people want is still signed.
-  expect(await thresholdSign(nodes.all, signedByBoth())).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
 test('a device that is described by the name of another, or with a key that is none, is no policy', async () => {
@@ -118,7 +118,7 @@ test('a device that is described by the name of another, or with a key that is n
   ];
   for (const device of renamed) {
     const next = { ...byDevice, version: 2, devices: [device, ...rest] };
-    const answer = await nodes.all[0].call(`key/${key.keyId}/policy`, {
+    const answer = await cosigners.all[0].call(`key/${key.keyId}/policy`, {
       policy: next,
       mandate: null,
       attestations: {},

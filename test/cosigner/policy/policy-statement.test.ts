@@ -10,30 +10,30 @@ import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { policy } from '../../domain/cast.ts';
 import { hashOf } from '../../devices/policy-chain-scene.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import type { Nodes } from '../cosigners.ts';
-import { newKey, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { newKey, present, startCosigners } from '../cosigners.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const NONCE = 'ab'.repeat(32);
 const UNKNOWN_KEY = 'a'.repeat(26);
 
 async function identityOf(index: number): Promise<string> {
-  const response = await fetch(`${nodes.originOf(index)}/identity`);
+  const response = await fetch(`${cosigners.originOf(index)}/identity`);
   const identity = (await response.json()) as { readonly signing: string };
   return identity.signing;
 }
 
 test('each co-signer states the policy that it has in force, signed with the identity that it publishes', async () => {
   const before = Date.now();
-  const entries = await policyStatements(nodes.all, [key.keyId], NONCE);
+  const entries = await policyStatements(cosigners.all, [key.keyId], NONCE);
   expect(entries.map(({ cosigner, keyId, fault }) => [cosigner, keyId, fault])).toEqual(
     [1, 2, 3].map((index) => [index, key.keyId, null]),
   );
@@ -55,24 +55,24 @@ test('each co-signer states the policy that it has in force, signed with the ide
 });
 
 test('a key that a co-signer does not have, and a nonce that is none, get no statement', async () => {
-  const entries = await policyStatements(nodes.all, [UNKNOWN_KEY], NONCE);
+  const entries = await policyStatements(cosigners.all, [UNKNOWN_KEY], NONCE);
   expect(entries).toEqual(
     [1, 2, 3].map((cosigner) => ({ cosigner, keyId: UNKNOWN_KEY, statement: null, fault: 'unknown-key' })),
   );
   const path = `key/${key.keyId}/statement`;
   const bodies = [{}, { nonce: 'ab' }, { nonce: NONCE.toUpperCase() }, { nonce: NONCE, policyVersion: 2 }, null];
   for (const body of bodies) {
-    expect(await nodes.all[0].call(path, body)).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
+    expect(await cosigners.all[0].call(path, body)).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
   }
-  const elsewhere = await nodes.all[0].call(`proof/${key.keyId}/statement`, { nonce: NONCE });
+  const elsewhere = await cosigners.all[0].call(`proof/${key.keyId}/statement`, { nonce: NONCE });
   expect(elsewhere).toMatchObject({ ok: false, refusal: { code: 'malformed' } });
 });
 
 test('a co-signer that is away, or answers something else, leaves an entry without a statement', async () => {
-  const unreachable = { node: party(2), code: 'unreachable', detail: null, culprit: null };
+  const unreachable = { cosigner: party(2), code: 'unreachable', detail: null, culprit: null };
   const problem: CosignerClient = { index: party(2), call: async () => refused(unreachable) };
   const odd: CosignerClient = { index: party(3), call: async () => accepted({ signature: 'yes' }) };
-  const entries = await policyStatements([nodes.all[0], problem, odd], [key.keyId, UNKNOWN_KEY], NONCE);
+  const entries = await policyStatements([cosigners.all[0], problem, odd], [key.keyId, UNKNOWN_KEY], NONCE);
   expect(entries.map(({ cosigner, keyId, fault }) => [cosigner, keyId, fault])).toEqual([
     [1, key.keyId, null],
     [2, key.keyId, 'unreachable'],

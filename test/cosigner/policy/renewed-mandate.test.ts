@@ -8,15 +8,15 @@ import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../../attacks/policy-scene.ts';
 import { NEW_PHONE, PHONE, revoked, shownTo } from '../../attacks/policy-scene.ts';
 import { byDevice } from './device-scene.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedTransfer, newKey, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
 
 /**
  * Three of three co-signers sign together, so there are never three others to attest a policy to one
  * that was away for longer than its mandate. The quorum gives a new mandate for the same policy.
  */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
 const renewed = changeTo(revoked, [LAPTOP, PHONE]);
@@ -24,26 +24,26 @@ const third: Policy = { ...revoked, version: 3, threshold: 1, previousHash: poli
 
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { threshold: 3, governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { threshold: 3, governedBy: byDevice });
 }, 90_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** What becomes of a payment that the new devices approve under the policy in force. */
 async function pays(policies: Parameters<typeof syncPolicies>[1], governedBy: Policy): Promise<boolean> {
   const transfer = approvedTransfer({ key, governedBy });
   const approvals = approvalsOf(transfer.transaction.digest, NEW_LAPTOP, NEW_PHONE);
-  return (await thresholdSign(nodes.all, { ...transfer, signingThreshold: 3, approvals, policies })).ok;
+  return (await thresholdSign(cosigners.all, { ...transfer, signingThreshold: 3, approvals, policies })).ok;
 }
 
 test('a co-signer that was away for longer than the mandate adopts the renewed one, and all three sign', async () => {
-  expect(await shownTo(nodes.some(1, 2), key.keyId, changeTo(revoked, [LAPTOP, PHONE]))).toEqual([
+  expect(await shownTo(cosigners.some(1, 2), key.keyId, changeTo(revoked, [LAPTOP, PHONE]))).toEqual([
     'adopted',
     'adopted',
   ]);
-  expect(await shownTo(nodes.some(3), key.keyId, late, nodes.all)).toEqual(['mandate-expired']);
+  expect(await shownTo(cosigners.some(3), key.keyId, late, cosigners.all)).toEqual(['mandate-expired']);
   expect(await pays([first, late], revoked)).toBe(false);
-  const audience = { nodes: nodes.all, attesters: nodes.all, keyId: key.keyId };
+  const audience = { cosigners: cosigners.all, attesters: cosigners.all, keyId: key.keyId };
   expect(await syncPolicies(audience, [first, renewed])).toMatchObject({ ok: true });
   expect(await pays([first, renewed], revoked)).toBe(true);
 }, 60_000);
@@ -51,16 +51,16 @@ test('a co-signer that was away for longer than the mandate adopts the renewed o
 test('the quorum of the version before renews it, and that of the version itself does not', async () => {
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const inTime = changeTo(third, signs);
-  expect(await shownTo(nodes.some(1, 2), key.keyId, inTime)).toEqual(['adopted', 'adopted']);
+  expect(await shownTo(cosigners.some(1, 2), key.keyId, inTime)).toEqual(['adopted', 'adopted']);
   // Version 3 asks for one approval. Versions 2 and 3 have the same devices, and version 2 asks for two of them.
-  expect(await shownTo(nodes.some(3), key.keyId, changeTo(third, [NEW_LAPTOP]))).toEqual(['policy-mismatch']);
-  expect(await shownTo(nodes.some(3), key.keyId, changeTo(third, [LAPTOP, PHONE]))).toEqual(['policy-mismatch']);
-  expect(await shownTo(nodes.some(3), key.keyId, changeTo(third, signs))).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [NEW_LAPTOP]))).toEqual(['policy-mismatch']);
+  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [LAPTOP, PHONE]))).toEqual(['policy-mismatch']);
+  expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, signs))).toEqual(['adopted']);
 });
 
 test('a vault without a key gets one under a policy whose mandate is renewed, and none before', async () => {
   const request = { scheme: 'frost-ed25519', threshold: 3 } as const;
-  const others = await startNodes();
+  const others = await startCosigners();
   try {
     const before = await generateKey(others.all, { ...request, policies: [first, late] });
     expect(before).toMatchObject({ ok: false, refusal: { reason: expect.stringContaining('mandate-expired') } });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { relay } from '#jobs/signing/relay.ts';
 import type { Release } from './session-scene.ts';
-import { SessionNode } from './session-scene.ts';
+import { SessionCosigner } from './session-scene.ts';
 
 /**
  * A release that changes the protocol speaks the old one as well: co-signers are upgraded one after
@@ -11,20 +11,20 @@ import { SessionNode } from './session-scene.ts';
 const [A, B, C] = ['aa'.repeat(32), 'bb'.repeat(32), 'cc'.repeat(32)] as const;
 const speaking = (...protocols: readonly string[]): Release => ({ protocols, constantOf: (protocol) => protocol });
 
-function runOf(nodes: readonly SessionNode[], protocols: readonly string[]) {
-  return relay({ nodes, path: () => 'key/test', request: () => ({}) }, protocols);
+function runOf(cosigners: readonly SessionCosigner[], protocols: readonly string[]) {
+  return relay({ cosigners, path: () => 'key/test', request: () => ({}) }, protocols);
 }
 
-async function ranUnder(nodes: readonly SessionNode[], protocols: readonly string[]) {
-  const outcome = await runOf(nodes, protocols);
+async function ranUnder(cosigners: readonly SessionCosigner[], protocols: readonly string[]) {
+  const outcome = await runOf(cosigners, protocols);
   if (!outcome.ok) throw new Error(outcome.refusal.code);
   expect(new Set([...outcome.value.values()].map(({ sid }) => sid)).size).toBe(1);
-  expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
-  return nodes.map(({ requests: request }) => request);
+  expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
+  return cosigners.map(({ requests: request }) => request);
 }
 
 test('co-signers of one release run the newest protocol, and are asked once', async () => {
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(B, A)), [B, A])).toEqual([[B], [B]]);
+  expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(B, A)), [B, A])).toEqual([[B], [B]]);
 });
 
 test('an upgraded co-signer and one of before run the older protocol', async () => {
@@ -32,12 +32,12 @@ test('an upgraded co-signer and one of before run the older protocol', async () 
     [B, A],
     [B, A],
   ];
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [B, A])).toEqual(request);
-  expect(await ranUnder(await SessionNode.two(speaking(A), speaking(B, A)), [B, A])).toEqual(request);
+  expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(A)), [B, A])).toEqual(request);
+  expect(await ranUnder(await SessionCosigner.two(speaking(A), speaking(B, A)), [B, A])).toEqual(request);
 });
 
 test('a coordinator of before runs the older protocol with upgraded co-signers', async () => {
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(B, A)), [A])).toEqual([[A], [A]]);
+  expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(B, A)), [A])).toEqual([[A], [A]]);
 });
 
 test('a coordinator takes the newest protocol that all co-signers have, whichever of them refuses first', async () => {
@@ -45,24 +45,27 @@ test('a coordinator takes the newest protocol that all co-signers have, whicheve
     [C, A],
     [C, A],
   ];
-  expect(await ranUnder(await SessionNode.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(request);
+  expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(request);
 });
 
 test('co-signers without a common protocol run no session, each names what it speaks, and nobody is banned', async () => {
-  const nodes = await SessionNode.two(speaking(B), speaking(A));
-  const refusal = { node: 1, code: 'protocol-mismatch', detail: B, culprit: null };
-  for (const protocols of [[B, A], [A], [C]]) expect(await runOf(nodes, protocols)).toEqual({ ok: false, refusal });
-  expect(await runOf(nodes, [B])).toEqual({ ok: false, refusal: { ...refusal, node: 2, detail: A } });
-  expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
+  const cosigners = await SessionCosigner.two(speaking(B), speaking(A));
+  const refusal = { cosigner: 1, code: 'protocol-mismatch', detail: B, culprit: null };
+  for (const protocols of [[B, A], [A], [C]]) expect(await runOf(cosigners, protocols)).toEqual({ ok: false, refusal });
+  expect(await runOf(cosigners, [B])).toEqual({ ok: false, refusal: { ...refusal, cosigner: 2, detail: A } });
+  expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
   // Only the first coordinator speaks both, and tries once more.
-  expect(nodes.map(({ requests: request }) => request)).toEqual([
+  expect(cosigners.map(({ requests: request }) => request)).toEqual([
     [B, A, A, C, B],
     [B, A, A, C, B],
   ]);
 });
 
 test('a refusal with a protocol that the coordinator does not speak is not tried', async () => {
-  const nodes = await SessionNode.two(speaking(C), speaking(C, A));
-  expect(await runOf(nodes, [B, A])).toMatchObject({ ok: false, refusal: { code: 'protocol-mismatch', detail: C } });
-  expect(nodes.map(({ requests: request }) => request)).toEqual([[B], [B]]);
+  const cosigners = await SessionCosigner.two(speaking(C), speaking(C, A));
+  expect(await runOf(cosigners, [B, A])).toMatchObject({
+    ok: false,
+    refusal: { code: 'protocol-mismatch', detail: C },
+  });
+  expect(cosigners.map(({ requests: request }) => request)).toEqual([[B], [B]]);
 });

@@ -46,7 +46,7 @@ interface RoundBody {
  * The sessions of a co-signer in this process, with a protocol of one message: the hash of a
  * constant that both must have.
  */
-export class SessionNode implements CosignerClient {
+export class SessionCosigner implements CosignerClient {
   readonly index: PartyIndex;
   /** The steps at which it has banned its peer. */
   readonly bans: string[] = [];
@@ -68,10 +68,10 @@ export class SessionNode implements CosignerClient {
   }
 
   /** Two co-signers that have pinned each other, each with its own release. */
-  static async two(first: Release, second: Release): Promise<readonly [SessionNode, SessionNode]> {
+  static async two(first: Release, second: Release): Promise<readonly [SessionCosigner, SessionCosigner]> {
     const secrets = [bytesToHex(randomBytes(32)), bytesToHex(randomBytes(32))] as const;
     const peers = { 1: publicIdentity(secrets[0]), 2: publicIdentity(secrets[1]) };
-    const node = async (index: 1 | 2, release: Release) => {
+    const cosigner = async (index: 1 | 2, release: Release) => {
       const secret = secrets[index - 1] ?? '';
       const membership = await loadCosignerSet({
         NODE: null as never,
@@ -80,14 +80,14 @@ export class SessionNode implements CosignerClient {
         IDENTITY_SECRET: secret,
         KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'test', secret: '22'.repeat(32) }]),
       });
-      return new SessionNode(party(index), membership, release);
+      return new SessionCosigner(party(index), membership, release);
     };
-    return [await node(1, first), await node(2, second)];
+    return [await cosigner(1, first), await cosigner(2, second)];
   }
 
   async call(path: string, body: unknown): ReturnType<CosignerClient['call']> {
     const answer = await this.#serve(path.split('/').at(-1) ?? '', body);
-    return answer.ok ? answer : refused({ node: this.index, ...answer.refusal });
+    return answer.ok ? answer : refused({ cosigner: this.index, ...answer.refusal });
   }
 
   async #serve(action: string, body: unknown) {

@@ -17,21 +17,29 @@ import type { SigningOutcome } from '#jobs/signing/threshold-sign.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import type { ApprovedTransfer, Nodes, Passage } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, newKey, present, startNodes, approvalBy } from '../cosigners.ts';
+import type { ApprovedTransfer, Cosigners, Passage } from '../cosigners.ts';
+import {
+  anvilAdapter,
+  approvedTransfer,
+  attemptOf,
+  newKey,
+  present,
+  startCosigners,
+  approvalBy,
+} from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
 
 /** Three real co-signers; what is played here is their coordinator, first an honest one and then one that is not. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 60_000);
-afterAll(() => nodes.stop());
-beforeEach(() => void nodes.watch(() => {}));
+afterAll(() => cosigners.stop());
+beforeEach(() => void cosigners.watch(() => {}));
 
 function signed(outcome: SigningOutcome, request: ApprovedTransfer): string {
   if (!outcome.ok) throw new Error(outcome.reason);
@@ -46,7 +54,7 @@ test.each([
   [2, 3],
 ])('nodes %i and %i sign together, and others find the signature right', async (first, second) => {
   const request = approvedTransfer({ key });
-  const outcome = await thresholdSign(nodes.some(first, second), request);
+  const outcome = await thresholdSign(cosigners.some(first, second), request);
   const raw = signed(outcome, request);
   expect(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })).toBe(
     key.addresses['anvil'],
@@ -64,29 +72,24 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
 test('one node that is away stops nothing', async () => {
   const unreachable = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
   const request = approvedTransfer({ key });
-  const outcome = await thresholdSign([unreachable, ...nodes.some(2, 3)], request);
+  const outcome = await thresholdSign([unreachable, ...cosigners.some(2, 3)], request);
   expect(outcome.ok).toBe(true);
 });
 
 test('a key that all three must use is signed for by three, and not by two', async () => {
-  const strict = await newKey(nodes.all, { threshold: 3 });
+  const strict = await newKey(cosigners.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key: strict }), signingThreshold: 3 };
-  const raw = signed(await thresholdSign(nodes.all, request), request);
+  const raw = signed(await thresholdSign(cosigners.all, request), request);
   expect(await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` })).toBe(
     strict.addresses['anvil'],
   );
-  const two = await thresholdSign(nodes.some(1, 2), { ...request, signingThreshold: 2 });
+  const two = await thresholdSign(cosigners.some(1, 2), { ...request, signingThreshold: 2 });
   expect(two.ok).toBe(false);
-});
-
-test('one node alone signs nothing', async () => {
-  const outcome = await thresholdSign(nodes.some(2), approvedTransfer({ key }));
-  expect(outcome).toMatchObject({ ok: false, verdict: 'unavailable' });
 });
 
 test('the same transfer again gives a signature over the same bytes: a lost reply is asked for again', async () => {
   const request = approvedTransfer({ key });
-  const [first, second] = [await thresholdSign(nodes.all, request), await thresholdSign(nodes.all, request)];
+  const [first, second] = [await thresholdSign(cosigners.all, request), await thresholdSign(cosigners.all, request)];
   const [one, two] = [
     parseTransaction(signed(first, request) as `0x02${string}`),
     parseTransaction(signed(second, request) as `0x02${string}`),
@@ -114,7 +117,7 @@ test('no node signs without enough voices for exactly this intent', async () => 
     [approvalBy(alice, digest), approvalBy(mallory, digest)],
     [approvalBy(alice, digest), approvalBy(bob, other)],
   ];
-  for (const approvals of cases) await refusedByAll(nodes, { ...good, approvals }, 'not-enough-approvals');
+  for (const approvals of cases) await refusedByAll(cosigners, { ...good, approvals }, 'not-enough-approvals');
 });
 
 test('no node signs bytes that do something else than what was approved', async () => {
@@ -131,7 +134,7 @@ test('no node signs bytes that do something else than what was approved', async 
     { ...good.attempt, payload: '0x' },
     dear,
   ];
-  for (const attempt of cases) await refusedByAll(nodes, { ...good, attempt }, 'payload-refused');
+  for (const attempt of cases) await refusedByAll(cosigners, { ...good, attempt }, 'payload-refused');
 });
 
 test('an intent that was changed after the approvals has none', async () => {
@@ -139,32 +142,36 @@ test('an intent that was changed after the approvals has none', async () => {
   for (const change of [{ to: '0x3333333333333333333333333333333333333333' }, { note: 'urgent' }, { createdAtMs: 1 }]) {
     const intent = { ...good.intent, ...change };
     const attempt = attemptOf(intent);
-    await refusedByAll(nodes, { ...good, intent, attempt }, 'not-enough-approvals');
+    await refusedByAll(cosigners, { ...good, intent, attempt }, 'not-enough-approvals');
   }
 });
 
 test('an approval is worth nothing for another vault, wallet, policy, or after its time', async () => {
   const good = approvedTransfer({ key });
-  const otherKey = await newKey(nodes.all);
+  const otherKey = await newKey(cosigners.all);
   const elsewhere = approvedTransfer({ key: otherKey });
-  await refusedByAll(nodes, { ...elsewhere, key }, 'wrong-wallet');
-  await refusedByAll(nodes, { ...good, intent: { ...good.intent, policyVersion: 2 } }, 'policy-mismatch');
-  await refusedByAll(nodes, { ...good, intent: { ...good.intent, policyHash: '11'.repeat(32) } }, 'policy-mismatch');
+  await refusedByAll(cosigners, { ...elsewhere, key }, 'wrong-wallet');
+  await refusedByAll(cosigners, { ...good, intent: { ...good.intent, policyVersion: 2 } }, 'policy-mismatch');
+  await refusedByAll(
+    cosigners,
+    { ...good, intent: { ...good.intent, policyHash: '11'.repeat(32) } },
+    'policy-mismatch',
+  );
   const longAgo = Date.now() - 3 * 24 * 60 * 60 * 1000;
-  await refusedByAll(nodes, approvedTransfer({ key, createdAtMs: longAgo }), 'expired');
+  await refusedByAll(cosigners, approvedTransfer({ key, createdAtMs: longAgo }), 'expired');
 });
 
 test('a second digest for one transaction is refused, by nodes that signed the first and remember it', async () => {
   const request = approvedTransfer({ key });
-  expect((await thresholdSign(nodes.all, request)).ok).toBe(true);
-  await nodes.restart();
+  expect((await thresholdSign(cosigners.all, request)).ok).toBe(true);
+  await cosigners.restart();
   const again = { ...request, attempt: attemptOf(request.intent) };
   for (const pair of [
     [1, 2],
     [1, 3],
     [2, 3],
   ]) {
-    const outcome = await thresholdSign(nodes.some(...pair), again);
+    const outcome = await thresholdSign(cosigners.some(...pair), again);
     expect([pair, outcome.ok, outcome.ok ? '' : outcome.reason]).toEqual([
       pair,
       false,
@@ -175,7 +182,7 @@ test('a second digest for one transaction is refused, by nodes that signed the f
 
 test('a replacement is the same intent at the same nonce for at least a tenth more, one after the other', async () => {
   const request = approvedTransfer({ key, nonce: 500n });
-  expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, nonce: bigint, maxFeePerGas: bigint) => ({
     ...request,
     attempt: attemptOf(request.intent, { nonce, maxFeePerGas }, number),
@@ -186,21 +193,21 @@ test('a replacement is the same intent at the same nonce for at least a tenth mo
     attempt(3, 500n, 3_000_000_000n),
   ];
   for (const one of refused) {
-    const outcome = await thresholdSign(nodes.some(1, 2), one);
+    const outcome = await thresholdSign(cosigners.some(1, 2), one);
     expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
   }
-  expect((await thresholdSign(nodes.some(1, 2), attempt(2, 500n, 2_200_000_000n))).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), attempt(2, 500n, 2_200_000_000n))).ok).toBe(true);
 });
 
 test('what is on its way is cancelled by paying nothing to the wallet at its nonce, and is then never carried out', async () => {
   const request = approvedTransfer({ key, nonce: 550n });
-  expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, purpose: AttemptPurpose, maxFeePerGas: bigint) => ({
     ...request,
     attempt: { ...attemptOf(actionOfAttempt(request.intent, purpose), { nonce: 550n, maxFeePerGas }, number), purpose },
   });
   const cancelled = attempt(2, 'cancellation', 2_200_000_000n);
-  const outcome = await thresholdSign(nodes.some(1, 2), cancelled);
+  const outcome = await thresholdSign(cosigners.some(1, 2), cancelled);
   const raw = outcome.ok
     ? anvilAdapter.assemble(actionOfAttempt(request.intent, 'cancellation'), cancelled.attempt, outcome.signatures)
     : null;
@@ -211,18 +218,18 @@ test('what is on its way is cancelled by paying nothing to the wallet at its non
     nonce: 550,
     gas: 21_000n,
   });
-  await nodes.restart();
-  const carriedOut = await thresholdSign(nodes.some(1, 2), attempt(3, 'intent', 4_000_000_000n));
+  await cosigners.restart();
+  const carriedOut = await thresholdSign(cosigners.some(1, 2), attempt(3, 'intent', 4_000_000_000n));
   expect(carriedOut.ok ? '' : carriedOut.reason).toContain('second-digest');
-  expect((await thresholdSign(nodes.some(1, 2), attempt(3, 'cancellation', 4_000_000_000n))).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), attempt(3, 'cancellation', 4_000_000_000n))).ok).toBe(true);
 });
 
 test('bytes that were signed for one transfer are not signed for another one that says the same', async () => {
   const first = approvedTransfer({ key, nonce: 600n });
-  expect((await thresholdSign(nodes.some(1, 2), first)).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), first)).ok).toBe(true);
   const second = approvedTransfer({ key, nonce: 600n });
   expect(second.attempt.payload).toBe(first.attempt.payload);
-  const outcome = await thresholdSign(nodes.some(1, 2), second);
+  const outcome = await thresholdSign(cosigners.some(1, 2), second);
   expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
 });
 
@@ -237,16 +244,16 @@ test('a message that the coordinator changes, drops, repeats or moves ends the s
   ];
   for (const [i, tamper] of tamperings.entries()) {
     let done = false;
-    nodes.watch((passage) => {
-      if (done || !passage.path.endsWith('/round') || passage.node !== 2) return;
+    cosigners.watch((passage) => {
+      if (done || !passage.path.endsWith('/round') || passage.cosigner !== 2) return;
       done = true;
       tamper(passage);
     });
-    const outcome = await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }));
+    const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
     expect([i, done, outcome.ok]).toEqual([i, true, false]);
-    nodes.watch(() => {});
+    cosigners.watch(() => {});
     // The pair works on: a coordinator must not be able to part two honest nodes by lying about one to the other.
-    expect([i, (await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }))).ok]).toEqual([i, true]);
+    expect([i, (await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).ok]).toEqual([i, true]);
   }
 });
 
@@ -264,38 +271,38 @@ test('the power goes between any two rounds: the session is over, the next one s
   for (const at of ['start', 'round']) {
     const request = approvedTransfer({ key });
     let cut = false;
-    nodes.watch(async (passage) => {
-      if (cut || !passage.path.endsWith(`/${at}`) || passage.node !== 2) return;
+    cosigners.watch(async (passage) => {
+      if (cut || !passage.path.endsWith(`/${at}`) || passage.cosigner !== 2) return;
       cut = true;
-      await nodes.restart();
+      await cosigners.restart();
     });
-    const outcome = await thresholdSign(nodes.some(1, 2), request);
+    const outcome = await thresholdSign(cosigners.some(1, 2), request);
     expect([at, cut, outcome.ok]).toEqual([at, true, false]);
-    nodes.watch(() => {});
-    expect([at, (await thresholdSign(nodes.some(1, 2), request)).ok]).toEqual([at, true]);
+    cosigners.watch(() => {});
+    expect([at, (await thresholdSign(cosigners.some(1, 2), request)).ok]).toEqual([at, true]);
   }
 }, 60_000);
 
 test('a round that was asked for is answered again, and differently it is not', async () => {
   const rounds: Passage[] = [];
-  nodes.watch((passage) => {
+  cosigners.watch((passage) => {
     if (passage.path.endsWith('/round')) rounds.push(structuredClone(passage));
   });
-  expect((await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }))).ok).toBe(true);
-  nodes.watch(() => {});
+  expect((await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).ok).toBe(true);
+  cosigners.watch(() => {});
   const [second, , third] = rounds
-    .filter(({ node }) => node === rounds[0]?.node)
-    .concat(rounds.filter(({ node }) => node !== rounds[0]?.node));
-  const node = present(nodes.all.find(({ index }) => index === second?.node));
+    .filter(({ cosigner }) => cosigner === rounds[0]?.cosigner)
+    .concat(rounds.filter(({ cosigner }) => cosigner !== rounds[0]?.cosigner));
+  const cosigner = present(cosigners.all.find(({ index }) => index === second?.cosigner));
   // The round before the last can not be run again: its state is used up.
-  const replayed = await node.call(present(second).path, present(second).body);
+  const replayed = await cosigner.call(present(second).path, present(second).body);
   expect(replayed.ok ? '' : replayed.refusal.code).toBe('session-over');
   expect(third).toBeDefined();
 });
 
 test('a node takes the next policy only after the one that it has, and then counts by it', async () => {
   const { keyId } = key;
-  const node = present(nodes.all[0]);
+  const cosigner = present(cosigners.all[0]);
   const skip = { ...policy, version: 3, threshold: 1, previousHash: '22'.repeat(32) };
   const forged = { ...policy, version: 2, threshold: 1, previousHash: '22'.repeat(32) };
   const rewritten = { ...policy, signers: [alice.userId, bob.userId, carol.userId, mallory.userId] };
@@ -316,15 +323,15 @@ test('a node takes the next policy only after the one that it has, and then coun
       atMs: NOON_MS,
     }));
     const body = { policy: next, mandate: { ...mandate, approvals }, attestations: {} };
-    const adopted = await node.call(`key/${keyId}/policy`, body);
+    const adopted = await cosigner.call(`key/${keyId}/policy`, body);
     return adopted.ok ? 'adopted' : adopted.refusal.code;
   };
   for (const one of [skip, forged, rewritten]) expect(await adopt(one, [alice, bob])).toBe('policy-mismatch');
   for (const approvers of [[], [alice], [alice, mallory]])
     expect(await adopt(named, approvers)).toBe('policy-mismatch');
-  const alone = await node.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
+  const alone = await cosigner.call(`key/${keyId}/policy`, { policy: named, mandate: null, attestations: {} });
   expect(alone.ok ? '' : alone.refusal.code).toBe('policy-mismatch');
-  const behind = await node.call(
+  const behind = await cosigner.call(
     `key/${keyId}/open`,
     opening({
       ...openBody(approvedTransfer({ key }), [1, 2]),
@@ -333,7 +340,7 @@ test('a node takes the next policy only after the one that it has, and then coun
   );
   expect(behind.ok ? '' : behind.refusal.code).toBe('policy-behind');
   expect([await adopt(named, [alice, bob]), await adopt(named, [])]).toEqual(['adopted', 'adopted']);
-  const current = await node.call(
+  const current = await cosigner.call(
     `key/${keyId}/open`,
     opening({
       ...openBody(approvedTransfer({ key }), [1, 2]),
@@ -349,12 +356,12 @@ test.each([
   ['keygen/xyz/open', {}],
   ['nothing', {}],
 ])('the path %s is none', async (path, body) => {
-  const answer = await present(nodes.all[0]).call(path, body);
+  const answer = await present(cosigners.all[0]).call(path, body);
   expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
 });
 
 test('what is not well formed is refused before anything is looked at', async () => {
-  const node = present(nodes.all[0]);
+  const cosigner = present(cosigners.all[0]);
   const good = openBody(approvedTransfer({ key }), [1, 2]);
   const bad: readonly unknown[] = [
     null,
@@ -376,24 +383,16 @@ test('what is not well formed is refused before anything is looked at', async ()
     { ...good, request: { ...good.request, intent: { ...good.request.intent, kind: 'message' } } },
   ];
   for (const [i, body] of bad.entries()) {
-    const answer = await node.call(`key/${key.keyId}/open`, opening(body));
+    const answer = await cosigner.call(`key/${key.keyId}/open`, opening(body));
     expect([i, answer.ok ? '' : answer.refusal.code]).toEqual([i, 'malformed']);
   }
   const { protocol, request } = opening(good);
   for (const body of [null, good, request, { protocol }, { request }, { protocol, request, extra: 1 }]) {
-    const answer = await node.call(`key/${key.keyId}/open`, body);
+    const answer = await cosigner.call(`key/${key.keyId}/open`, body);
     expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
   }
   for (const odd of [7, '', protocol?.toUpperCase(), `${protocol}00`]) {
-    const answer = await node.call(`key/${key.keyId}/open`, { protocol: odd, request });
+    const answer = await cosigner.call(`key/${key.keyId}/open`, { protocol: odd, request });
     expect(answer.ok ? '' : answer.refusal.code).toBe('malformed');
   }
-});
-
-test('a key that a node does not have, and a pair that was never made, are said so', async () => {
-  const answer = await present(nodes.all[0]).call(
-    `key/${'b'.repeat(26)}/open`,
-    opening(openBody(approvedTransfer({ key }), [1, 2])),
-  );
-  expect(answer.ok ? '' : answer.refusal.code).toBe('unknown-key');
 });

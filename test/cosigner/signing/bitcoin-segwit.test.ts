@@ -11,8 +11,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, regtest, sourceOf, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedPayment, entered, newKey, present, requestFor, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedPayment, entered, newKey, present, requestFor, startCosigners } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
 /** Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about what coins are worth. */
@@ -20,20 +20,20 @@ import { refusedByAll } from '../rejected-requests.ts';
 const chain = localNetwork();
 const adapter = bitcoinAdapter(chain, []);
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 let own: Uint8Array;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  const made = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  const made = await newKey(cosigners.all);
   const { scheme } = made;
   const derived = walletKey({ scheme, publicKey: hexToBytes(made.publicKey) }, chain.caip2);
   const address = present(addressOn(chain.caip2, scheme, derived));
   key = { ...made, addresses: { [chain.name]: address } };
   own = present(scriptOf(regtest, address));
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** A coin of the wallet, and the transaction that made it. */
 const source = () => sourceOf(own, 2n * BTC);
@@ -55,10 +55,10 @@ test('every two nodes sign each coin of a payment, in the rounds of one', async 
     const sources = [source(), source(), source()];
     const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 5n * BTC - 1_000n });
     const paths: string[] = [];
-    nodes.watch(({ path }) => void paths.push(path));
+    cosigners.watch(({ path }) => void paths.push(path));
     const evidence = sources.map(({ raw }) => raw);
-    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed, evidence });
-    nodes.watch(() => {});
+    const outcome = await thresholdSign(cosigners.some(...pair), { ...request, attempt: signed, evidence });
+    cosigners.watch(() => {});
     if (!outcome.ok) throw new Error(outcome.reason);
     expect([outcome.signatures.length, paths.length]).toEqual([3, 8]);
     expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
@@ -72,7 +72,7 @@ test('as many coins as fit are signed at once', async () => {
   const sources = Array.from({ length: 12 }, () => source());
   const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 23n * BTC - 9_000n });
   const evidence = sources.map(({ raw }) => raw);
-  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: signed, evidence });
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: signed, evidence });
   if (!outcome.ok) throw new Error(outcome.reason);
   expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
 });
@@ -89,8 +89,8 @@ test('two lies in two sessions about what coins are worth, which BIP-143 would l
   ];
   for (const utxos of lies) {
     const lied = { ...request, attempt: attempt(request.intent, { utxos, change: change + 1n }) };
-    await refusedByAll(nodes, { ...lied, evidence }, 'payload-refused');
-    await refusedByAll(nodes, { ...lied, evidence: [] }, 'payload-refused');
+    await refusedByAll(cosigners, { ...lied, evidence }, 'payload-refused');
+    await refusedByAll(cosigners, { ...lied, evidence: [] }, 'payload-refused');
   }
 });
 
@@ -98,14 +98,14 @@ test('what nobody shows is not believed, and what is no transaction is refused',
   const request = transfer();
   const { raw, utxo } = source();
   const signed = { ...request, attempt: attempt(request.intent, { utxos: [utxo], change: BTC - 1_000n }) };
-  await refusedByAll(nodes, { ...signed, evidence: [] }, 'payload-refused');
-  await refusedByAll(nodes, { ...signed, evidence: [source().raw] }, 'payload-refused');
-  await refusedByAll(nodes, { ...signed, evidence: [raw.slice(0, -2)] }, 'payload-refused');
+  await refusedByAll(cosigners, { ...signed, evidence: [] }, 'payload-refused');
+  await refusedByAll(cosigners, { ...signed, evidence: [source().raw] }, 'payload-refused');
+  await refusedByAll(cosigners, { ...signed, evidence: [raw.slice(0, -2)] }, 'payload-refused');
   for (const odd of ['', 'zz', 'AB', 'abc', 'ab'.repeat(100_001)]) {
-    await refusedByAll(nodes, { ...signed, evidence: [odd] }, 'malformed');
+    await refusedByAll(cosigners, { ...signed, evidence: [odd] }, 'malformed');
   }
-  await refusedByAll(nodes, { ...signed, evidence: Array.from({ length: 13 }, () => raw) }, 'malformed');
-  expect((await thresholdSign(nodes.some(1, 3), { ...signed, evidence: [raw] })).ok).toBe(true);
+  await refusedByAll(cosigners, { ...signed, evidence: Array.from({ length: 13 }, () => raw) }, 'malformed');
+  expect((await thresholdSign(cosigners.some(1, 3), { ...signed, evidence: [raw] })).ok).toBe(true);
 });
 
 test.each(['hello', ''])('the message %j is signed for the address of the key', async (message) => {
@@ -114,7 +114,7 @@ test.each(['hello', ''])('the message %j is signed for the address of the key', 
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
   const request = { ...requestFor(key, transaction), intent, attempt: signed };
-  const outcome = await thresholdSign(nodes.some(2, 3), request);
+  const outcome = await thresholdSign(cosigners.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
   const given = adapter.assembleMessage(intent, present(outcome.signatures[0]));
   expect(given.ok && given.value.startsWith('smpA')).toBe(true);

@@ -12,8 +12,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, localNetwork, stranger } from '../../chains/bitcoin/cast.ts';
 import { amount, policy } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedPayment, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedPayment, present, startCosigners } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
 /** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
@@ -21,12 +21,12 @@ import { refusedByAll } from '../rejected-requests.ts';
 const chain = localNetwork();
 const adapter = bitcoinAdapter(chain, []);
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  const made = await generateKey(nodes.all, {
+  cosigners = await startCosigners();
+  const made = await generateKey(cosigners.all, {
     scheme: 'frost-secp256k1-tr',
     threshold: 2,
     policies: [{ policy, mandate: null }],
@@ -36,7 +36,7 @@ beforeAll(async () => {
   const derived = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, chain.caip2);
   key = { ...made.value, addresses: { [chain.name]: present(addressOn(chain.caip2, made.value.scheme, derived)) } };
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const utxo = (): Utxo => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC });
 
@@ -68,7 +68,7 @@ test('every two nodes sign each coin of a payment', async () => {
   ] as const) {
     const request = transfer();
     const signed = attempt(request.intent, [utxo(), utxo(), utxo()]);
-    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
+    const outcome = await thresholdSign(cosigners.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(outcome.signatures).toHaveLength(3);
     expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
@@ -77,15 +77,19 @@ test('every two nodes sign each coin of a payment', async () => {
 
 test('an approval of one payment signs no other, and nothing on another network', async () => {
   const [request, other] = [transfer(), transfer()];
-  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, [utxo()]) }, 'payload-refused');
+  await refusedByAll(cosigners, { ...request, attempt: attempt(other.intent, [utxo()]) }, 'payload-refused');
   const there = { ...request.intent, chain: 'bip122:000000000019d6689c085ae165831e93' };
-  await refusedByAll(nodes, { ...request, intent: there, attempt: attempt(request.intent, [utxo()]) }, 'wrong-wallet');
+  await refusedByAll(
+    cosigners,
+    { ...request, intent: there, attempt: attempt(request.intent, [utxo()]) },
+    'wrong-wallet',
+  );
 });
 
 test('a second attempt spends the same first coin, or is none: no two transactions for one payment', async () => {
   const request = transfer();
   const [first, second] = [utxo(), utxo()];
-  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 2), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, [first, second]))).ok).toBe(true);
   for (const utxos of [[second], [second, first], [utxo()]]) {
     const outcome = await sign(attempt(request.intent, utxos, { number: 2, fee: 5_000n }));
@@ -99,7 +103,7 @@ test('a second attempt spends the same first coin, or is none: no two transactio
 test('a cancellation takes the coins, and the payment is never signed after it', async () => {
   const request = transfer();
   const utxos = [utxo()];
-  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(2, 3), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, utxos))).ok).toBe(true);
   const undone = { number: 2, fee: 2_000n, purpose: 'cancellation' as const };
   expect((await sign(attempt(request.intent, utxos, undone))).ok).toBe(true);
@@ -110,7 +114,7 @@ test('a cancellation takes the coins, and the payment is never signed after it',
 test('what was signed already is signed again, as after a crash before it was stored', async () => {
   const request = transfer();
   const signed = attempt(request.intent, [utxo(), utxo()]);
-  const sign = () => thresholdSign(nodes.some(1, 3), { ...request, attempt: signed });
+  const sign = () => thresholdSign(cosigners.some(1, 3), { ...request, attempt: signed });
   const [once, again] = [await sign(), await sign()];
   for (const outcome of [once, again]) {
     if (!outcome.ok) throw new Error(outcome.reason);

@@ -3,22 +3,22 @@ import type { VaultKey } from '#domain/vault.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { Puppet } from './byzantine-cosigner.ts';
 import { opening } from '../rejected-requests.ts';
 
 /** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let puppet: Puppet;
 let key: VaultKey;
 let edwardsKeyId: string;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  puppet = await Puppet.ofNode2(nodes.folder);
-  const made = await generateKey(nodes.all, {
+  cosigners = await startCosigners();
+  puppet = await Puppet.ofNode2(cosigners.folder);
+  const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
     threshold: 2,
     policies: [{ policy, mandate: null }],
@@ -27,10 +27,10 @@ beforeAll(async () => {
   edwardsKeyId = made.value.keyId;
   key = await newKey(crew());
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 function crew() {
-  return [...nodes.some(1), puppet, ...nodes.some(3)];
+  return [...cosigners.some(1), puppet, ...cosigners.some(3)];
 }
 
 /** Changes one byte of what the puppet says in a round of a protocol. */
@@ -43,7 +43,7 @@ function lieAt(purpose: string, round: number, path: number): void {
 
 test('while it behaves, it signs along, and nobody can tell', async () => {
   const request = approvedTransfer({ key });
-  expect((await thresholdSign([...nodes.some(1), puppet], request)).ok).toBe(true);
+  expect((await thresholdSign([...cosigners.some(1), puppet], request)).ok).toBe(true);
 });
 
 test.each([
@@ -104,27 +104,29 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   };
   const posing = { index: puppet.index, call: lying };
   const log = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const outcome = await thresholdSign([...nodes.some(1), posing, ...nodes.some(3)], request);
+  const outcome = await thresholdSign([...cosigners.some(1), posing, ...cosigners.some(3)], request);
   const reported = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
   log.mockRestore();
   expect(outcome.ok).toBe(true);
   // Nobody can tell which of the two it was, and the honest one is not named for it.
-  expect(reported).toMatchObject([{ event: 'cosigner-fault', node: null, detail: 'combine/signature', culprit: null }]);
-  const alone = await thresholdSign([...nodes.some(1), posing], approvedTransfer({ key }));
+  expect(reported).toMatchObject([
+    { event: 'cosigner-fault', cosigner: null, detail: 'combine/signature', culprit: null },
+  ]);
+  const alone = await thresholdSign([...cosigners.some(1), posing], approvedTransfer({ key }));
   expect(alone).toEqual({ ok: false, verdict: 'unavailable', reason: 'combining aborted (combine/signature)' });
 });
 
 test('an ephemeral key of small order is refused by name, and one that is too short is refused', async () => {
   const changed = async (change: (said: Uint8Array) => Uint8Array) => {
     puppet.lie = (message, { round }) => (round === 0 ? change(message) : message);
-    const outcome = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+    const outcome = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
     puppet.lie = (message) => message;
     return outcome.ok ? '' : outcome.reason;
   };
   expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
   expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
   // Nothing was learned by it, so nobody is banned for it.
-  expect(await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
+  expect(await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
 });
 
 /** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
@@ -132,21 +134,21 @@ const OT_EXTENSION = 64 + 100;
 
 test('who cheats in the OT extension is caught, banned before the answer leaves, and stays so', async () => {
   lieAt('sign', 1, OT_EXTENSION);
-  const caught = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  const caught = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
   puppet.lie = (message) => message;
 
   const status = async () => {
-    const answer = await present(nodes.some(1)[0]).call('pairs/status', {});
+    const answer = await present(cosigners.some(1)[0]).call('pairs/status', {});
     return answer.ok ? present((answer.value as Record<string, { banned: boolean }>)['2']).banned : null;
   };
   expect(await status()).toBe(true);
   // Honest from now on: it does not help, neither now nor after a restart, nor by a new pairing.
-  const later = await thresholdSign([...nodes.some(1), puppet], approvedTransfer({ key }));
+  const later = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(later.ok ? '' : later.reason).toContain('peer-banned');
-  await nodes.restart();
+  await cosigners.restart();
   expect(await status()).toBe(true);
-  const paired = await present(nodes.some(1)[0]).call('pair/2/open', opening({}));
+  const paired = await present(cosigners.some(1)[0]).call('pair/2/open', opening({}));
   expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
 });
 
@@ -157,9 +159,9 @@ test('a banned liar blocks nobody: the coordinator goes on to the two honest nod
 
 test('with a banned liar nothing is signed by FROST either', async () => {
   const path = `proof/${edwardsKeyId}/open`;
-  const opened = await present(nodes.some(1)[0]).call(path, opening({ signers: [1, 2], epoch: 1 }));
+  const opened = await present(cosigners.some(1)[0]).call(path, opening({ signers: [1, 2], epoch: 1 }));
   expect(opened.ok ? '' : opened.refusal.code).toBe('peer-banned');
-  const other = await present(nodes.some(3)[0]).call(path, opening({ signers: [1, 3], epoch: 1 }));
+  const other = await present(cosigners.some(3)[0]).call(path, opening({ signers: [1, 3], epoch: 1 }));
   expect(other.ok).toBe(true);
 });
 
@@ -167,7 +169,7 @@ test('cheaters in many sessions at once get no more answers than the pair allows
   // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one caught must end them all.
   lieAt('sign', 1, OT_EXTENSION);
   const attempts = Array.from({ length: 40 }, () => approvedTransfer({ key }));
-  const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...nodes.some(3)], request)));
+  const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...cosigners.some(3)], request)));
   expect(outcomes.some(({ ok }) => ok)).toBe(false);
   const reasons = outcomes.map((outcome) => (outcome.ok ? '' : outcome.reason));
   const answered = reasons.filter((reason) => reason.includes('sign-2/ot-extension')).length;
@@ -178,10 +180,10 @@ test('cheaters in many sessions at once get no more answers than the pair allows
 });
 
 test('another machine in the place of the banned one has a clean slate', async () => {
-  await nodes.replace(2);
-  const states = await present(nodes.some(1)[0]).call('pairs/status', {});
+  await cosigners.replace(2);
+  const states = await present(cosigners.some(1)[0]).call('pairs/status', {});
   expect(states).toMatchObject({ ok: true, value: { '2': { banned: false } } });
-  const made = await generateKey(nodes.all, {
+  const made = await generateKey(cosigners.all, {
     scheme: 'ecdsa-secp256k1',
     threshold: 2,
     policies: [{ policy, mandate: null }],

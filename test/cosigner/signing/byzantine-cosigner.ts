@@ -108,7 +108,7 @@ export class Puppet implements CosignerClient {
       if (action === 'start') return accepted(await this.#start(fields as unknown as Invitation));
       return accepted(await this.#round(fields as unknown as RoundBody));
     } catch (error) {
-      return refused({ node: this.index, code: 'aborted', detail: String(error), culprit: null });
+      return refused({ cosigner: this.index, code: 'aborted', detail: String(error), culprit: null });
     }
   }
 

@@ -11,26 +11,26 @@ import { generateKey } from '../key/generate-key.ts';
 import { refused } from '#domain/result.ts';
 import { policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
-import type { Nodes } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, attemptOf, newKey, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';
 import { epochsOf, RefreshRun } from '../key/refresh-scene.ts';
 
 /** Five co-signers, and keys that take three to five of them. */
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 
 beforeAll(async () => {
-  nodes = await startNodes(5);
+  cosigners = await startCosigners(5);
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 test.each([3, 4, 5])(
   'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
   async (threshold) => {
     // Every group that could sign has proven that it can: that is part of the making.
-    const key = await newKey(nodes.all, { threshold });
+    const key = await newKey(cosigners.all, { threshold });
     const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
-    const last = nodes.all.slice(-threshold);
+    const last = cosigners.all.slice(-threshold);
     const outcome = await thresholdSign(last, request);
     if (!outcome.ok) throw new Error(outcome.reason);
     const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
@@ -39,7 +39,7 @@ test.each([3, 4, 5])(
     expect(await recoverTransactionAddress({ serializedTransaction })).toBe(key.addresses['anvil']);
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
     const fewer = { ...request, signingThreshold: threshold - 1 };
-    expect(await thresholdSign(nodes.all, fewer)).toMatchObject({ ok: false });
+    expect(await thresholdSign(cosigners.all, fewer)).toMatchObject({ ok: false });
     said.mockRestore();
   },
   120_000,
@@ -54,10 +54,10 @@ test.each<[KeyScheme, number]>([
 ])(
   'a key of %s that takes %i of five is signed for by every group of so many',
   async (scheme, threshold) => {
-    const made = await generateKey(nodes.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
+    const made = await generateKey(cosigners.all, { scheme, threshold, policies: [{ policy, mandate: null }] });
     if (!made.ok) throw new Error(made.refusal.reason);
     expect(Object.keys(made.value.publicShares)).toEqual(['1', '2', '3', '4', '5']);
-    for (const group of signerGroups(nodes.all, threshold)) {
+    for (const group of signerGroups(cosigners.all, threshold)) {
       const fault = await proofFault(group, { ...made.value, threshold, epoch: 1 });
       expect([group.map(({ index }) => index), fault]).toEqual([group.map(({ index }) => index), null]);
     }
@@ -67,7 +67,7 @@ test.each<[KeyScheme, number]>([
 
 test('a key with which two groups could sign that share nobody is not made, whatever the coordinator wants', async () => {
   for (const threshold of [1, 2, 6]) {
-    const made = await generateKey(nodes.all, {
+    const made = await generateKey(cosigners.all, {
       scheme: 'frost-ed25519',
       threshold,
       policies: [{ policy, mandate: null }],
@@ -82,11 +82,11 @@ test('a key with which two groups could sign that share nobody is not made, what
 
 test('what one group has signed no other one signs again with other bytes: they share somebody who knows', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const key = await newKey(nodes.all, { threshold: 3 });
+  const key = await newKey(cosigners.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
-  expect(await thresholdSign(nodes.all.slice(0, 3), request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all.slice(0, 3), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 5n });
-  for (const group of signerGroups(nodes.all, 3)) {
+  for (const group of signerGroups(cosigners.all, 3)) {
     const again = await thresholdSign(group, { ...request, attempt });
     expect([group.map(({ index }) => index), again.ok]).toEqual([group.map(({ index }) => index), false]);
   }
@@ -95,31 +95,31 @@ test('what one group has signed no other one signs again with other bytes: they 
 
 /** A node that answers every opening with this. */
 function saying(index: number, code: string): CosignerClient {
-  const node = party(index);
-  return { index: node, call: async () => refused({ node, code, detail: null, culprit: null }) };
+  const cosigner = party(index);
+  return { index: cosigner, call: async () => refused({ cosigner, code, detail: null, culprit: null }) };
 }
 
 test('one that says no to everything, or nothing at all, keeps nothing from being signed, and is named', async () => {
-  const key = await newKey(nodes.all, { threshold: 3 });
+  const key = await newKey(cosigners.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
   for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
-    const crew = [saying(1, code), saying(2, code), ...nodes.all.slice(2)];
+    const crew = [saying(1, code), saying(2, code), ...cosigners.all.slice(2)];
     expect([code, (await thresholdSign(crew, request)).ok]).toEqual([code, true]);
-    const named = said.mock.calls.map(([line]) => JSON.parse(String(line)) as { event: string; node: number });
+    const named = said.mock.calls.map(([line]) => JSON.parse(String(line)) as { event: string; cosigner: number });
     expect(named.every(({ event }) => event === 'cosigner-fault')).toBe(true);
-    expect(named.map(({ node }) => node)).toContain(1);
+    expect(named.map(({ cosigner }) => cosigner)).toContain(1);
     said.mockRestore();
   }
 }, 120_000);
 
 test('when no group is left that does not say no, it is refused; while others are only away, it waits', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const key = await newKey(nodes.all, { threshold: 3 });
+  const key = await newKey(cosigners.all, { threshold: 3 });
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
   const judges = [1, 2, 3].map((index) => saying(index, 'not-enough-approvals'));
-  expect(await thresholdSign([...judges, ...nodes.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
-  const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...nodes.all.slice(3)];
+  expect(await thresholdSign([...judges, ...cosigners.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
+  const mixed = [...judges.slice(0, 2), saying(3, 'unreachable'), ...cosigners.all.slice(3)];
   expect(await thresholdSign(mixed, request)).toMatchObject({ verdict: 'unavailable' });
   vi.restoreAllMocks();
 }, 120_000);
@@ -132,8 +132,8 @@ test('one that takes a connection and never answers is waited for once, and is a
   const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
   // In the first group, whoever of the others has been away in another story.
   const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
-  const crew = nodes.all.map((node) => (node.index === mute.index ? mute : node));
-  const key = await newKey(nodes.all, { threshold: 4 });
+  const crew = cosigners.all.map((cosigner) => (cosigner.index === mute.index ? mute : cosigner));
+  const key = await newKey(cosigners.all, { threshold: 4 });
   const requested = () => thresholdSign(crew, { ...approvedTransfer({ key }), signingThreshold: 4 });
   expect(await requested()).toMatchObject({ ok: true });
   expect(taken).toBeGreaterThan(0);
@@ -146,34 +146,34 @@ test('one that takes a connection and never answers is waited for once, and is a
 }, 120_000);
 
 test('a node without a share of a key, which came later, is not asked for it', async () => {
-  const key = await newKey(nodes.all, { threshold: 3 });
+  const key = await newKey(cosigners.all, { threshold: 3 });
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const requests: number[] = [];
-  nodes.watch(({ node }) => void requests.push(node));
+  cosigners.watch(({ cosigner }) => void requests.push(cosigner));
   expect(
-    await thresholdSign(nodes.all, {
+    await thresholdSign(cosigners.all, {
       ...approvedTransfer({ key: { ...key, publicShares } }),
       signingThreshold: 3,
     }),
   ).toMatchObject({
     ok: true,
   });
-  nodes.watch(() => {});
+  cosigners.watch(() => {});
   expect(requests).not.toContain(1);
 }, 120_000);
 
 test('two of five machines are replaced: the three others deal, and every three of the five sign', async () => {
-  const made = await generateKey(nodes.all, {
+  const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
     threshold: 3,
     policies: [{ policy, mandate: null }],
   });
   if (!made.ok) throw new Error(made.refusal.reason);
-  await nodes.replace(2);
-  await nodes.replace(5);
-  const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(nodes.all);
-  expect(await epochsOf(nodes.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
-  for (const group of signerGroups(nodes.all, 3)) {
+  await cosigners.replace(2);
+  await cosigners.replace(5);
+  const key = await new RefreshRun({ ...made.value, addresses: {} }, { threshold: 3 }).finish(cosigners.all);
+  expect(await epochsOf(cosigners.all, key)).toEqual(Array.from({ length: 5 }, () => [2]));
+  for (const group of signerGroups(cosigners.all, 3)) {
     expect(await proofFault(group, { ...key, threshold: 3, epoch: 2 })).toBeNull();
   }
 }, 120_000);

@@ -15,8 +15,8 @@ import { cosignerClient } from '#cosigner-client/client.ts';
 import { approvalsOf, changeTo, LAPTOP, PHONE } from '../../attacks/policy-scene.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { byDevice } from '../policy/device-scene.ts';
-import type { Nodes } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, inVault, present, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, inVault, present, startCosigners } from '../cosigners.ts';
 
 /** Four co-signers of which three sign, in device mode: the recommended set-up. */
 
@@ -25,14 +25,14 @@ const rules = { ...byDevice.rules, ...defaultRules('device', { threshold: 3, cou
 const policy: Policy = { ...byDevice, rules };
 const guarded = inVault(8, { ...policy, rules: { ...rules, signOnce: 'every-cosigner' } });
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let closedOrigin: string;
 
 beforeAll(async () => {
-  nodes = await startNodes(4);
+  cosigners = await startCosigners(4);
   closedOrigin = await originThatNothingListensAt();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 async function originThatNothingListensAt(): Promise<string> {
   const server = createServer();
@@ -45,12 +45,12 @@ async function originThatNothingListensAt(): Promise<string> {
 /** All four, of which these are absent. */
 function without(...absent: readonly number[]): readonly CosignerClient[] {
   const gone = (index: number) => cosignerClient(party(index), { origin: closedOrigin, coordinatorSecret: null });
-  return nodes.all.map((node) => (absent.includes(node.index) ? gone(node.index) : node));
+  return cosigners.all.map((cosigner) => (absent.includes(cosigner.index) ? gone(cosigner.index) : cosigner));
 }
 
 async function keyUnder(governedBy: Policy): Promise<VaultKey> {
   const terms = { scheme: SCHEME, threshold: 3, policies: [{ policy: governedBy, mandate: null }] } as const;
-  const made = await generateKey(nodes.all, terms);
+  const made = await generateKey(cosigners.all, terms);
   if (!made.ok) throw new Error(made.refusal.reason);
   const address = addressOn(anvilAdapter.chain.caip2, SCHEME, hexToBytes(made.value.publicKey));
   return { ...made.value, addresses: { anvil: present(address) } };
@@ -93,6 +93,6 @@ test('with receipts of every co-signer, one that is absent blocks the payment un
   const request = approvedBy(key, [{ policy: guarded, mandate: null }]);
   const outcome = await thresholdSign(without(2), request);
   expect(outcome).toMatchObject({ verdict: 'unavailable' });
-  expect(await thresholdSign(nodes.all, request)).toMatchObject({ ok: true });
+  expect(await thresholdSign(cosigners.all, request)).toMatchObject({ ok: true });
   vi.restoreAllMocks();
 }, 120_000);

@@ -9,7 +9,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, amount, bob } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
 import {
   anvilAdapter,
   approved,
@@ -17,7 +17,7 @@ import {
   approvedTransfer,
   attemptOf,
   newKey,
-  startNodes,
+  startCosigners,
   approvalBy,
 } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
@@ -29,20 +29,20 @@ const RECIPIENT = '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359';
 
 const digestOf = (intent: Intent) => bytesToHex(sha256(intentBytes(intent)));
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])(
   'the words %j are signed as EIP-191 has it',
   async (message) => {
     const request = approvedMessage(key, { format: 'eip191', message });
-    const outcome = await thresholdSign(nodes.some(1, 3), request);
+    const outcome = await thresholdSign(cosigners.some(1, 3), request);
     if (!outcome.ok) throw new Error(outcome.reason);
     const signature = anvilAdapter.assembleMessage(request.intent, present(outcome.signatures[0]));
     if (!signature.ok) throw new Error(signature.refusal.detail);
@@ -53,25 +53,25 @@ test.each(['hello', '{"a":1}', 'Zażółć gęślą jaźń 🔑', 'line\nline'])
 test('the same words are signed for a second message, in a second transaction of its own', async () => {
   for (let i = 0; i < 2; i++) {
     const request = approvedMessage(key, { format: 'eip191', message: 'twice' });
-    expect((await thresholdSign(nodes.some(1, 2), request)).ok).toBe(true);
+    expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   }
 });
 
 test('no node signs other words than those that were approved, nor the same words as something else', async () => {
   const good = approvedMessage(key, { format: 'eip191', message: 'hello' });
   const bad = approvedMessage(key, { format: 'eip191', message: 'hullo' });
-  await refusedByAll(nodes, { ...good, attempt: bad.attempt }, 'payload-refused');
-  await refusedByAll(nodes, { ...good, intent: bad.intent, attempt: bad.attempt }, 'not-enough-approvals');
-  await refusedByAll(nodes, { ...good, attempt: { ...good.attempt, payload: '0x' } }, 'payload-refused');
+  await refusedByAll(cosigners, { ...good, attempt: bad.attempt }, 'payload-refused');
+  await refusedByAll(cosigners, { ...good, intent: bad.intent, attempt: bad.attempt }, 'not-enough-approvals');
+  await refusedByAll(cosigners, { ...good, attempt: { ...good.attempt, payload: '0x' } }, 'payload-refused');
   // The bytes of a payment, asked for as a message: without its prefix nothing is a message.
   const { attempt } = approvedTransfer({ key });
-  await refusedByAll(nodes, { ...good, attempt }, 'payload-refused');
+  await refusedByAll(cosigners, { ...good, attempt }, 'payload-refused');
   // And a text that is typed data but was approved as mere words.
   const typed = JSON.stringify({ types: { A: [] }, primaryType: 'A', domain: {}, message: {} });
   const disguised = approvedMessage(key, { format: 'eip191', message: 'x' });
   const intent = { ...disguised.intent, message: typed };
   const approvals = [approvalBy(alice, digestOf(intent)), approvalBy(bob, digestOf(intent))];
-  await refusedByAll(nodes, { ...disguised, intent, approvals }, 'payload-refused');
+  await refusedByAll(cosigners, { ...disguised, intent, approvals }, 'payload-refused');
 });
 
 test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>, object]>([
@@ -87,7 +87,7 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   ],
 ])('%s is signed when it does exactly what was approved', async (_name, action, effect) => {
   const request = approved(key, action);
-  const outcome = await thresholdSign(nodes.some(2, 3), request);
+  const outcome = await thresholdSign(cosigners.some(2, 3), request);
   if (!outcome.ok) throw new Error(outcome.reason);
   const assembled = anvilAdapter.assemble(request.intent, request.attempt, outcome.signatures);
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
@@ -95,17 +95,17 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   expect(parsed).toMatchObject({ to: CONTRACT.toLowerCase(), ...effect });
   const other: typeof action =
     action.kind === 'erc20-approve' ? { ...action, amount: amount('26') } : { ...action, value: amount('8') };
-  await refusedByAll(nodes, { ...approved(key, action), attempt: approved(key, other).attempt }, 'payload-refused');
+  await refusedByAll(cosigners, { ...approved(key, action), attempt: approved(key, other).attempt }, 'payload-refused');
 });
 
 test('of a payment that is given up nothing is signed but what uses its nonce up, though one node had begun with it', async () => {
   const request = approvedTransfer({ key, nonce: 580n });
   // One of them has written down the payment, the other never answers: there is no signature.
-  nodes.watch(({ node, path }) => {
-    if (node === 2 && path.endsWith('/start')) throw new Error('the line is cut');
+  cosigners.watch(({ cosigner, path }) => {
+    if (cosigner === 2 && path.endsWith('/start')) throw new Error('the line is cut');
   });
-  await expect(thresholdSign(nodes.some(1, 2), request)).rejects.toThrow('the line is cut');
-  nodes.watch(() => {});
+  await expect(thresholdSign(cosigners.some(1, 2), request)).rejects.toThrow('the line is cut');
+  cosigners.watch(() => {});
   const nothing = actionOfAttempt(request.intent, 'cancellation');
   const filler = {
     ...request,
@@ -114,8 +114,8 @@ test('of a payment that is given up nothing is signed but what uses its nonce up
       purpose: 'cancellation' as const,
     },
   };
-  expect((await thresholdSign(nodes.some(2, 3), filler)).ok).toBe(true);
-  expect((await thresholdSign(nodes.some(1, 2), filler)).ok).toBe(true);
-  const carriedOut = await thresholdSign(nodes.some(2, 3), request);
+  expect((await thresholdSign(cosigners.some(2, 3), filler)).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), filler)).ok).toBe(true);
+  const carriedOut = await thresholdSign(cosigners.some(2, 3), request);
   expect(carriedOut.ok ? '' : carriedOut.reason).toContain('second-digest');
 });

@@ -143,7 +143,7 @@ const CHOICES = {
   evm: [{ utxos: [], gasLimit: '60000', maxFeePerGas: '2000', maxPriorityFeePerGas: '1000', maxFee: units }, 4n],
   solana: [
     { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: units },
-    { anchor: { kind: 'nonce', path: 0, value: mallory.solana }, slot: 0n, validUntil: null },
+    { anchor: { kind: 'nonce', nonceSlot: 0, value: mallory.solana }, slot: 0n, validUntil: null },
   ],
   bitcoin: [
     { terms: { utxos: [{ txid: 'ab'.repeat(32), vout: 0, amount: 150_000n }], change: 40_000n }, maxFee: units },

@@ -15,8 +15,8 @@ import { walletKey } from '#mpc/derivation.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { localCluster, message, stranger } from '../../chains/solana/cast.ts';
 import { alice, amount, bob, policy } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { approvedPayment, entered, newKey, requestFor, startNodes, approvalBy } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { approvedPayment, entered, newKey, requestFor, startCosigners, approvalBy } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
 /** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
@@ -25,12 +25,12 @@ const [main, trial] = [localCluster(), localCluster({ name: 'trial', caip2: `sol
 const adapter = solanaAdapter(main, []);
 const QUOTE = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee: amount('0') };
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  const made = await generateKey(nodes.all, {
+  cosigners = await startCosigners();
+  const made = await generateKey(cosigners.all, {
     scheme: 'frost-ed25519',
     threshold: 2,
     policies: [{ policy, mandate: null }],
@@ -43,7 +43,7 @@ beforeAll(async () => {
   });
   key = { ...made.value, addresses: Object.fromEntries(addresses) };
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', nonceSlot: 0, value });
 const opening = (path = 0): DurableNonce => ({
@@ -82,7 +82,7 @@ test('every two nodes sign a payment, on a nonce or opening one', async () => {
   ] as const) {
     const request = transfer();
     const signed = attempt(request.intent, anchor);
-    const outcome = await thresholdSign(nodes.some(...pair), { ...request, attempt: signed });
+    const outcome = await thresholdSign(cosigners.some(...pair), { ...request, attempt: signed });
     if (!outcome.ok) throw new Error(outcome.reason);
     expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
   }
@@ -94,16 +94,16 @@ test('a message is signed as one', async () => {
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const signed = { number: 1, purpose: 'intent' as const, ...adapter.composeMessage(intent) };
   const request = requestFor(key, transaction);
-  const outcome = await thresholdSign(nodes.some(2, 3), { ...request, intent, attempt: signed });
+  const outcome = await thresholdSign(cosigners.some(2, 3), { ...request, intent, attempt: signed });
   if (!outcome.ok) throw new Error(outcome.reason);
   expect(adapter.assembleMessage(intent, present(outcome.signatures[0])).ok).toBe(true);
   const bytes = adapter.composeMessage(message(intent.from as Address, 'hallo'));
-  await refusedByAll(nodes, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
+  await refusedByAll(cosigners, { ...request, intent, attempt: { ...signed, ...bytes } }, 'payload-refused');
 });
 
 test('an approval of one payment signs no other', async () => {
   const [request, other] = [transfer(), transfer()];
-  await refusedByAll(nodes, { ...request, attempt: attempt(other.intent, nonce()) }, 'payload-refused');
+  await refusedByAll(cosigners, { ...request, attempt: attempt(other.intent, nonce()) }, 'payload-refused');
 });
 
 test('an approval on a test network signs nothing on another, though a transaction names no cluster', async () => {
@@ -111,29 +111,29 @@ test('an approval on a test network signs nothing on another, though a transacti
   const there = { ...request.intent, chain: main.caip2, from: key.addresses[main.name] ?? '' };
   const bytes = attempt(there, nonce());
   // With the address of the other wallet the bytes are not of this intent; and under its name there is no approval.
-  await refusedByAll(nodes, { ...request, attempt: bytes }, 'payload-refused');
-  await refusedByAll(nodes, { ...request, intent: there, attempt: bytes }, 'not-enough-approvals');
+  await refusedByAll(cosigners, { ...request, attempt: bytes }, 'payload-refused');
+  await refusedByAll(cosigners, { ...request, intent: there, attempt: bytes }, 'not-enough-approvals');
   const borrowed = { ...request.intent, chain: main.caip2 };
-  await refusedByAll(nodes, { ...request, intent: borrowed, attempt: bytes }, 'wrong-wallet');
+  await refusedByAll(cosigners, { ...request, intent: borrowed, attempt: bytes }, 'wrong-wallet');
 });
 
 test('a key of Ed25519 signs nothing for an EVM chain, and the other way round', async () => {
   const request = transfer();
   const disguised = { ...request.intent, chain: 'eip155:31337' };
   await refusedByAll(
-    nodes,
+    cosigners,
     { ...request, intent: disguised, attempt: attempt(request.intent, nonce()) },
     'wrong-wallet',
   );
-  const ecdsa = await newKey(nodes.all);
+  const ecdsa = await newKey(cosigners.all);
   const wrong = { ...request, key: { ...ecdsa, keyId: ecdsa.keyId } };
-  await refusedByAll(nodes, { ...wrong, attempt: attempt(request.intent, nonce()) }, 'wrong-wallet');
+  await refusedByAll(cosigners, { ...wrong, attempt: attempt(request.intent, nonce()) }, 'wrong-wallet');
 });
 
 test('a second attempt uses up the same nonce, or is none: no two blockhashes for one payment', async () => {
   const request = transfer();
   const value = stranger();
-  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 2), { ...request, attempt: one });
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 2), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
   for (const anchor of [nonce(), opening(), { ...nonce(), slot: 1 }]) {
     const outcome = await sign(attempt(request.intent, anchor, { number: 2, unitPrice: 50_000n }));
@@ -146,7 +146,7 @@ test('a second attempt uses up the same nonce, or is none: no two blockhashes fo
 
 test('an opening that has expired is signed again for the same account, and for no other place', async () => {
   const request = transfer();
-  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(1, 3), { ...request, attempt: one });
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 3), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, opening(2)))).ok).toBe(true);
   const elsewhere = await sign(attempt(request.intent, opening(3), { number: 2 }));
   expect(elsewhere.ok ? '' : elsewhere.reason).toContain('second-digest');
@@ -159,7 +159,7 @@ test('an opening that has expired is signed again for the same account, and for 
 test('a cancellation takes the nonce, and the payment is never signed after it', async () => {
   const request = transfer();
   const value = stranger();
-  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(nodes.some(2, 3), { ...request, attempt: one });
+  const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(2, 3), { ...request, attempt: one });
   expect((await sign(attempt(request.intent, nonce(value)))).ok).toBe(true);
   const nothing = actionOfAttempt(request.intent, 'cancellation');
   if (nothing.kind !== 'transfer') throw new Error('it pays nothing');
@@ -178,13 +178,13 @@ test('without enough voices nothing is signed, and a voice for something else is
     [approvalBy(alice, digest)],
     [approvalBy(alice, digest), approvalBy(bob, 'd1'.repeat(32))],
   ]) {
-    await refusedByAll(nodes, { ...request, approvals, attempt: signed }, 'not-enough-approvals');
+    await refusedByAll(cosigners, { ...request, approvals, attempt: signed }, 'not-enough-approvals');
   }
 });
 
 test('as many sign as the threshold says, neither fewer nor more', async () => {
   const request = transfer();
-  const outcome = await thresholdSign(nodes.all, {
+  const outcome = await thresholdSign(cosigners.all, {
     ...request,
     signingThreshold: 3,
     attempt: attempt(request.intent, nonce()),
@@ -196,13 +196,13 @@ test('as many sign as the threshold says, neither fewer nor more', async () => {
 async function invited(change: (invitation: Invitation) => void) {
   const request = transfer();
   let done = false;
-  nodes.watch(({ node, path, body }) => {
-    if (done || node !== 1 || !path.endsWith('/start')) return;
+  cosigners.watch(({ cosigner, path, body }) => {
+    if (done || cosigner !== 1 || !path.endsWith('/start')) return;
     done = true;
     change(body as Invitation);
   });
-  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
-  nodes.watch(() => {});
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  cosigners.watch(() => {});
   expect(done).toBe(true);
   return outcome;
 }
@@ -244,14 +244,14 @@ test('own commitments are the ones that were drawn here, whatever the coordinato
 test('an opening begins one session: a second start with the same nonces is none', async () => {
   const answers: unknown[] = [];
   let isRequested = false;
-  nodes.watch(async ({ node, path, body }) => {
-    if (isRequested || node !== 1 || !path.endsWith('/start')) return;
+  cosigners.watch(async ({ cosigner, path, body }) => {
+    if (isRequested || cosigner !== 1 || !path.endsWith('/start')) return;
     isRequested = true;
-    answers.push(await present(nodes.all[0]).call(path, structuredClone(body)));
+    answers.push(await present(cosigners.all[0]).call(path, structuredClone(body)));
   });
   const request = transfer();
-  const outcome = await thresholdSign(nodes.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
-  nodes.watch(() => {});
+  const outcome = await thresholdSign(cosigners.some(1, 2), { ...request, attempt: attempt(request.intent, nonce()) });
+  cosigners.watch(() => {});
   expect(answers).toMatchObject([{ ok: true, value: { result: {} } }]);
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 unknown-session');
 });

@@ -12,8 +12,8 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import { policy, UNSPENT } from '../../domain/cast.ts';
-import type { Nodes } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, newKey, startNodes } from '../cosigners.ts';
+import type { Cosigners } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
 
 /** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
 
@@ -27,16 +27,16 @@ const GWEI = 10n ** 9n;
 const SIX_MINUTES_MS = 6 * 60_000;
 
 let anvil: Anvil;
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
   anvil = await startAnvil();
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 60_000);
 afterAll(async () => {
-  await nodes.stop();
+  await cosigners.stop();
   await anvil.stop();
 });
 afterEach(() => vi.restoreAllMocks());
@@ -96,11 +96,11 @@ const newest = ({ attempts }: Transaction) => attempts.at(-1);
 test('bytes that no co-signer has begun with are prepared again at the price of now, and signed', async () => {
   await baseFee(GWEI);
   const payment = await approvedAt('0');
-  const waiting = await payment.run(nodes.some(1));
+  const waiting = await payment.run(cosigners.some(1));
   expect([waiting.stateReason, newest(waiting)?.isAsked]).toEqual(['SIGNER_UNAVAILABLE', false]);
   payment.grow(SIX_MINUTES_MS);
   await baseFee(20n * GWEI);
-  const out = await payment.run(nodes.all);
+  const out = await payment.run(cosigners.all);
   expect(out.attempts.map(({ number, nonce, sent }) => [number, nonce, sent?.outcome])).toEqual([[1, '0', 'accepted']]);
   expect(BigInt(newest(out)?.maxFee ?? '0')).toBeGreaterThan(21_000n * 20n * GWEI);
   expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
@@ -109,29 +109,29 @@ test('bytes that no co-signer has begun with are prepared again at the price of 
 test('bytes that are young, or that a co-signer may have begun with, are signed as they are', async () => {
   await baseFee(GWEI);
   const young = await approvedAt('1');
-  const waiting = await young.run(nodes.some(2));
-  const signed = await young.run(nodes.all);
+  const waiting = await young.run(cosigners.some(2));
+  const signed = await young.run(cosigners.all);
   expect([newest(signed)?.payload === newest(waiting)?.payload, newest(signed)?.isAsked]).toEqual([true, true]);
   const begun = await approvedAt('2');
-  await begun.run(nodes.some(2));
+  await begun.run(cosigners.some(2));
   begun.state.now = {
     ...begun.state.now,
     attempts: begun.state.now.attempts.map((one) => ({ ...one, isAsked: true })),
   };
   begun.grow(SIX_MINUTES_MS);
   const before = newest(begun.state.now)?.payload;
-  expect(newest(await begun.run(nodes.all))?.payload).toBe(before);
+  expect(newest(await begun.run(cosigners.all))?.payload).toBe(before);
 });
 
 test('where the price of now is above what was approved it waits, and is signed when that has fallen', async () => {
   await baseFee(GWEI);
   const payment = await approvedAt('3');
-  await payment.run(nodes.some(3));
+  await payment.run(cosigners.some(3));
   payment.grow(SIX_MINUTES_MS);
   await baseFee(10n ** 15n);
-  const above = await payment.run(nodes.all);
+  const above = await payment.run(cosigners.all);
   expect([above.state, above.stateReason, newest(above)?.signed]).toEqual(['SIGNING', 'FEE_ABOVE_CAP', null]);
   await baseFee(GWEI);
-  const out = await payment.run(nodes.all);
+  const out = await payment.run(cosigners.all);
   expect([out.state, out.stateReason, newest(out)?.sent?.outcome]).toEqual(['BROADCAST', null, 'accepted']);
 });

@@ -126,7 +126,7 @@ test('nobody is woken by dust, although it is in the list', () => {
 });
 
 test('nobody is woken by spam, or by what is gone', () => {
-  const utxos = [change({}, 1n)];
-  expect(notificationOfActivity(activity(utxos, { visible: false }), vault, ethereum)).toBeNull();
-  expect(notificationOfActivity(activity(utxos, { state: 'FAILED' }), vault, ethereum)).toBeNull();
+  const received = [change({}, 1n)];
+  expect(notificationOfActivity(activity(received, { visible: false }), vault, ethereum)).toBeNull();
+  expect(notificationOfActivity(activity(received, { state: 'FAILED' }), vault, ethereum)).toBeNull();
 });

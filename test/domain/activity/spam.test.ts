@@ -33,8 +33,8 @@ const facts = (differences: Partial<TokenProfile> = {}): TokenProfile => ({
   ...differences,
 });
 const dollar = (price: Price = ONE) => facts({ address: DOLLAR, symbol: 'USDC', price, isListed: true });
-const valued = (tokens: readonly TokenProfile[], utxo: Price = at('2500000000000000')): Valuation => ({
-  native: { price: utxo, decimals: 18 },
+const valued = (tokens: readonly TokenProfile[], native: Price = at('2500000000000000')): Valuation => ({
+  native: { price: native, decimals: 18 },
   tokens,
 });
 
@@ -49,7 +49,8 @@ const moved = (differences: Partial<ChainMovement>): ChainMovement => ({
   amount: amount('1000000'),
   ...differences,
 });
-const utxos = (units: string, from = BOB) => moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
+const native = (units: string, from = BOB) =>
+  moved({ kind: 'native', tokenAddress: null, amount: amount(units), from });
 const dollars = (units: string, from = BOB) => moved({ tokenAddress: DOLLAR, amount: amount(units), from });
 const collectible = moved({ kind: 'erc721', tokenId: '9', amount: amount('1') });
 
@@ -70,10 +71,10 @@ type Story = [
 const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).padStart(40, '0')}` }));
 
 test.each<Story>([
-  ['coins', [utxos('1')], valued([]), NO_COUNTERPARTIES, null],
-  ['a single wei, whatever it is worth', [utxos('1')], valued([], NONE), NO_COUNTERPARTIES, null],
+  ['coins', [native('1')], valued([]), NO_COUNTERPARTIES, null],
+  ['a single wei, whatever it is worth', [native('1')], valued([], NONE), NO_COUNTERPARTIES, null],
   ['a transfer of nothing', [dollars('0', WALLET)], valued([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
-  ['nothing of this and something of that', [dollars('0'), utxos('1')], valued([dollar()]), NO_COUNTERPARTIES, null],
+  ['nothing of this and something of that', [dollars('0'), native('1')], valued([dollar()]), NO_COUNTERPARTIES, null],
   ['exactly half a cent', [dollars('5000')], valued([dollar()]), NO_COUNTERPARTIES, null],
   ['less than half a cent', [dollars('4999')], valued([dollar()]), NO_COUNTERPARTIES, 'LOW_VALUE'],
   ['twice a quarter of a cent', [dollars('2500'), dollars('2500')], valued([dollar()]), NO_COUNTERPARTIES, null],
@@ -151,24 +152,24 @@ test.each<Story>([
   ],
   [
     'bait with a crumb of a coin',
-    [moved({}), utxos('1')],
+    [moved({}), native('1')],
     valued([facts({ hasPhishingText: true })]),
     NO_COUNTERPARTIES,
     null,
   ],
-  ['dust from one who looks like somebody', [utxos('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
+  ['dust from one who looks like somebody', [native('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
   ['dust to one, in the vault’s name', [moved({ from: WALLET, to: POISONER })], valued([facts()]), wary, 'LOOKALIKE'],
   ['half a cent from one', [dollars('5000', POISONER)], valued([dollar()]), wary, 'LOOKALIKE'],
   ['a whole dollar from one', [dollars('1000000', POISONER)], valued([dollar()]), wary, null],
-  ['a coin from one, where there is no source', [utxos('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
-  ['dust from somebody who is known', [utxos('1')], valued([]), knowing, null],
+  ['a coin from one, where there is no source', [native('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
+  ['dust from somebody who is known', [native('1')], valued([]), knowing, null],
 ])('%s', (_name, movements, valuation, acquaintance, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
   expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, valuation, acquaintance)).toBe(expected);
 });
 
 test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
-  ['what came', [dollars('1500000'), utxos('1000000000000000000')], valued([dollar()]), '2501.50'],
+  ['what came', [dollars('1500000'), native('1000000000000000000')], valued([dollar()]), '2501.50'],
   ['of a trade what came', [moved({ from: WALLET, to: BOB }), dollars('2000000')], valued([dollar(), facts()]), '2.00'],
   ['of a payment what went', [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })], valued([dollar()]), '1.00'],
   ['nothing where one price is not known', [dollars('1500000'), moved({})], valued([dollar(), facts()]), null],

@@ -18,7 +18,7 @@ const change = (differences: Partial<BalanceChange>, units: bigint): BalanceChan
   ...differences,
   units: signedAmountOf(units),
 });
-const utxo = (units: bigint) => change({}, units);
+const native = (units: bigint) => change({}, units);
 const token = (units: bigint) => change({ kind: 'erc20', tokenAddress: DOLLAR }, units);
 /** A token that is listed as money. */
 const dollars = (units: bigint) => change({ kind: 'erc20', tokenAddress: BOB, isCash: true }, units);
@@ -38,15 +38,15 @@ function after(transaction: typeof called, event: Parameters<typeof decide>[1]) 
 }
 
 test.each<[string, readonly BalanceChange[], string]>([
-  ['coins for tokens', [utxo(-5n), token(9n)], 'BOUGHT'],
-  ['tokens for coins', [utxo(5n), token(-9n)], 'SOLD'],
+  ['coins for tokens', [native(-5n), token(9n)], 'BOUGHT'],
+  ['tokens for coins', [native(5n), token(-9n)], 'SOLD'],
   ['tokens for a collectible of others', [token(-9n), { ...collectible, isMinted: false }], 'TRADED'],
-  ['a collectible that is made', [utxo(-5n), collectible], 'MINTED'],
-  ['a payment into a contract', [utxo(-5n)], 'CONTRACT_INTERACTION'],
+  ['a collectible that is made', [native(-5n), collectible], 'MINTED'],
+  ['a payment into a contract', [native(-5n)], 'CONTRACT_INTERACTION'],
   ['what a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
   ['dollars for tokens', [dollars(-5n), token(9n)], 'BOUGHT'],
   ['tokens for dollars', [dollars(5n), token(-9n)], 'SOLD'],
-  ['coins wrapped, or dollars for coins', [dollars(5n), utxo(-5n)], 'TRADED'],
+  ['coins wrapped, or dollars for coins', [dollars(5n), native(-5n)], 'TRADED'],
   ['nothing', [], 'CONTRACT_INTERACTION'],
 ])('%s', (_name, changes, displayType) => {
   const mined = after(called, { type: 'include', inclusion: inclusion({ changes }), confirmationsNeeded: 3 });
@@ -56,7 +56,7 @@ test.each<[string, readonly BalanceChange[], string]>([
 });
 
 test('a transfer stays what it was made as', () => {
-  const moved = inclusion({ changes: [utxo(-5n), token(9n)] });
+  const moved = inclusion({ changes: [native(-5n), token(9n)] });
   const mined = after(transactionIn('BROADCAST'), { type: 'include', inclusion: moved, confirmationsNeeded: 1 });
   expect(mined.displayType).toBe('SENT');
 });

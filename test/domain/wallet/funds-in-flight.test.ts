@@ -19,7 +19,7 @@ const movement = (tokenAddress: string | null, units: bigint): AssetAmount => ({
   tokenAddress,
   amount: amountOf(units),
 });
-const utxos = (units: bigint) => movement(null, units);
+const native = (units: bigint) => movement(null, units);
 
 interface Payment {
   readonly amounts: readonly AssetAmount[];
@@ -42,7 +42,7 @@ type Family = 'evm' | 'solana';
 
 class Wallet {
   readonly family: Family;
-  readonly blocks: Block[] = [{ holds: [utxos(100n), movement(TOKEN, 50n)], count: 0n }];
+  readonly blocks: Block[] = [{ holds: [native(100n), movement(TOKEN, 50n)], count: 0n }];
   book: NonceAllocations = NO_ALLOCATIONS;
   reserved = new Map<string, readonly AssetAmount[]>();
   settledBlock = 0n;
@@ -114,8 +114,8 @@ class Wallet {
   sign(id: string, extra: bigint): void {
     const payment = this.payments.get(id);
     if (payment?.quoted == null || payment.state === 'mined' || payment.state === 'over') return;
-    const amounts = payment.state === 'new' ? payment.amounts : [...payment.amounts, utxos(extra)];
-    const all = [movement(TOKEN, sumOf(amounts, TOKEN)), utxos(sumOf(amounts, null))];
+    const amounts = payment.state === 'new' ? payment.amounts : [...payment.amounts, native(extra)];
+    const all = [movement(TOKEN, sumOf(amounts, TOKEN)), native(sumOf(amounts, null))];
     const { nonce } = this.reserve(id, all, payment.quoted);
     if (nonce === null) return;
     payment.nonce = nonce;
@@ -191,7 +191,7 @@ function play(wallet: Wallet, { kind, who, units, isToken, behind }: Step): void
   switch (kind) {
     case 'quote':
       return wallet.quote(
-        wallet.payment(id, isToken ? [movement(TOKEN, units), utxos(3n)] : [utxos(units + 3n)]),
+        wallet.payment(id, isToken ? [movement(TOKEN, units), native(3n)] : [native(units + 3n)]),
         behind,
       );
     case 'sign':
@@ -254,7 +254,7 @@ test('no payment waits for one that waits: each is paid in the end, or is more t
   );
 });
 
-const FUNDS: Funds = { blockNumber: '9', nonceCount: '4', holds: [utxos(100n)], least: amountOf(0n) };
+const FUNDS: Funds = { blockNumber: '9', nonceCount: '4', holds: [native(100n)], least: amountOf(0n) };
 
 function flightOf(differences: Partial<InFlight> = {}): InFlight {
   return {
@@ -262,7 +262,7 @@ function flightOf(differences: Partial<InFlight> = {}): InFlight {
       ['a', 4n],
       ['b', 5n],
     ]),
-    reserved: new Map([['a', [utxos(60n)]]]),
+    reserved: new Map([['a', [native(60n)]]]),
     recorded: [],
     settledBlock: 0n,
     ...differences,
@@ -270,23 +270,23 @@ function flightOf(differences: Partial<InFlight> = {}): InFlight {
 }
 
 test('a payment fits beside others to the last unit, and one unit more waits for them', () => {
-  expect(decideReservation(flightOf(), 'b', { amounts: [utxos(40n)], funds: FUNDS })).toEqual({
+  expect(decideReservation(flightOf(), 'b', { amounts: [native(40n)], funds: FUNDS })).toEqual({
     outcome: 'reserved',
-    amounts: [utxos(40n)],
+    amounts: [native(40n)],
   });
-  expect(decideReservation(flightOf(), 'b', { amounts: [utxos(41n)], funds: FUNDS })).toEqual({
+  expect(decideReservation(flightOf(), 'b', { amounts: [native(41n)], funds: FUNDS })).toEqual({
     outcome: 'in-flight',
     others: ['a'],
   });
   const alone = flightOf({ reserved: new Map() });
-  expect(decideReservation(alone, 'b', { amounts: [utxos(101n)], funds: FUNDS })).toEqual({
+  expect(decideReservation(alone, 'b', { amounts: [native(101n)], funds: FUNDS })).toEqual({
     outcome: 'in-flight',
     others: [],
   });
 });
 
 test('where nonces are counted the count of the same block tells what the balance is without, and no record does', () => {
-  const spending = { amounts: [utxos(41n)], funds: { ...FUNDS, nonceCount: '5' } };
+  const spending = { amounts: [native(41n)], funds: { ...FUNDS, nonceCount: '5' } };
   expect(decideReservation(flightOf(), 'b', spending).outcome).toBe('reserved');
   const recorded = [{ transactionId: 'a', includedIn: '8' }];
   expect(decideReservation(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
@@ -295,35 +295,35 @@ test('where nonces are counted the count of the same block tells what the balanc
 test('where they are not, a payment in a block after the balance is still subtracted', () => {
   const outcome = (includedIn: string | null) =>
     decideReservation(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
-      amounts: [utxos(41n)],
+      amounts: [native(41n)],
       funds: { ...FUNDS, nonceCount: null },
     }).outcome;
   expect([outcome('9'), outcome('10'), outcome(null)]).toEqual(['reserved', 'in-flight', 'in-flight']);
 });
 
 test('balances older than a settled payment are not believed, for they may have its money', () => {
-  const spending = { amounts: [utxos(1n)], funds: FUNDS };
+  const spending = { amounts: [native(1n)], funds: FUNDS };
   expect(decideReservation(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
   expect(decideReservation(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
 });
 
 test('a further attempt reserves the dearer of both, and one that takes no more is not weighed', () => {
-  const spending = (units: bigint) => ({ amounts: [utxos(units)], funds: FUNDS });
+  const spending = (units: bigint) => ({ amounts: [native(units)], funds: FUNDS });
   const reserved = new Map([
-    ['a', [utxos(60n)]],
-    ['b', [utxos(40n)]],
+    ['a', [native(60n)]],
+    ['b', [native(40n)]],
   ]);
   expect(decideReservation(flightOf({ reserved }), 'a', spending(61n)).outcome).toBe('in-flight');
-  const poor = { ...spending(5n), funds: { ...FUNDS, holds: [utxos(0n)] } };
+  const poor = { ...spending(5n), funds: { ...FUNDS, holds: [native(0n)] } };
   expect(decideReservation(flightOf({ reserved, settledBlock: 99n }), 'a', poor)).toEqual({
     outcome: 'reserved',
-    amounts: [utxos(60n)],
+    amounts: [native(60n)],
   });
 });
 
 test('what the record of the vault says counts where nothing was reserved, or less', () => {
-  const recorded = [{ transactionId: 'a', amounts: [utxos(61n), movement(TOKEN, 5n)] }];
-  const spending = { amounts: [utxos(40n)], funds: FUNDS };
+  const recorded = [{ transactionId: 'a', amounts: [native(61n), movement(TOKEN, 5n)] }];
+  const spending = { amounts: [native(40n)], funds: FUNDS };
   expect(decideReservation(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
   expect(decideReservation(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
 });
@@ -331,16 +331,16 @@ test('what the record of the vault says counts where nothing was reserved, or le
 test('an account keeps its least, or nothing where no other payment is in flight', () => {
   const funds = { ...FUNDS, least: amountOf(10n) };
   const outcome = (units: bigint, flight: InFlight) =>
-    decideReservation(flight, 'b', { amounts: [utxos(units)], funds }).outcome;
+    decideReservation(flight, 'b', { amounts: [native(units)], funds }).outcome;
   expect([30n, 31n, 40n].map((units) => outcome(units, flightOf()))).toEqual(['reserved', 'in-flight', 'in-flight']);
   const alone = flightOf({ reserved: new Map() });
   expect([90n, 91n, 100n].map((units) => outcome(units, alone))).toEqual(['reserved', 'in-flight', 'reserved']);
 });
 
 test('what is missing may come back only from payments that took as much of the same asset', () => {
-  const undecided = [utxos(5n), utxos(2n), movement(TOKEN, 9n)];
-  expect(mayBeReorged(utxos(7n), undecided)).toBe(true);
-  expect(mayBeReorged(utxos(8n), undecided)).toBe(false);
+  const undecided = [native(5n), native(2n), movement(TOKEN, 9n)];
+  expect(mayBeReorged(native(7n), undecided)).toBe(true);
+  expect(mayBeReorged(native(8n), undecided)).toBe(false);
   expect(mayBeReorged(movement('other', 1n), undecided)).toBe(false);
   expect([mayBeReorged(undefined, undecided), mayBeReorged(undefined, [])]).toEqual([true, false]);
 });

@@ -5,14 +5,14 @@ import type { Funds, InFlight, Spending } from '#domain/wallet/reservation.ts';
 import { mayBeReorged, sumOf, decideReservation, plusRent } from '#domain/wallet/reservation.ts';
 
 const TOKEN = '0x00000000000000000000000000000000000000AA';
-const utxos = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
+const native = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
 const tokens = (units: bigint) => ({ tokenAddress: TOKEN, amount: amountOf(units) });
 
-const FUNDS: Funds = { blockNumber: '9', nonceCount: '0', holds: [utxos(100n)], least: amountOf(0n) };
+const FUNDS: Funds = { blockNumber: '9', nonceCount: '0', holds: [native(100n)], least: amountOf(0n) };
 const NOTHING: InFlight = { owned: new Map(), reserved: new Map(), recorded: [], settledBlock: 0n };
 
 const paying = (units: bigint, funds: Partial<Funds> = {}): Spending => ({
-  amounts: [utxos(units)],
+  amounts: [native(units)],
   funds: { ...FUNDS, ...funds },
 });
 
@@ -20,10 +20,10 @@ const paying = (units: bigint, funds: Partial<Funds> = {}): Spending => ({
 const beside = (nonce: bigint, units: bigint): InFlight => ({
   ...NOTHING,
   owned: new Map([['other', nonce]]),
-  reserved: new Map([['other', [utxos(units)]]]),
+  reserved: new Map([['other', [native(units)]]]),
 });
 
-const reserved = (units: bigint) => ({ outcome: 'reserved', amounts: [utxos(units)] });
+const reserved = (units: bigint) => ({ outcome: 'reserved', amounts: [native(units)] });
 const waits = (...others: readonly string[]) => ({ outcome: 'in-flight', others });
 
 test('a payment fits beside the others, or waits for them', () => {
@@ -34,7 +34,7 @@ test('a payment fits beside the others, or waits for them', () => {
 });
 
 test('what the balance is without already is not subtracted again', () => {
-  const after = { nonceCount: '1', holds: [utxos(40n)] };
+  const after = { nonceCount: '1', holds: [native(40n)] };
   expect(decideReservation(beside(0n, 60n), 'a', paying(40n, after))).toEqual(reserved(40n));
   expect(decideReservation(beside(1n, 60n), 'a', paying(40n, after))).toEqual(waits('other'));
 });
@@ -42,9 +42,9 @@ test('what the balance is without already is not subtracted again', () => {
 test('where nonces are not counted, the block of the inclusion is compared with that of the balance', () => {
   const included = (includedIn: string | null): InFlight => ({
     ...beside(0n, 60n),
-    recorded: [{ transactionId: 'other', amounts: [utxos(60n)], includedIn }],
+    recorded: [{ transactionId: 'other', amounts: [native(60n)], includedIn }],
   });
-  const after = { nonceCount: null, holds: [utxos(40n)] };
+  const after = { nonceCount: null, holds: [native(40n)] };
   expect(decideReservation(included('9'), 'a', paying(40n, after))).toEqual(reserved(40n));
   expect(decideReservation(included('10'), 'a', paying(40n, after))).toEqual(waits('other'));
   expect(decideReservation(included(null), 'a', paying(40n, after))).toEqual(waits('other'));
@@ -52,12 +52,12 @@ test('where nonces are not counted, the block of the inclusion is compared with 
 
 test('the inclusion in the record counts for nothing where the chain counts nonces', () => {
   // After a reorganisation the record is wrong until the vault learns of it, and the balance has the money back.
-  const recorded = [{ transactionId: 'other', amounts: [utxos(60n)], includedIn: '8' }];
+  const recorded = [{ transactionId: 'other', amounts: [native(60n)], includedIn: '8' }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(41n))).toEqual(waits('other'));
 });
 
 test('the larger of what is reserved and what the record says is in flight', () => {
-  const recorded = [{ transactionId: 'other', amounts: [utxos(70n)], includedIn: null }];
+  const recorded = [{ transactionId: 'other', amounts: [native(70n)], includedIn: null }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(31n))).toEqual(waits('other'));
   expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(21n))).toEqual(waits('other'));
   expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(20n))).toEqual(reserved(20n));
@@ -75,15 +75,15 @@ test('a further attempt is weighed where it takes more, and keeps what an earlie
       ['a', 0n],
     ]),
     reserved: new Map([
-      ['other', [utxos(30n)]],
-      ['a', [utxos(60n)]],
+      ['other', [native(30n)]],
+      ['a', [native(60n)]],
     ]),
   };
   expect(decideReservation(inFlight, 'a', paying(70n))).toEqual(reserved(70n));
   expect(decideReservation(inFlight, 'a', paying(71n))).toEqual(waits('other'));
   expect(decideReservation(inFlight, 'a', paying(5n))).toEqual(reserved(60n));
   // Money that has gone elsewhere stops no cancellation.
-  expect(decideReservation(inFlight, 'a', paying(5n, { holds: [utxos(0n)] }))).toEqual(reserved(60n));
+  expect(decideReservation(inFlight, 'a', paying(5n, { holds: [native(0n)] }))).toEqual(reserved(60n));
 });
 
 test('balances of before the newest settled transaction are not weighed', () => {
@@ -102,15 +102,15 @@ test('an account keeps its minimum, or nothing where no other transaction is in 
 });
 
 test('the rent of a place is taken of the native asset alone', () => {
-  const spending: Spending = { amounts: [utxos(3n), tokens(7n)], funds: FUNDS };
-  expect(plusRent(spending, amountOf(20n)).amounts).toEqual([utxos(23n), tokens(7n)]);
+  const spending: Spending = { amounts: [native(3n), tokens(7n)], funds: FUNDS };
+  expect(plusRent(spending, amountOf(20n)).amounts).toEqual([native(23n), tokens(7n)]);
 });
 
 test('what is missing may come back where others took at least as much of that asset', () => {
-  expect(mayBeReorged(utxos(60n), [utxos(30n), utxos(30n)])).toBe(true);
-  expect(mayBeReorged(utxos(61n), [utxos(30n), utxos(30n)])).toBe(false);
-  expect(mayBeReorged(tokens(1n), [utxos(60n)])).toBe(false);
-  expect(mayBeReorged(undefined, [utxos(1n)])).toBe(true);
+  expect(mayBeReorged(native(60n), [native(30n), native(30n)])).toBe(true);
+  expect(mayBeReorged(native(61n), [native(30n), native(30n)])).toBe(false);
+  expect(mayBeReorged(tokens(1n), [native(60n)])).toBe(false);
+  expect(mayBeReorged(undefined, [native(1n)])).toBe(true);
   expect(mayBeReorged(undefined, [])).toBe(false);
 });
 
@@ -121,9 +121,9 @@ test('whatever is asked for in whatever order, all that is reserved is held', ()
     fc.property(requested, (request) => {
       const owned = new Map<string, bigint>();
       const held = new Map<string, Spending['amounts']>();
-      const funds = { ...FUNDS, holds: [utxos(200n), tokens(100n)] };
+      const funds = { ...FUNDS, holds: [native(200n), tokens(100n)] };
       for (const [who, { isToken, units }] of request) {
-        const [id, amounts] = [String(who), isToken ? [utxos(2n), tokens(units)] : [utxos(units)]];
+        const [id, amounts] = [String(who), isToken ? [native(2n), tokens(units)] : [native(units)]];
         const weighed = decideReservation({ ...NOTHING, owned, reserved: held }, id, { amounts, funds });
         if (weighed.outcome !== 'reserved') continue;
         owned.set(id, owned.get(id) ?? BigInt(owned.size));

@@ -79,8 +79,8 @@ test('own transfers take their amount and their fee, and a call that comes to no
   const { alice } = world.people();
   const to = await world.chain.account(7);
   const order = { vaultId: vault.id, chain: 'anvil', to };
-  const utxos = await decided(alice.client.transfer({ ...order, amount: '300' }));
-  expect(utxos).toMatchObject({
+  const native = await decided(alice.client.transfer({ ...order, amount: '300' }));
+  expect(native).toMatchObject({
     displayType: 'SENT',
     movements: [{ kind: 'native', to, amount: '300' }],
     balanceChanges: [{ amount: '-300', asset: { tokenAddress: null } }],
@@ -97,10 +97,10 @@ test('own transfers take their amount and their fee, and a call that comes to no
   );
   expect([called.displayType, called.balanceChanges]).toEqual(['CONTRACT_INTERACTION', []]);
   const open = await balances();
-  const fees = [utxos, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
+  const fees = [native, tokens, called].reduce((sum, { feePaid }) => sum + BigInt(feePaid ?? '0'), 0n);
   expect(open.map(({ outgoing }) => outgoing)).toEqual([(300n + fees).toString(), '70']);
   await everythingIsFinal();
-  for (const { txHash } of [utxos, tokens, called]) await report(world.stack().monitor, txHash ?? '');
+  for (const { txHash } of [native, tokens, called]) await report(world.stack().monitor, txHash ?? '');
   await agreement();
 });
 
@@ -127,8 +127,8 @@ test('what no transaction explains is told in the history, and made up for', asy
   await requestRescan();
   await eventually('that it differs', async () => ((await balances())[0]?.agreement === 'differs' ? true : null));
   const mended = await eventually('that it is mended', async () => {
-    const [utxos] = await balances();
-    return utxos?.agreement === 'agrees' ? utxos : null;
+    const [native] = await balances();
+    return native?.agreement === 'agrees' ? native : null;
   });
   expect(mended.amount).toBe((before + 5_000n).toString());
   expect(mended.adjustment).toMatchObject({ amount: '5000', reason: 'UNSEEN_PAYMENT' });

@@ -101,7 +101,7 @@ const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },
-  'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', utxos: 5 },
+  'POST /vault/:vaultId/consolidate': { chain: 'bitcoin-regtest', coins: 5 },
   'POST /vault/:vaultId/policy-change': { threshold: 1 },
   'POST /session/access-token': { name: 'new' },
   'PATCH /personal-access-token/:id': { name: 'renamed' },

@@ -90,9 +90,9 @@ test('what is called final before the deposit that it came from does not contrad
   };
   await happens('0xa', { block: 3, isFinal: false, from: RECIPIENT, to: WALLET, amount: 7n });
   await happens('0xb', { block: 4, isFinal: true, from: WALLET, to: RECIPIENT, amount: 2n });
-  const utxos = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
+  const native = { chain: 'anvil', kind: 'native', tokenAddress: null, tokenId: null } as const;
   const held = { blockNumber: '5', amounts: [amountOf(4n)], isDisputed: false };
-  await vault.recordHoldings({ chain: 'anvil', assets: [utxos], held, hasOpenScan: false });
+  await vault.recordHoldings({ chain: 'anvil', assets: [native], held, hasOpenScan: false });
   expect(await shown()).toEqual(['0', '4', '7', 'agrees']);
   await vault.recordActivity({ chain: 'anvil', hash: '0xa', seen: null, valuation: null });
   expect(await shown()).toEqual(['0', '0', '0', 'differs']);

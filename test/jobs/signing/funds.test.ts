@@ -25,15 +25,15 @@ import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts
 
 const id = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
 const TOKEN = '0x00000000000000000000000000000000000000AA';
-const utxos = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
+const native = (units: bigint) => ({ tokenAddress: null, amount: amountOf(units) });
 const tokens = (units: bigint) => ({ tokenAddress: TOKEN, amount: amountOf(units) });
 
 const SPENDING: Spending = {
-  amounts: [utxos(7n)],
-  funds: { blockNumber: '9', nonceCount: '0', holds: [utxos(100n)], least: amountOf(0n) },
+  amounts: [native(7n)],
+  funds: { blockNumber: '9', nonceCount: '0', holds: [native(100n)], least: amountOf(0n) },
 };
 
-const OTHER = { transactionId: 'other', nonce: '0', amounts: [utxos(60n)], includedIn: '8' };
+const OTHER = { transactionId: 'other', nonce: '0', amounts: [native(60n)], includedIn: '8' };
 const WAITING = { transactionId: 'waiting', nonce: null, amounts: [], includedIn: null };
 
 interface Held {
@@ -93,8 +93,8 @@ class Scene {
 }
 
 test('the nonce is asked for with what the transaction takes and what the vault knows the others to take', async () => {
-  const scene = new Scene({ nonce: '3', reserved: [utxos(7n)] });
-  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [utxos(7n)] }));
+  const scene = new Scene({ nonce: '3', reserved: [native(7n)] });
+  expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [native(7n)] }));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
   expect(await reserveFor(scene.allocation)).toBeNull();
   expect(scene.requests.at(-1)).toEqual({ transactionId: id, held: [OTHER], spending: SPENDING });
@@ -144,7 +144,7 @@ test('a transfer of tokens that reverts waits for others of the same token, and 
   const scene = new Scene({ nonce: null, why: 'unproven' }, { intent: { ...intent, tokenAddress: TOKEN } });
   const reverted = permanent('SIMULATION_REVERTED', 'transfer amount exceeds balance');
   expect(await fundsFault(scene.allocation, reverted)).toBe(reverted);
-  scene.held = [{ ...OTHER, amounts: [utxos(3n), tokens(60n)] }];
+  scene.held = [{ ...OTHER, amounts: [native(3n), tokens(60n)] }];
   expect(await fundsFault(scene.allocation, reverted)).toEqual({ kind: 'in-flight' });
 });
 

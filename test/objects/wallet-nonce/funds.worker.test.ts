@@ -18,14 +18,14 @@ function wallet() {
 }
 
 const units = (value: bigint): Amount => amountOf(value);
-const utxos = (value: bigint) => ({ tokenAddress: null, amount: units(value) });
+const native = (value: bigint) => ({ tokenAddress: null, amount: units(value) });
 const TOKEN = '0x00000000000000000000000000000000000000AA';
 const tokens = (value: bigint) => ({ tokenAddress: TOKEN, amount: units(value) });
 
 /** A payment of coins from a wallet with 100 of them. */
 function paying(value: bigint, differences: Partial<Spending> = {}): Spending {
-  const funds = { blockNumber: '9', nonceCount: '0', holds: [utxos(100n)], least: units(0n) };
-  return { amounts: [utxos(value)], funds, ...differences };
+  const funds = { blockNumber: '9', nonceCount: '0', holds: [native(100n)], least: units(0n) };
+  return { amounts: [native(value)], funds, ...differences };
 }
 
 function requestFor(transactionId: string, spending: Spending, held?: AllocationRequest['held']): AllocationRequest {
@@ -40,7 +40,7 @@ test('of two payments that come at once and do not fit together one waits, witho
   );
   const given = answers.filter(({ nonce }) => nonce !== null);
   const waiting = answers.filter(({ nonce }) => nonce === null);
-  expect(given).toMatchObject([{ nonce: '0', reserved: [utxos(60n)] }]);
+  expect(given).toMatchObject([{ nonce: '0', reserved: [native(60n)] }]);
   expect(waiting).toMatchObject([{ why: 'in-flight', others: [expect.stringMatching(/^[ab]$/)] }]);
   // What fits goes by what does not.
   expect(await object.allocate(requestFor('c', paying(40n)))).toMatchObject({ nonce: '1' });
@@ -62,8 +62,8 @@ test('what is reserved outlives the memory of the object, and ends with the tran
 
 test('each asset is weighed by itself', async () => {
   const object = wallet();
-  const funds = { ...paying(0n).funds, holds: [utxos(100n), tokens(50n)] };
-  const transfer = (value: bigint): Spending => ({ amounts: [utxos(3n), tokens(value)], funds });
+  const funds = { ...paying(0n).funds, holds: [native(100n), tokens(50n)] };
+  const transfer = (value: bigint): Spending => ({ amounts: [native(3n), tokens(value)], funds });
   expect(await object.allocate(requestFor('a', transfer(30n)))).toMatchObject({ nonce: '0' });
   expect(await object.allocate(requestFor('b', transfer(21n)))).toMatchObject({ nonce: null, why: 'in-flight' });
   expect(await object.allocate(requestFor('b', transfer(20n)))).toMatchObject({ nonce: '1' });
@@ -73,7 +73,7 @@ test('each asset is weighed by itself', async () => {
 
 test('owners of before, and a book that was set back, are weighed by the record of the vault', async () => {
   const object = wallet();
-  const held = [{ transactionId: 'old', nonce: '0', amounts: [utxos(60n)], includedIn: null }];
+  const held = [{ transactionId: 'old', nonce: '0', amounts: [native(60n)], includedIn: null }];
   expect(await object.allocate(requestFor('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
   expect(await object.allocate(requestFor('a', paying(40n), held))).toMatchObject({ nonce: '1' });
 });
@@ -100,7 +100,7 @@ test('balances older than what is settled are refused until the node has caught 
   await object.end({ transactionId: 'z', isSpent: true, includedIn: '7' });
   await evictDurableObject(object);
   expect(await object.allocate(requestFor('b', paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
-  const funds = { ...paying(0n).funds, blockNumber: '10', nonceCount: '1', holds: [utxos(40n)] };
+  const funds = { ...paying(0n).funds, blockNumber: '10', nonceCount: '1', holds: [native(40n)] };
   expect(await object.allocate(requestFor('b', paying(40n, { funds })))).toMatchObject({ nonce: '1' });
 });
 
@@ -109,10 +109,10 @@ test('an open place is given first, and the rent of one that is opened is reserv
   const funds = { ...paying(0n).funds, nonceCount: null };
   const at = (value: bigint, open: readonly string[]) =>
     paying(value, { funds, positions: { open, rent: units(20n) } });
-  expect(await object.allocate(requestFor('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [utxos(50n)] });
+  expect(await object.allocate(requestFor('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [native(50n)] });
   // The open place is taken, and the rent of another one is too much beside what is in flight.
   expect(await object.allocate(requestFor('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
-  expect(await object.allocate(requestFor('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [utxos(50n)] });
+  expect(await object.allocate(requestFor('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [native(50n)] });
   await object.end({ transactionId: 'a', isSpent: false });
   await object.end({ transactionId: 'b', isSpent: false });
   expect(await object.allocate(requestFor('c', at(90n, [])))).toMatchObject({

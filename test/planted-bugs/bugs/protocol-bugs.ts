@@ -191,8 +191,8 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'a coordinator does not fall back to the protocol that all co-signers have',
     file: 'src/jobs/signing/relay.ts',
-    was: 'return gathered(run.nodes, await openUnder(common));',
-    is: 'return gathered(run.nodes, answers);',
+    was: 'return gathered(run.cosigners, await openUnder(common));',
+    is: 'return gathered(run.cosigners, answers);',
     caughtBy: ['test/cosigner/session/protocol-choice.test.ts'],
   },
   {

@@ -82,7 +82,7 @@ export async function chooseProven(
     if (parents.size + unproven.size + open.length > MAX_JUDGED) return accepted(null);
     others ??= await servers.others();
     const request = { node: servers.node, others };
-    for (const { coin: utxo, parent } of await Promise.all(open.map((one) => judged(request, claim, one)))) {
+    for (const { utxo, parent } of await Promise.all(open.map((one) => judged(request, claim, one)))) {
       if (!parent.ok) return parent;
       if (parent.value === null) unproven.add(outpointText(utxo));
       else parents.set(outpointText(utxo), parent.value);
@@ -128,7 +128,7 @@ interface ProofRequest {
 }
 
 async function judged(request: ProofRequest, claim: Claim, utxo: UnspentOutput) {
-  return { coin: utxo, parent: await parentOf(request, claim, utxo) };
+  return { utxo, parent: await parentOf(request, claim, utxo) };
 }
 
 /** The transaction that made a coin; null where it is not shown, is otherwise, or cannot be spent yet. */

@@ -11,8 +11,8 @@ import { intentBytes } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { digestOf } from '../../../cosigner/policy/check-scene.ts';
 import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { approvedTransfer, newKey, startNodes, approvalBy } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, startCosigners, approvalBy } from '../../../cosigner/cosigners.ts';
 import { openBody, opening } from '../../../cosigner/rejected-requests.ts';
 import { alice, bob } from '../../../domain/cast.ts';
 
@@ -20,14 +20,14 @@ import { alice, bob } from '../../../domain/cast.ts';
 const SHOWN = 'Refund \uFFFD';
 const SENT = 'Refund \uD800';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { governedBy: byDevice });
 });
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 /** A request of the attacker: the devices of alice and bob have signed the digest of the note that they saw. */
 function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
@@ -43,9 +43,9 @@ function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
 
 async function openAt(request: ReturnType<typeof requestWith>): Promise<readonly string[]> {
   const answers: string[] = [];
-  for (const node of nodes.all) {
-    const signers = [1, 2, 3].filter((i) => i === node.index || i === (node.index % 3) + 1);
-    const answer = await node.call(`key/${request.key.keyId}/open`, opening(openBody(request, signers)));
+  for (const cosigner of cosigners.all) {
+    const signers = [1, 2, 3].filter((i) => i === cosigner.index || i === (cosigner.index % 3) + 1);
+    const answer = await cosigner.call(`key/${request.key.keyId}/open`, opening(openBody(request, signers)));
     answers.push(answer.ok ? 'opened' : answer.refusal.code);
   }
   return answers;

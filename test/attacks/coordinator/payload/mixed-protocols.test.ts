@@ -9,10 +9,10 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { approvedTransfer, newKey, present, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { approvedTransfer, newKey, present, startCosigners } from '../../../cosigner/cosigners.ts';
 import type { Release } from '../../../cosigner/session/session-scene.ts';
-import { SessionNode } from '../../../cosigner/session/session-scene.ts';
+import { SessionCosigner } from '../../../cosigner/session/session-scene.ts';
 
 const [NEW, OLD] = ['bb'.repeat(32), 'aa'.repeat(32)] as const;
 /**
@@ -21,63 +21,65 @@ const [NEW, OLD] = ['bb'.repeat(32), 'aa'.repeat(32)] as const;
 const BOTH: Release = { protocols: [NEW, OLD], constantOf: (protocol) => protocol };
 
 /** Names a protocol to each co-signer, whatever the relay says. */
-function naming(nodes: readonly SessionNode[], protocolOf: (index: number) => string) {
-  return nodes.map((node) => ({
-    index: node.index,
+function naming(cosigners: readonly SessionCosigner[], protocolOf: (index: number) => string) {
+  return cosigners.map((cosigner) => ({
+    index: cosigner.index,
     call: (path: string, body: unknown) => {
-      const named = path.endsWith('/open') ? { ...(body as object), protocol: protocolOf(node.index) } : body;
-      return node.call(path, named);
+      const named = path.endsWith('/open') ? { ...(body as object), protocol: protocolOf(cosigner.index) } : body;
+      return cosigner.call(path, named);
     },
   }));
 }
 
-const run = (nodes: Parameters<typeof relay>[0]['nodes']) =>
-  relay({ nodes, path: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
+const run = (cosigners: Parameters<typeof relay>[0]['cosigners']) =>
+  relay({ cosigners, path: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
 
 test('two co-signers that support both run no session under two, and nobody is banned', async () => {
-  const nodes = await SessionNode.two(BOTH, BOTH);
+  const cosigners = await SessionCosigner.two(BOTH, BOTH);
   for (const [first, second] of [
     [NEW, OLD],
     [OLD, NEW],
   ] as const) {
-    const outcome = await run(naming(nodes, (index) => (index === 1 ? first : second)));
+    const outcome = await run(naming(cosigners, (index) => (index === 1 ? first : second)));
     expect(outcome.ok ? '' : outcome.refusal.code).toBe('envelope-refused');
   }
-  expect(nodes.map(({ bans }) => bans)).toEqual([[], []]);
-  expect((await run(nodes)).ok).toBe(true);
+  expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
+  expect((await run(cosigners)).ok).toBe(true);
 });
 
 test('two co-signers that hash different constants under one name do ban each other: that is what is at stake', async () => {
   const changed: Release = { protocols: [NEW], constantOf: () => 'changed without a name of its own' };
-  const nodes = await SessionNode.two({ ...BOTH, protocols: [NEW] }, changed);
-  const outcome = await run(nodes);
+  const cosigners = await SessionCosigner.two({ ...BOTH, protocols: [NEW] }, changed);
+  const outcome = await run(cosigners);
   expect(outcome.ok ? '' : outcome.refusal.code).toBe('aborted');
-  expect(nodes.map(({ bans }) => bans)).toEqual([['test/constant'], ['test/constant']]);
+  expect(cosigners.map(({ bans }) => bans)).toEqual([['test/constant'], ['test/constant']]);
 });
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  key = await newKey(nodes.all);
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 test('a co-signer refuses a protocol that it does not support by name, and signs on with the others', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes.watch(({ node, path, body }) => {
-    if (node === 2 && path.endsWith('/open')) Object.assign(body as object, { protocol: OLD });
+  cosigners.watch(({ cosigner, path, body }) => {
+    if (cosigner === 2 && path.endsWith('/open')) Object.assign(body as object, { protocol: OLD });
   });
-  const outcome = await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }));
+  const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
   expect(outcome.ok ? '' : outcome.reason).toMatch(/^node 2 protocol-mismatch \([0-9a-f]{64}\)$/u);
-  nodes.watch(() => {});
-  for (const node of nodes.all) {
-    const states = await node.call('pairs/status', {});
+  cosigners.watch(() => {});
+  for (const cosigner of cosigners.all) {
+    const states = await cosigner.call('pairs/status', {});
     const peers = Object.values(states.ok ? (states.value as Record<string, { banned: boolean }>) : {});
     expect(peers.map(({ banned }) => banned)).toEqual([false, false]);
   }
-  expect((await thresholdSign(nodes.some(1, 2), approvedTransfer({ key }))).ok).toBe(true);
-  expect((await thresholdSign([present(nodes.all[2]), ...nodes.some(2)], approvedTransfer({ key }))).ok).toBe(true);
+  expect((await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).ok).toBe(true);
+  expect((await thresholdSign([present(cosigners.all[2]), ...cosigners.some(2)], approvedTransfer({ key }))).ok).toBe(
+    true,
+  );
   vi.restoreAllMocks();
 });

@@ -24,8 +24,8 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { BTC, sourceOf } from '../../../chains/bitcoin/cast.ts';
 import { byDevice, laptop, phone } from '../../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { entered, newKey, present, startNodes, approvalBy } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { entered, newKey, present, startCosigners, approvalBy } from '../../../cosigner/cosigners.ts';
 import { refusedByAll } from '../../../cosigner/rejected-requests.ts';
 import { alice, amount, bob } from '../../../domain/cast.ts';
 
@@ -43,18 +43,18 @@ const limited: Policy = {
   },
 };
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  const made = await newKey(nodes.all, { governedBy: limited });
+  cosigners = await startCosigners();
+  const made = await newKey(cosigners.all, { governedBy: limited });
   key = {
     ...made,
     addresses: { [mainnet.name]: addressFor(made, mainnet), [testnet.name]: addressFor(made, testnet) },
   };
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 function addressFor({ scheme, publicKey }: VaultKey, { caip2 }: Chain): string {
   return present(addressOn(caip2, scheme, walletKey({ scheme, publicKey: hexToBytes(publicKey) }, caip2)));
@@ -108,21 +108,21 @@ function onMainnetAs(from: string, { intent, attempt }: Payment, signatures: rea
 
 test('an approval for the test network signs no coin of the mainnet wallet', async () => {
   const theft = approvedPayment(scriptOn(mainnet));
-  const outcome = await thresholdSign(nodes.some(1, 2), theft);
+  const outcome = await thresholdSign(cosigners.some(1, 2), theft);
   expect(outcome.ok ? onMainnetAs(walletOn(mainnet), theft, outcome.signatures) : null).toBeNull();
-  await refusedByAll(nodes, theft, 'payload-refused');
+  await refusedByAll(cosigners, theft, 'payload-refused');
   // Control: the same payment by its own name is more than the limit of mainnet allows.
-  await refusedByAll(nodes, approvedPayment(scriptOn(mainnet), { chain: mainnet }), 'policy-forbids');
+  await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { chain: mainnet }), 'policy-forbids');
 }, 60_000);
 
 test('the mainnet key signs nothing for the test network, also where the intent names its address', async () => {
   const former = present(addressOn(testnet.caip2, key.scheme, hexToBytes(key.publicKey)));
-  await refusedByAll(nodes, approvedPayment(scriptOn(mainnet), { from: former }), 'wrong-wallet');
+  await refusedByAll(cosigners, approvedPayment(scriptOn(mainnet), { from: former }), 'wrong-wallet');
 }, 60_000);
 
 test('the signatures of an honest payment of test coins are by another key than that of mainnet', async () => {
   const honest = approvedPayment(scriptOn(testnet));
-  const outcome = await thresholdSign(nodes.some(1, 3), honest);
+  const outcome = await thresholdSign(cosigners.some(1, 3), honest);
   if (!outcome.ok) throw new Error(outcome.reason);
   expect(onTestnet.assemble(honest.intent, honest.attempt, outcome.signatures).ok).toBe(true);
   expect(onMainnetAs(walletOn(mainnet), honest, outcome.signatures)).toBeNull();
@@ -137,7 +137,7 @@ test('a message signed for the test network is no message of the mainnet wallet'
   const { intent } = transaction;
   if (intent.kind !== 'message') throw new Error('the story is about a message');
   const attempt = { number: 1, purpose: 'intent' as const, ...onTestnet.composeMessage(intent) };
-  const outcome = await thresholdSign(nodes.some(2, 3), { ...requestFor(transaction), intent, attempt });
+  const outcome = await thresholdSign(cosigners.some(2, 3), { ...requestFor(transaction), intent, attempt });
   if (!outcome.ok) throw new Error(outcome.reason);
   const signature = present(outcome.signatures[0]);
   expect(onTestnet.assembleMessage(intent, signature).ok).toBe(true);

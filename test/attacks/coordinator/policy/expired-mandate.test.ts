@@ -10,18 +10,18 @@ import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { newKey, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { governedBy: byDevice });
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const YEAR_MS = 365 * 24 * 60 * 60 * 1000;
 
@@ -29,23 +29,23 @@ test('an old change with all its approvals is refused, and no attestation of one
   const holiday = { ...byDevice, version: 2, threshold: 1, previousHash: policyHashOf(byDevice) };
   const old = changeTo(holiday, [LAPTOP, PHONE], Date.now() - YEAR_MS);
   const no = ['mandate-expired', 'mandate-expired', 'mandate-expired'];
-  expect(await shownTo(nodes.all, key.keyId, old)).toEqual(no);
-  expect(await shownTo(nodes.all, key.keyId, old, nodes.all)).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, old)).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, old, cosigners.all)).toEqual(no);
 });
 
 test('a co-signer that was away catches up by the attestations of the others, and not of one of them', async () => {
   const inTime = changeTo(revoked, [LAPTOP, PHONE]);
-  expect(await shownTo(nodes.some(1), key.keyId, inTime)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(1), key.keyId, inTime)).toEqual(['adopted']);
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
-  expect(await shownTo(nodes.some(3), key.keyId, late, nodes.some(1))).toEqual(['mandate-expired']);
-  expect(await shownTo(nodes.some(2), key.keyId, inTime)).toEqual(['adopted']);
+  expect(await shownTo(cosigners.some(3), key.keyId, late, cosigners.some(1))).toEqual(['mandate-expired']);
+  expect(await shownTo(cosigners.some(2), key.keyId, inTime)).toEqual(['adopted']);
   // Attestations of this policy are none of another one.
   const other = changeTo({ ...revoked, threshold: 1 }, [LAPTOP, PHONE], Date.now() - 1);
-  expect(await shownTo(nodes.some(3), key.keyId, other, nodes.some(1, 2))).toEqual(['mandate-expired']);
+  expect(await shownTo(cosigners.some(3), key.keyId, other, cosigners.some(1, 2))).toEqual(['mandate-expired']);
   // And they stand for no approval that is missing.
   const unapproved = changeTo(revoked, [LAPTOP], Date.now() - 1);
-  expect(await shownTo(nodes.some(3), key.keyId, unapproved, nodes.some(1, 2))).toEqual(['policy-mismatch']);
-  const audience = { nodes: nodes.some(3), attesters: nodes.all, keyId: key.keyId };
+  expect(await shownTo(cosigners.some(3), key.keyId, unapproved, cosigners.some(1, 2))).toEqual(['policy-mismatch']);
+  const audience = { cosigners: cosigners.some(3), attesters: cosigners.all, keyId: key.keyId };
   expect(await syncPolicies(audience, [first, late])).toMatchObject({ ok: true });
 });
 
@@ -54,7 +54,7 @@ test('a co-signer that is two versions behind is shown the versions that it lack
   const fourth = { ...third, version: 4, threshold: 2, previousHash: policyHashOf(third) };
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
-  const audience = { nodes: nodes.all, attesters: nodes.all, keyId: key.keyId };
+  const audience = { cosigners: cosigners.all, attesters: cosigners.all, keyId: key.keyId };
   expect(await syncPolicies(audience, all)).toMatchObject({ ok: true });
   // Version 3 asks for all three of its people.
   expect(await syncPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({

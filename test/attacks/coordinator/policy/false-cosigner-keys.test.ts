@@ -11,30 +11,30 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { newKey, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { newKey, startCosigners } from '../../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, PHONE, shownTo } from '../../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  key = await newKey(cosigners.all, { governedBy: byDevice });
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const signs = [LAPTOP, PHONE];
-const withKeys = (cosigners: readonly string[], before: Policy = byDevice): Policy => ({
+const withKeys = (keys: readonly string[], before: Policy = byDevice): Policy => ({
   ...byDevice,
   version: before.version + 1,
   previousHash: policyHashOf(before),
-  cosigners: cosigners.map((signing, i) => ({ index: i + 1, signing })),
+  cosigners: keys.map((signing, i) => ({ index: i + 1, signing })),
 });
 
 async function keysOfNow(): Promise<readonly string[]> {
   const keys = [1, 2, 3].map(async (index) => {
-    const identity = (await (await fetch(`${nodes.originOf(index)}/identity`)).json()) as { signing: string };
+    const identity = (await (await fetch(`${cosigners.originOf(index)}/identity`)).json()) as { signing: string };
     return identity.signing;
   });
   return Promise.all(keys);
@@ -43,19 +43,19 @@ async function keysOfNow(): Promise<readonly string[]> {
 test('no co-signer adopts false keys, whoever approved them', async () => {
   const [one = '', two = ''] = await keysOfNow();
   const no = ['other-cosigners', 'other-cosigners', 'other-cosigners'];
-  expect(await shownTo(nodes.all, key.keyId, changeTo(withKeys([one, two, '11'.repeat(32)]), signs))).toEqual(no);
-  expect(await shownTo(nodes.all, key.keyId, changeTo(withKeys([one, two]), signs), nodes.all)).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, changeTo(withKeys([one, two, '11'.repeat(32)]), signs))).toEqual(no);
+  expect(await shownTo(cosigners.all, key.keyId, changeTo(withKeys([one, two]), signs), cosigners.all)).toEqual(no);
 });
 
 test('a co-signer that was away while keys were rotated catches up by what the others attest', async () => {
   const before = changeTo(withKeys(await keysOfNow()), signs);
-  expect(await shownTo(nodes.some(1, 2), key.keyId, before)).toEqual(['adopted', 'adopted']);
-  await nodes.rotateIdentity(1);
+  expect(await shownTo(cosigners.some(1, 2), key.keyId, before)).toEqual(['adopted', 'adopted']);
+  await cosigners.rotateIdentity(1);
   // Co-signer 3 comes back, and the policy of before names a key that co-signer 1 no longer has.
-  expect(await shownTo(nodes.some(3), key.keyId, before)).toEqual(['other-cosigners']);
-  expect(await shownTo(nodes.some(3), key.keyId, before, nodes.some(1))).toEqual(['other-cosigners']);
-  const audience = { nodes: nodes.some(3), attesters: nodes.all, keyId: key.keyId };
+  expect(await shownTo(cosigners.some(3), key.keyId, before)).toEqual(['other-cosigners']);
+  expect(await shownTo(cosigners.some(3), key.keyId, before, cosigners.some(1))).toEqual(['other-cosigners']);
+  const audience = { cosigners: cosigners.some(3), attesters: cosigners.all, keyId: key.keyId };
   const after = changeTo(withKeys(await keysOfNow(), before.policy), signs);
   expect(await syncPolicies(audience, [first, before, after])).toMatchObject({ ok: true });
-  expect(await shownTo(nodes.all, key.keyId, after)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(cosigners.all, key.keyId, after)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 60_000);

@@ -15,8 +15,8 @@ import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { present, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { alice, bob, carol } from '../../../domain/cast.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../../policy-scene.ts';
 
@@ -28,37 +28,37 @@ const cancelled: Policy = { ...byDevice, version: 2, threshold: 1, previousHash:
 
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let keyId: string;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  const made = await generateKey(nodes.all, request([first]));
+  cosigners = await startCosigners();
+  const made = await generateKey(cosigners.all, request([first]));
   if (!made.ok) throw new Error(made.refusal.reason);
   ({ keyId } = made.value);
-  expect(await shownTo(nodes.all, keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  expect(await shownTo(cosigners.all, keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const request = (policies: readonly AdoptedPolicy[]) => ({ scheme: 'frost-ed25519', threshold: 2, policies }) as const;
 
 /** All co-signers; a key generation that they have opened goes on after the promise. */
 function startingAfter(promise: Promise<null>, onOpen: () => void = () => {}): readonly CosignerClient[] {
-  return nodes.all.map((node) => ({
-    index: node.index,
+  return cosigners.all.map((cosigner) => ({
+    index: cosigner.index,
     call: async (path, body) => {
       if (path.startsWith('keygen/') && path.endsWith('/start')) {
         onOpen();
         await promise;
       }
-      return node.call(path, body);
+      return cosigner.call(path, body);
     },
   }));
 }
 
 /** A further key under these policies: `made`, or why not. */
 async function furtherKey(policies: readonly AdoptedPolicy[]): Promise<string> {
-  const made = await generateKey(nodes.all, request(policies));
+  const made = await generateKey(cosigners.all, request(policies));
   return made.ok ? 'made' : made.refusal.reason;
 }
 
@@ -93,13 +93,13 @@ test('two generations that are open at once under two first policies give one ke
     request([theft]),
   );
   expect(await made).toMatchObject({ ok: true });
-  const before = nodes.seen.length;
+  const before = cosigners.seen.length;
   isMade.resolve(null);
   expect(await late).toMatchObject({
     ok: false,
     refusal: { reason: expect.stringContaining('keygen-activate/policy-mismatch') as string },
   });
-  expect(nodes.seen.slice(before).filter((text) => text.includes('publicShares'))).toEqual([]);
+  expect(cosigners.seen.slice(before).filter((text) => text.includes('publicShares'))).toEqual([]);
 });
 
 test('no path of the coordinator leads to the object of a vault', async () => {
@@ -110,7 +110,7 @@ test('no path of the coordinator leads to the object of a vault', async () => {
     'key/vault:7/policy',
     'keygen/vault:7/open',
   ]) {
-    const answer = await nodes.all[0].call(path, {});
+    const answer = await cosigners.all[0].call(path, {});
     expect([path, answer.ok ? 'served' : answer.refusal.code]).toEqual([path, 'malformed']);
   }
 });

@@ -14,12 +14,12 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { newKey, present, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { newKey, present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { hashOf } from '../../../devices/policy-chain-scene.ts';
 import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../../statement-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: VaultKey;
 let otherKey: VaultKey;
 let pins: readonly CosignerPin[];
@@ -27,14 +27,14 @@ const change: AdoptedPolicy = stricter(byDevice);
 const next = change.policy;
 
 beforeAll(async () => {
-  nodes = await startNodes();
-  pins = await pinsOf(nodes);
-  key = await newKey(nodes.all, { governedBy: byDevice });
+  cosigners = await startCosigners();
+  pins = await pinsOf(cosigners);
+  key = await newKey(cosigners.all, { governedBy: byDevice });
   // Before the change: a further key begins with all policies of the vault.
-  otherKey = await newKey(nodes.all, { governedBy: byDevice });
-  await showTo(nodes.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+  otherKey = await newKey(cosigners.all, { governedBy: byDevice });
+  await showTo(cosigners.some(1, 2), key.keyId, [{ policy: byDevice, mandate: null }, change]);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const alice = () => signer(pins, { keyId: key.keyId, policy: next });
 
@@ -46,12 +46,12 @@ const withThird =
 
 /** A statement of co-signer 3, as the attacker has collected it. */
 async function collected(keyId: string, nonce: string): Promise<SignedStatement> {
-  const [entry] = await policyStatements(nodes.some(3), [keyId], nonce);
+  const [entry] = await policyStatements(cosigners.some(3), [keyId], nonce);
   return present(entry?.statement);
 }
 
 test('the signer sees that co-signer 3 still has version 1 in force, and has to name it before the device signs', async () => {
-  const verdicts = await alice().request(nodes.all);
+  const verdicts = await alice().request(cosigners.all);
   expect(verdicts).toEqual([
     { verdict: 'agrees', cosigner: 1 },
     { verdict: 'agrees', cosigner: 2 },
@@ -63,7 +63,7 @@ test('the signer sees that co-signer 3 still has version 1 in force, and has to 
 
 test('an omitted or repeated statement is unknown', async () => {
   const request = async (tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[]) =>
-    inWords(await alice().request(nodes.all, tamper)).at(-1);
+    inWords(await alice().request(cosigners.all, tamper)).at(-1);
   expect(await request(withThird({ statement: null, fault: 'unreachable' }))).toBe('unknown: missing');
   expect(await request((entries) => entries.slice(0, 2))).toBe('unknown: missing');
   expect(await request((entries) => [...entries, ...entries])).toBe('unknown: repeated');
@@ -71,7 +71,7 @@ test('an omitted or repeated statement is unknown', async () => {
 
 test('a forged statement is unknown', async () => {
   const forged = { policyVersion: next.version, policyHash: hashOf(next) };
-  const verdicts = await alice().request(nodes.all, (entries) =>
+  const verdicts = await alice().request(cosigners.all, (entries) =>
     entries.map((entry) =>
       entry.statement === null || entry.cosigner !== 3
         ? entry
@@ -79,7 +79,7 @@ test('a forged statement is unknown', async () => {
     ),
   );
   expect(inWords(verdicts)).toEqual(['agrees', 'agrees', 'unknown: bad-signature']);
-  const borrowed = await alice().request(nodes.all, (entries) => {
+  const borrowed = await alice().request(cosigners.all, (entries) => {
     const second = present(entries.find(({ cosigner }) => cosigner === 2)?.statement);
     return withThird({ statement: { ...second, cosigner: 3 } })(entries);
   });
@@ -88,11 +88,11 @@ test('a forged statement is unknown', async () => {
 
 test('a replayed statement of another key, another nonce or another time is unknown', async () => {
   const person = alice();
-  await showTo(nodes.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
+  await showTo(cosigners.all, otherKey.keyId, [{ policy: byDevice, mandate: null }, change]);
   // Co-signer 3 honestly states version 2 for the other key, and earlier nonces are no answer.
   const nonce = person.draw();
   const [mine, others] = [
-    await policyStatements(nodes.all, [key.keyId], nonce),
+    await policyStatements(cosigners.all, [key.keyId], nonce),
     await collected(otherKey.keyId, nonce),
   ];
   expect(others).toMatchObject({ policyVersion: 2, policyHash: hashOf(next) });
@@ -107,17 +107,17 @@ test('a replayed statement of another key, another nonce or another time is unkn
 });
 
 test('a signer who is shown the policy of before sees that two co-signers have a later one, and does not sign', async () => {
-  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(nodes.all);
+  const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(cosigners.all);
   expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
   expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');
 });
 
 test('without co-signer 3 the two others are enough once it is named, and with the change all three agree', async () => {
-  const two = await alice().request(nodes.some(1, 2));
+  const two = await alice().request(cosigners.some(1, 2));
   expect(inWords(two)).toEqual(['agrees', 'agrees', 'unknown: missing']);
   expect(decisionOn(two, { policies: [byDevice, next], threshold: 2 })).toEqual(['3:unknown']);
-  await showTo(nodes.some(3), key.keyId, [{ policy: byDevice, mandate: null }, change]);
-  const three = await alice().request(nodes.all);
+  await showTo(cosigners.some(3), key.keyId, [{ policy: byDevice, mandate: null }, change]);
+  const three = await alice().request(cosigners.all);
   expect(inWords(three)).toEqual(['agrees', 'agrees', 'agrees']);
   expect(decisionOn(three, { policies: [byDevice, next], threshold: 2 })).toEqual([]);
 });

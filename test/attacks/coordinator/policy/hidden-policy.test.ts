@@ -17,16 +17,16 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { present, startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { present, startCosigners } from '../../../cosigner/cosigners.ts';
 import { alice, bob } from '../../../domain/cast.ts';
 import { changeTo, first, LAPTOP, NEW_LAPTOP, NEW_PHONE, PHONE, revoked, shownTo } from '../../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 beforeAll(async () => {
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const thief = ScriptDevice.create();
 const second = ScriptDevice.create();
@@ -69,8 +69,8 @@ async function opened(policies: readonly AdoptedPolicy[], attestations = {}): Pr
   const run = bytesToHex(randomBytes(16));
   const body = { scheme: 'frost-ed25519', threshold: 2, policies: policies.map(encodePolicy), attestations };
   const answers: string[] = [];
-  for (const node of nodes.all) {
-    const answer = await node.call(`keygen/${run}/open`, opening(body));
+  for (const cosigner of cosigners.all) {
+    const answer = await cosigner.call(`keygen/${run}/open`, opening(body));
     answers.push(answer.ok ? 'opened' : answer.refusal.code);
   }
   return answers;
@@ -92,7 +92,7 @@ describe('for a further key of the vault', () => {
   const lapsed = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
   const key = { keyId: '' };
   beforeAll(async () => {
-    const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+    const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
     if (!made.ok) throw new Error(made.refusal.reason);
     key.keyId = made.value.keyId;
   }, 60_000);
@@ -103,11 +103,11 @@ describe('for a further key of the vault', () => {
     expect(await opened(chain)).toEqual(['mandate-expired', 'mandate-expired', 'mandate-expired']);
     // The same policy, adopted in time under the key that there is.
     const inTime = changeTo(revoked, [LAPTOP, PHONE]);
-    expect(await shownTo(nodes.all, key.keyId, inTime)).toEqual(['adopted', 'adopted', 'adopted']);
+    expect(await shownTo(cosigners.all, key.keyId, inTime)).toEqual(['adopted', 'adopted', 'adopted']);
     // A co-signer that adopted the policy under one key of the vault knows it under all of them.
     expect(await opened(chain)).toEqual(everyone);
-    const all = await attestationsOf(nodes.all, key.keyId, 2);
-    await nodes.replace(3);
+    const all = await attestationsOf(cosigners.all, key.keyId, 2);
+    await cosigners.replace(3);
     // Co-signer 3 has nothing any more, and needs the attestations of two.
     expect(await opened(chain)).toEqual(['opened', 'opened', 'mandate-expired']);
     expect(await opened(chain, { 1: all['1'] })).toEqual(['opened', 'opened', 'mandate-expired']);

@@ -13,23 +13,23 @@ import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts'
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { startCosigners } from '../../../cosigner/cosigners.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { alice, bob } from '../../../domain/cast.ts';
 import { first } from '../../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 let key: Omit<VaultKey, 'addresses'>;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+  cosigners = await startCosigners();
+  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
   if (!made.ok) throw new Error(made.refusal.reason);
   key = made.value;
-  await nodes.replace(3);
+  await cosigners.replace(3);
 }, 120_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const [mine, other] = [ScriptDevice.create(), ScriptDevice.create()];
 const stolen: AdoptedPolicy = {
@@ -53,13 +53,13 @@ async function joins(policy: AdoptedPolicy, attestations: Readonly<Record<string
     policies: [encodePolicy(policy)],
     attestations,
   };
-  const [third] = nodes.some(3);
+  const [third] = cosigners.some(3);
   const answer = await third?.call(`reshare/${key.keyId}/open`, opening(body));
   return answer?.ok === true ? 'opened' : (answer?.refusal.code ?? 'nothing');
 }
 
 test('a co-signer that joins takes neither a policy without attestations, nor one that others did not adopt', async () => {
-  const all = await attestationsOf(nodes.some(1, 2), key.keyId, 1);
+  const all = await attestationsOf(cosigners.some(1, 2), key.keyId, 1);
   expect(Object.keys(all)).toEqual(['1', '2']);
   expect(await joins(stolen, {})).toBe('not-enough-witnesses');
   expect(await joins(stolen, all)).toBe('not-enough-witnesses');

@@ -12,21 +12,21 @@ import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import { generateKey } from '../../../cosigner/key/generate-key.ts';
 import { attestationsOf, encodePolicy } from '#cosigner-client/sync-policies.ts';
 import { opening } from '../../../cosigner/rejected-requests.ts';
-import type { Nodes } from '../../../cosigner/cosigners.ts';
-import { startNodes } from '../../../cosigner/cosigners.ts';
+import type { Cosigners } from '../../../cosigner/cosigners.ts';
+import { startCosigners } from '../../../cosigner/cosigners.ts';
 import { changeTo, first, LAPTOP, PHONE, revoked, shownTo } from '../../policy-scene.ts';
 
-let nodes: Nodes;
+let cosigners: Cosigners;
 beforeAll(async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  nodes = await startNodes();
+  cosigners = await startCosigners();
 }, 60_000);
-afterAll(() => nodes.stop());
+afterAll(() => cosigners.stop());
 
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
 async function newKey() {
-  const made = await generateKey(nodes.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
+  const made = await generateKey(cosigners.all, { scheme: 'frost-ed25519', threshold: 2, policies: [first] });
   if (!made.ok) throw new Error(made.refusal.reason);
   return made.value;
 }
@@ -38,7 +38,7 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
   let refresh: KeyRefresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
   for (;;) {
     const request = { key: { ...key, addresses: {} }, threshold: 2, policies };
-    const step = await nextRefreshStep(nodes.all, request, refresh);
+    const step = await nextRefreshStep(cosigners.all, request, refresh);
     if (!step.ok) throw new Error(step.refusal.reason);
     if (step.value.type === 'refreshed') return;
     ({ refresh } = step.value);
@@ -47,22 +47,22 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
 
 /** What co-signer 3 answers when it is asked to join a key under these policies. */
 async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: readonly AdoptedPolicy[]) {
-  const attestations = await attestationsOf(nodes.some(1, 2), keyId, policies.length);
+  const attestations = await attestationsOf(cosigners.some(1, 2), keyId, policies.length);
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };
   const body = { scheme, publicKey, publicShares, ...epochs, policies: policies.map(encodePolicy), attestations };
-  const [third] = nodes.some(3);
+  const [third] = cosigners.some(3);
   const answer = await third?.call(`reshare/${keyId}/open`, opening(body));
   return answer?.ok === true ? 'opened' : answer?.refusal.code;
 }
 
 test('a co-signer that joined one key of a vault joins no other under the chain from before the revocation', async () => {
   const [one, other] = [await newKey(), await newKey()];
-  expect(await shownTo(nodes.all, one.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
-  await nodes.replace(3);
+  expect(await shownTo(cosigners.all, one.keyId, change)).toEqual(['adopted', 'adopted', 'adopted']);
+  await cosigners.replace(3);
   // It has nothing yet, and both others attest that they adopted version 1.
   expect(await joins(other, [first])).toBe('opened');
   await refreshed(one, [first, change]);
   expect(await joins(other, [first])).toBe('policy-ahead');
-  expect(await shownTo(nodes.some(1, 2), other.keyId, change)).toEqual(['adopted', 'adopted']);
+  expect(await shownTo(cosigners.some(1, 2), other.keyId, change)).toEqual(['adopted', 'adopted']);
   expect(await joins(other, [first, change])).toBe('opened');
 }, 60_000);

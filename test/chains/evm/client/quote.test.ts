@@ -261,7 +261,7 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
   const charged = maxFee + fee + fee / 4n;
   // The bytes allow as much as before, and more is reserved.
   const amounts = [{ tokenAddress: null, amount: `${charged + BigInt(native.amount)}` }];
-  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { takes: amounts } } });
+  expect(quote).toMatchObject({ ok: true, value: { maxFee: `${maxFee}`, spending: { amounts } } });
   expect((await quoteOf({ ...native, maxFee: amountOf(charged) })).ok).toBe(true);
   expect(await quoteOf({ ...native, maxFee: amountOf(charged - 1n) })).toEqual(permanent('FEE_CAP_EXCEEDED'));
   const from = await walletWith(1000n + charged - 1n);

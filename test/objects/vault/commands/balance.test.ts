@@ -12,7 +12,7 @@ import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 /** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
 
 const DOLLAR = '0x4444444444444444444444444444444444444444';
-const utxo = { chain: 'anvil', ...NATIVE };
+const native = { chain: 'anvil', ...NATIVE };
 const dollar = { chain: 'anvil', kind: 'erc20', tokenAddress: DOLLAR, tokenId: null } as const;
 /** Twenty polls of anvil, and more. */
 const SCANNED_MS = 6_000;
@@ -25,7 +25,7 @@ afterEach(() => {
 
 function newScene() {
   const { sql, storage, host } = newVaultScene();
-  storage.balances.open(utxo, true);
+  storage.balances.open(native, true);
   const commands = new BalanceCommands(host);
   const activities = new ActivityCommands(host, async () => null);
   let made = 0;
@@ -57,7 +57,7 @@ function newScene() {
       };
       return activities.record({ chain: 'anvil', hash, seen: isGone ? null : seen, valuation });
     },
-    compared: (block: number, units: bigint | null, asset: typeof utxo | typeof dollar = utxo) => {
+    compared: (block: number, units: bigint | null, asset: typeof native | typeof dollar = native) => {
       const held = {
         blockNumber: String(block),
         amounts: [units === null ? null : amountOf(units)],
@@ -265,7 +265,7 @@ test('a chain that can not be asked, and a token that does not say, change nothi
   expect(commands.work().map(({ chain, address, assets }) => [chain.name, address, assets.length])).toEqual([
     ['anvil', WALLET, 2],
   ]);
-  expect(await commands.record({ chain: 'anvil', assets: [utxo], held: null, hasOpenScan: false })).toBeNull();
+  expect(await commands.record({ chain: 'anvil', assets: [native], held: null, hasOpenScan: false })).toBeNull();
   expect(await compared(10, null, dollar)).toBeNull();
   expect([commands.work(), storage.balances.balance(dollar)?.check]).toEqual([[], null]);
   vi.setSystemTime(NOON_MS + 60_000);
