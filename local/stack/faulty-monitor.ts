@@ -32,9 +32,9 @@ export class FaultyMonitor {
   due(hashes: readonly string[]): readonly string[] {
     const reported = hashes.filter(() => !this.#happens(FAULTS.lost));
     const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(FAULTS.doubled))];
-    const fates = all.map((hash) => ({ hash, isLate: this.#happens(FAULTS.late), endpoint: this.#chance() }));
-    this.#kept = fates.filter(({ isLate }) => isLate).map(({ hash }) => hash);
-    return fates
+    const outcomes = all.map((hash) => ({ hash, isLate: this.#happens(FAULTS.late), endpoint: this.#chance() }));
+    this.#kept = outcomes.filter(({ isLate }) => isLate).map(({ hash }) => hash);
+    return outcomes
       .filter(({ isLate }) => !isLate)
       .toSorted((one, other) => one.endpoint - other.endpoint)
       .map(({ hash }) => hash);

@@ -3,7 +3,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { SourceFile } from './house.ts';
-import { house, roomOf } from './house.ts';
+import { crowdedFolders, house, roomOf } from './house.ts';
+import { FROZEN } from './vocabulary.ts';
 
 const PROJECT = resolve(import.meta.dirname, '..', '..');
 
@@ -80,8 +81,32 @@ test.each<[keyof typeof house, string, string]>([
   ['logs', 'src/http/app.ts', `console.log(JSON.stringify(env));`],
   ['logs', 'src/http/app.ts', `console.error(token);`],
   ['mentions', 'src/http/app.ts', `// TODO: check the caller`],
+  ['vocabulary', 'src/jobs/sign.ts', `const askedAtMs = 1;`],
+  ['vocabulary', 'src/jobs/sign.ts', `interface Desk { readonly vote: string }`],
+  ['vocabulary', 'src/dashboard/app.tsx', `const view = () => <Errand />;`],
+  ['vocabulary', 'src/objects/vault/object.ts', `class Vault { #owed = 1; }`],
+  ['vocabulary', 'src/jobs/sweep.ts', `const LONGEST_WAIT_MS = 1;`],
+  ['vocabulary', 'src/cosigner/key/key.ts', `const coin = 1; const witnessed = bearWitness();`],
+  ['vocabulary', 'src/objects/transaction-desk.ts', ''],
 ])('rule %s refuses it in %s', (name, path, text) => {
   expect(house[name]({ path, text })).not.toEqual([]);
+});
+
+test('no folder has more than 20 entries', () => {
+  expect(crowdedFolders(paths)).toEqual([]);
+});
+
+test('a folder with 21 entries is found, whether they are files or folders', () => {
+  const twenty = Array.from({ length: 20 }, (_, i) => `src/mpc/${i}.ts`);
+  expect(crowdedFolders(twenty)).toEqual([]);
+  expect(crowdedFolders([...twenty, 'src/mpc/ecdsa/sign.ts', 'src/mpc/ecdsa/deal.ts'])).toEqual([
+    'src/mpc has 21 entries; at most 20',
+  ]);
+});
+
+test('every exception of the vocabulary is still needed', () => {
+  const used = new Set(files.flatMap(({ text }) => text.match(/\w+/g) ?? []));
+  expect([...FROZEN].filter((name) => !used.has(name))).toEqual([]);
 });
 
 test('no committed file names an address to install from', () => {

@@ -1,3 +1,5 @@
+import { wordsOfTheHouse } from './vocabulary.ts';
+
 /** The rules of the house, as functions of a file's path and text. Each gives what is wrong, in words, or nothing. */
 
 export interface SourceFile {
@@ -71,6 +73,7 @@ export const house = {
   amounts: noFloatsNearAmounts,
   logs: nothingSecretInLogs,
   mentions: noUnfinishedWork,
+  vocabulary: wordsOfTheHouse,
 } satisfies Readonly<Record<string, Rule>>;
 
 export function roomOf(path: string): string | null {
@@ -204,4 +207,25 @@ function nothingSecretInLogs({ path, text }: SourceFile): readonly string[] {
 function noUnfinishedWork({ text }: SourceFile): readonly string[] {
   const found = /\b(TODO|FIXME|XXX|HACK)\b|not implemented|for now\b/i.exec(text);
   return found === null ? [] : [`is unfinished: ${found[0]}`];
+}
+
+/** A folder that has more is no room in which a stranger finds a file. */
+const MAX_ENTRIES = 20;
+
+/** Lists of one kind of file, and test/, which has a room for each of src/ and the suites beside them. */
+const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'migrations/meta', 'test']);
+
+/** The folders with more than 20 entries, files and folders alike. The top of the project is not counted: tools look there for their files. */
+export function crowdedFolders(paths: readonly string[]): readonly string[] {
+  const entries = new Map<string, Set<string>>();
+  for (const path of paths) {
+    const parts = path.split('/');
+    for (let depth = 1; depth < parts.length; depth++) {
+      const folder = parts.slice(0, depth).join('/');
+      entries.set(folder, (entries.get(folder) ?? new Set()).add(parts[depth] ?? ''));
+    }
+  }
+  return [...entries].flatMap(([folder, { size }]) =>
+    size > MAX_ENTRIES && !LISTS.has(folder) ? [`${folder} has ${size} entries; at most ${MAX_ENTRIES}`] : [],
+  );
 }

@@ -21,7 +21,7 @@ import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 
 /** Told of every partial signature that a node lets go, at the moment it does. */
-type Witness = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
+type RecordImport = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
 
 interface Session {
   readonly dealer: Dealer;
@@ -36,7 +36,7 @@ export interface NodeTerms {
   /** One of each key. */
   readonly dealers: readonly Dealer[];
   readonly policy: Policy;
-  readonly importRecord: Witness;
+  readonly importRecord: RecordImport;
 }
 
 /**

@@ -32,7 +32,7 @@ export async function checkAbsence(
   if (!block.ok) return block;
   if (block.value === found.hash) {
     const detail = 'the node has the recorded block, but not the transaction';
-    return refused({ kind: 'unfit', detail, deniesInclusion: true });
+    return refused({ kind: 'unusable', detail, deniesInclusion: true });
   }
   if (block.value !== null) return accepted(null);
   return head === null || head.value < number ? unusable('the node is behind the recorded block') : accepted(null);

@@ -9,11 +9,11 @@ export interface NodePool {
   readonly nodeProblem: (node: RpcNode) => Promise<NodeProblem | null>;
 }
 
-/** `unfit`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
+/** `unusable`: the node answers, but what it says cannot be used: it serves another chain, or lags behind. */
 export type NodeProblem =
   | NodeFault
   | {
-      readonly kind: 'unfit';
+      readonly kind: 'unusable';
       readonly detail: string;
       /** It has the very block of an inclusion that is recorded or claimed, and not the transaction. */
       readonly deniesInclusion?: true;
@@ -21,10 +21,10 @@ export type NodeProblem =
 
 /** What a node says is of no use. */
 export function unusable(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
-  return refused({ kind: 'unfit', detail });
+  return refused({ kind: 'unusable', detail });
 }
 
-export const NO_NODE: NodeProblem = { kind: 'unfit', detail: 'no node is configured for this chain' };
+export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'no node is configured for this chain' };
 
 /** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
 export interface Conclusive {

@@ -10,7 +10,7 @@ export interface Member {
   readonly roles: readonly Role[];
 }
 
-export type Permission = 'view' | 'create' | 'curate' | 'vote' | 'propose' | 'administer';
+export type Permission = 'view' | 'create' | 'curate' | 'decide' | 'propose' | 'administer';
 
 /** Ours: the spec names signers and 'authenticated callers' only. */
 const ALLOWED: Record<Permission, readonly Role[]> = {
@@ -18,7 +18,7 @@ const ALLOWED: Record<Permission, readonly Role[]> = {
   create: ['initiator', 'signer'],
   /** Shows and hides; a viewer changes nothing. */
   curate: ['initiator', 'signer', 'admin'],
-  vote: ['signer'],
+  decide: ['signer'],
   /** Of a change of the policy: an admin may want it, and only signers decide. */
   propose: ['signer', 'admin'],
   administer: ['admin'],
@@ -40,6 +40,6 @@ export function mayCancel(
 
 /** Who takes a transaction back: as above; and any signer stops what waits to be mined. */
 export function mayCancelTransaction(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy'>): boolean {
-  const isOnItsWay = transaction.state === 'BROADCAST' && hasPermission(member, 'vote');
+  const isOnItsWay = transaction.state === 'BROADCAST' && hasPermission(member, 'decide');
   return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

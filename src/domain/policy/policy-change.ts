@@ -139,7 +139,7 @@ export function isRenewal({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>
  * @param decider the policy whose quorum decides
  */
 export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVersion'>, decider: Policy): boolean {
-  return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'vote');
+  return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'decide');
 }
 
 /** When signers can no longer decide over a change. */

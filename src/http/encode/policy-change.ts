@@ -73,7 +73,7 @@ export function policyChangeRecord(
 
 function actionsFor({ change, decider, viewer }: PolicyChangeView): ('approve' | 'reject' | 'cancel')[] {
   if (change.state !== 'PENDING' || viewer === null) return [];
-  const canApprove = hasPermission(viewer, 'vote');
+  const canApprove = hasPermission(viewer, 'decide');
   const approved = change.approvals.some(({ actor }) => actor.userId === viewer.userId);
   return [
     ...(mayApprove(viewer, change, decider) && !approved ? ['approve' as const] : []),

@@ -216,7 +216,7 @@ function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordSc
     ];
   }
   if (!isPending(transaction.state)) return [];
-  const canApprove = hasPermission(viewer, 'vote');
+  const canApprove = hasPermission(viewer, 'decide');
   const lacksDevice = !hasRequiredDevice(transaction.digest, transaction.approvals, policy);
   return [
     ...(canApprove && (!hasApproved(transaction, viewer.userId) || lacksDevice) ? ['approve' as const] : []),

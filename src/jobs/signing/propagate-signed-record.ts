@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 
-const testimony = z.array(
+const attestation = z.array(
   z.object({ record: z.looseObject({ attempt: z.int() }), signature: z.string().regex(/^[0-9a-f]{128}$/) }),
 );
 
@@ -23,7 +23,7 @@ export async function propagateSignedRecord(
   const said = await Promise.all(
     cosigners.map(async (cosigner) => {
       const answer = await cosigner.call(`key/${keyId}/signed`, { transactionId });
-      const lines = answer.ok ? testimony.safeParse(answer.value) : null;
+      const lines = answer.ok ? attestation.safeParse(answer.value) : null;
       return lines?.success === true ? { cosigner, lines: lines.data } : null;
     }),
   );

@@ -1,5 +1,5 @@
 /**
- * Attack: A co-signer probes one choice utxo in each of the signatures of a round; the coordinator times which failed first.
+ * Attack: A co-signer probes one choice bit in each of the signatures of a round; the coordinator times which failed first.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3

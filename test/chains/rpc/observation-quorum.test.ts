@@ -18,7 +18,7 @@ type Answer = Result<Observation, NodeProblem>;
 const UNREACHABLE: Answer = noAnswer('no answer in time');
 const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({
-  kind: 'unfit',
+  kind: 'unusable',
   detail: 'the node has the recorded block, but not the transaction',
   deniesInclusion: true,
 });

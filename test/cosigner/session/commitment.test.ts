@@ -26,7 +26,7 @@ async function scene() {
     return prepared.value;
   };
   const rows = () => storage.signedFor(intent.transactionId).map(({ nonce }) => nonce);
-  return { ledger: storage, at, opened, rows };
+  return { storage, at, opened, rows };
 }
 
 /** The first step of a session that begins: `messages`, or why it ends. */
@@ -47,7 +47,7 @@ test('of two sessions that are open at once for two digests the second one to st
 });
 
 test('a session that was open when the policy changed ends at its start, and writes nothing', async () => {
-  const { ledger: storage, at, opened, rows } = await scene();
+  const { storage, at, opened, rows } = await scene();
   const early = await opened(at(4n));
   storage.putPolicy(next(policy, { threshold: 1 }));
   expect(await started(early)).toEqual(ended('sign/session-over'));

@@ -4,10 +4,10 @@ import { hasPermission, mayCancel } from '#domain/access/member.ts';
 import { alice, bob } from '../cast.ts';
 
 const TABLE: Record<Role, Record<Permission, boolean>> = {
-  viewer: { view: true, create: false, curate: false, vote: false, propose: false, administer: false },
-  initiator: { view: true, create: true, curate: true, vote: false, propose: false, administer: false },
-  signer: { view: true, create: true, curate: true, vote: true, propose: true, administer: false },
-  admin: { view: true, create: false, curate: true, vote: false, propose: true, administer: true },
+  viewer: { view: true, create: false, curate: false, decide: false, propose: false, administer: false },
+  initiator: { view: true, create: true, curate: true, decide: false, propose: false, administer: false },
+  signer: { view: true, create: true, curate: true, decide: true, propose: true, administer: false },
+  admin: { view: true, create: false, curate: true, decide: false, propose: true, administer: true },
 };
 
 for (const [role, permissions] of Object.entries(TABLE)) {
@@ -19,7 +19,7 @@ for (const [role, permissions] of Object.entries(TABLE)) {
 }
 
 test('somebody who is no member may do nothing, and neither may a member without a role', () => {
-  for (const permission of ['view', 'create', 'curate', 'vote', 'propose', 'administer'] as const) {
+  for (const permission of ['view', 'create', 'curate', 'decide', 'propose', 'administer'] as const) {
     expect(hasPermission(null, permission)).toBe(false);
     expect(hasPermission({ userId: alice.userId, roles: [] }, permission)).toBe(false);
   }

@@ -64,7 +64,7 @@ const wary: KnownCounterparties = { ...NO_COUNTERPARTIES, isLookalike: (address)
 type Story = [
   name: string,
   movements: readonly ChainMovement[],
-  appraisal: Valuation,
+  valuation: Valuation,
   acquaintance: KnownCounterparties,
   expected: string | null,
 ];

@@ -102,7 +102,7 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
   const large = node.chain.fund(own, 2n * BTC);
   const { alice, bob } = world.people();
   const path = `/vault/${scattered.id}/consolidate`;
-  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, utxos: 7 } });
+  const created = await alice.client.request<TransactionRecord>('POST', path, { body: { chain: CHAIN, coins: 7 } });
   expect([created.status, created.body.state, created.body.to, created.body.amount]).toEqual([
     201,
     'SUBMITTED',

@@ -14,7 +14,7 @@ const CHAIN = 'bitcoin-regtest';
 let node: BitcoinNode;
 let world: World;
 /** A server in front of the node. */
-let server: { readonly url: string; listsFalseCoin: boolean; readonly stop: () => void };
+let server: { readonly url: string; listsFalseUtxo: boolean; readonly stop: () => void };
 
 beforeAll(async () => {
   node = await startBitcoinNode();
@@ -28,11 +28,11 @@ afterAll(async () => {
 });
 
 async function startServer() {
-  const one = { listsFalseCoin: false };
+  const one = { listsFalseUtxo: false };
   const answer = async (method: string, path: string, body: string) => {
     const response = await fetch(`${node.url}${path}`, { method, body: method === 'GET' ? null : body });
     const text = await response.text();
-    if (!one.listsFalseCoin || !path.endsWith('/utxo')) return { status: response.status, text };
+    if (!one.listsFalseUtxo || !path.endsWith('/utxo')) return { status: response.status, text };
     const status = { confirmed: true, block_height: 1, block_hash: node.chain.blockHash(1) };
     const utxos: unknown[] = JSON.parse(text);
     return {
@@ -69,13 +69,13 @@ const stand = ({ state, stateReason }: TransactionRecord) => [state, stateReason
 test('a payment is never composed with a coin that a server lists and that does not exist', async () => {
   const { address, pay } = await wallet('lied to');
   const real = node.chain.fund(address, 2n * BTC);
-  server.listsFalseCoin = true;
+  server.listsFalseUtxo = true;
   const to = stranger();
   const id = await pay(to);
   await taken(world.people().alice, id);
   node.chain.mine(2);
   const done = await finished(world.people().alice, id);
-  server.listsFalseCoin = false;
+  server.listsFalseUtxo = false;
   expect([stand(done), node.chain.balance(to)]).toEqual([['SUCCEEDED', null], BTC]);
   expect(node.chain.find(done.txHash ?? '')?.inputs.map(({ txid }) => txid)).toEqual([real]);
 });

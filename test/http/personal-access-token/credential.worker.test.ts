@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { ROUTES } from '#http/routes.ts';
 import type { Answer, RequestOptions } from '../scene.worker.ts';
-import { anotherToken, call as askFrom, asService, coordinator, enter } from '../scene.worker.ts';
+import { anotherToken, call as callFrom, asService, coordinator, enter } from '../scene.worker.ts';
 
 /** Who gets in, at every endpoint that there is: the table of routes itself is walked, so a new one cannot be forgotten. */
 
@@ -12,7 +12,7 @@ afterEach(() => {
 /** Who tries too often is held off by address: each route is tried from one of its own. */
 function request(line: string, options: RequestOptions = {}): Promise<Answer> {
   const position = ROUTES.map(lineOf).indexOf(line) + 1;
-  return askFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${position}`, ...options.headers } });
+  return callFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${position}`, ...options.headers } });
 }
 
 /** A line and a body that a route would take from somebody who may. */

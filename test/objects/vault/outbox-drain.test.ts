@@ -12,7 +12,7 @@ import { newVaultScene } from './vault-scene.ts';
 const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
 
 async function drained(notificationsEnabled: boolean) {
-  const { storage, sql } = newVaultScene({ isTelling: notificationsEnabled });
+  const { storage, sql } = newVaultScene({ notificationsEnabled });
   for (const job of JOBS) storage.enqueueJob({ transactionId: `of-${job}`, job, version: 1, dueAtMs: 5, tries: 0 });
   storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: 5, tries: 0 });
   storage.enqueueJob({ transactionId: 'later', job: 'sign', version: 1, dueAtMs: 50, tries: 0 });

@@ -299,8 +299,8 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a new signer approves a renewal',
     file: 'src/domain/policy/policy-change.ts',
-    was: "return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'vote');",
-    is: "return decider.version === 0 || hasPermission(member, 'vote');",
+    was: "return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'decide');",
+    is: "return decider.version === 0 || hasPermission(member, 'decide');",
     caughtBy: ['test/objects/vault/writes/mandate-renewal.test.ts'],
   },
   {

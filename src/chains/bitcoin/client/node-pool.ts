@@ -14,7 +14,7 @@ async function networkProblem({ genesis }: Network, node: RpcNode): Promise<Node
   if (!first.ok) return first.refusal;
   if (first.value?.startsWith(genesis) === true) return null;
   return {
-    kind: 'unfit',
+    kind: 'unusable',
     detail: `the node serves the network of genesis ${first.value ?? 'unknown'}, not ${genesis}`,
   };
 }

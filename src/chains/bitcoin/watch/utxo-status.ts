@@ -41,7 +41,7 @@ type Answer = Result<UtxoStatus, NodeProblem>;
 export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: WatchedAttempts): Promise<Answer> {
   const scene: Scene = { node, chain, watched, missing: new Map() };
   const known = new Map<string, UtxoStatus>();
-  const fates: UtxoStatus[] = [];
+  const statuses: UtxoStatus[] = [];
   for (const payload of new Set(watched.payloads ?? [watched.newest.payload])) {
     const own: UtxoStatus[] = [];
     for (const name of utxosIn(hexToBytes(payload.slice(2))).map(outpointText)) {
@@ -50,9 +50,9 @@ export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: Watched
       known.set(name, status.value);
       own.push(status.value);
     }
-    fates.push(OF_ATTEMPT.find((status) => own.includes(status)) ?? 'open');
+    statuses.push(OF_ATTEMPT.find((status) => own.includes(status)) ?? 'open');
   }
-  return accepted(OF_ATTEMPTS.find((status) => fates.includes(status)) ?? 'open');
+  return accepted(OF_ATTEMPTS.find((status) => statuses.includes(status)) ?? 'open');
 }
 
 async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {

@@ -16,7 +16,7 @@ const INT256_SIGN = 1n << 255n;
 /** The newest answer of a feed. Whether it is fit to be used is for whoever asks to say. */
 export async function readFeed(node: RpcNode, feed: string): Promise<Result<FeedRound, NodeProblem>> {
   const to = canonicalAddress(feed);
-  if (to === null) return refused({ kind: 'unfit', detail: 'a feed is a contract' });
+  if (to === null) return refused({ kind: 'unusable', detail: 'a feed is a contract' });
   const [round, decimals] = await Promise.all([
     node.request(readContract(to, LATEST_ROUND_SELECTOR)),
     node.request(readContract(to, DECIMALS_SELECTOR)),
@@ -24,7 +24,7 @@ export async function readFeed(node: RpcNode, feed: string): Promise<Result<Feed
   if (!round.ok) return round;
   if (!decimals.ok) return decimals;
   if (round.value.length !== 2 + 5 * WORD_DIGITS || decimals.value.length !== 2 + WORD_DIGITS) {
-    return refused({ kind: 'unfit', detail: 'this contract is no price feed' });
+    return refused({ kind: 'unusable', detail: 'this contract is no price feed' });
   }
   const words = Array.from({ length: 5 }, (_word, i) => {
     return BigInt(`0x${round.value.slice(2 + i * WORD_DIGITS, 2 + (i + 1) * WORD_DIGITS)}`);

@@ -150,7 +150,7 @@ export async function costOf(
   const charged = gasLimit * price.maxFeePerGas + besides;
   // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
-    return refused({ kind: 'unfit', detail: 'the node estimates an impossible fee' });
+    return refused({ kind: 'unusable', detail: 'the node estimates an impossible fee' });
   }
   return accepted({ gasLimit, dataFee: besides });
 }
@@ -221,7 +221,7 @@ async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
   if (!block.ok) return block;
   const { number, baseFeePerGas = null } = block.value ?? {};
   if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });
-  return refused({ kind: 'unfit', detail: 'the chain has no base fee (EIP-1559)' });
+  return refused({ kind: 'unusable', detail: 'the chain has no base fee (EIP-1559)' });
 }
 
 /** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */

@@ -15,5 +15,5 @@ async function clusterProblem(cluster: string, node: RpcNode): Promise<NodeProbl
   const genesis = await node.request(getGenesisHash);
   if (!genesis.ok) return genesis.refusal;
   if (genesis.value.startsWith(cluster)) return null;
-  return { kind: 'unfit', detail: `the node serves the cluster of genesis ${genesis.value}, not ${cluster}` };
+  return { kind: 'unusable', detail: `the node serves the cluster of genesis ${genesis.value}, not ${cluster}` };
 }

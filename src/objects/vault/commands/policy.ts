@@ -206,7 +206,7 @@ export class PolicyCommands {
     const decides =
       act === 'approve' && view !== null
         ? mayApprove(viewer, view.change, view.decider)
-        : hasPermission(viewer, 'vote');
+        : hasPermission(viewer, 'decide');
     if (act !== 'view' && !decides) return refused({ code: 'forbidden' });
     return view === null ? refused({ code: 'policy-change-not-found' }) : accepted(view);
   }

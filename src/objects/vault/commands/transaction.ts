@@ -87,7 +87,7 @@ export class TransactionCommands {
 
   /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
   challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
-    const found = this.#find(actor, id, 'vote');
+    const found = this.#find(actor, id, 'decide');
     if (!found.ok) return found;
     const { state, intent } = found.value.transaction;
     if (!isPending(state)) return refused({ code: 'transaction-not-pending', state });
@@ -104,7 +104,7 @@ export class TransactionCommands {
     id: TransactionId,
     device: DeviceSignature | null,
   ): Promise<Result<ApprovalOutcome, Refusal>> {
-    const found = this.#find(actor, id, 'vote');
+    const found = this.#find(actor, id, 'decide');
     if (!found.ok) return found;
     const { transaction, policy } = found.value;
     const { digest } = transaction;
@@ -183,7 +183,7 @@ export class TransactionCommands {
     id: TransactionId,
     { event, signatureRefusal }: { readonly event: TransactionEvent; readonly signatureRefusal: Refusal | null },
   ): Promise<Result<ApprovalOutcome, Refusal>> {
-    const found = this.#find(actor, id, 'vote');
+    const found = this.#find(actor, id, 'decide');
     if (!found.ok) return found;
     const { transaction, policy, viewer } = found.value;
     const decided = decide(transaction, event, this.#context());
