@@ -1,10 +1,10 @@
+import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { getAddressDecoder } from '@solana/kit';
 import { parseDevice } from '#devices/device-key.ts';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
-import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { CurrentNonce } from '#chains/solana/rules/compose.ts';
 import type { SolanaQuote } from '#chains/solana/client/quote.ts';

@@ -17,7 +17,7 @@ import { sign, transactionOf } from '#jobs/signing/sign.ts';
 import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({

@@ -17,7 +17,7 @@ export interface NamedPolicy {
 }
 
 /**
- * The devices of the people: what each has pinned, and the check of `npm run device` before each
+ * The devices of the people: what each has pinned, and the check of `npm run conclave -- device` before each
  * approval. Its client asks the coordinator of the game. Each person goes on without a co-signer of
  * which nothing is known, and with no other exception.
  */

@@ -76,6 +76,8 @@ test.each<[keyof typeof house, string, string]>([
   ['wholeKeys', 'test/e2e/evm/transfer.test.ts', `secp256k1.sign(digest, key)`],
   ['wholeKeys', 'local/demo/demo.ts', `privateKeyToAccount('0x')`],
   ['purity', 'src/domain/transaction/approvals.ts', `const now = Date.now();`],
+  ['rules', 'src/chains/evm/rules/compose.ts', `import type { EvmQuote } from '#chains/evm/client/quote.ts';`],
+  ['rules', 'src/chains/bitcoin/rules/payload.ts', `import { depthOf } from '#chains/bitcoin/watch/depth.ts';`],
   ['database', 'src/store/vaults.ts', `await db.transaction(async () => {});`],
   ['amounts', 'src/chains/evm/client/quote.ts', `const fee = Number(quote.maxFee);`],
   ['logs', 'src/http/app.ts', `console.log(JSON.stringify(env));`],

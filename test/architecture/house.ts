@@ -74,6 +74,7 @@ export const house = {
   logs: nothingSecretInLogs,
   mentions: noUnfinishedWork,
   vocabulary: wordsOfTheHouse,
+  rules: rulesArePure,
 } satisfies Readonly<Record<string, Rule>>;
 
 export function roomOf(path: string): string | null {
@@ -178,6 +179,14 @@ function domainIsPure({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'domain') return [];
   const found = /\b(Date\.now|new Date\(\)|Math\.random|crypto\.|fetch\(|setTimeout|console\.)/.exec(text);
   return found === null ? [] : [`is not pure: ${found[0]}`];
+}
+
+/** Co-signers and pages load the rules of a chain without its clients: what decides about bytes asks no RPC node. */
+function rulesArePure({ path, text }: SourceFile): readonly string[] {
+  if (!/^src\/chains\/[a-z]+\/rules\//.test(path)) return [];
+  return importsOf(text).flatMap((target) =>
+    /^#chains\/[a-z]+\/(client|watch)\//.test(target) ? [`imports ${target}; rules are pure`] : [],
+  );
 }
 
 function noDatabaseTransactions({ path, text }: SourceFile): readonly string[] {

@@ -158,8 +158,8 @@ export const ARGUED: readonly Argued[] = [
   },
   {
     file: 'src/domain/transaction/transition.ts',
-    was: "return send(transaction, { ...event, type: 'send', outcome: 'refused' }, circumstances);",
-    is: "return send(transaction, { ...event, type: '', outcome: 'refused' }, circumstances);",
+    was: "const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);",
+    is: "const change = send(transaction, { ...event, type: '', outcome: 'refused' }, context);",
     why: 'a step knows what it is for, and does not read it',
   },
   {
@@ -199,13 +199,6 @@ export const ARGUED: readonly Argued[] = [
     is: 'const flags = data[RP_ID_HASH_BYTES] ?? (0 + 1);',
     why: 'what is shorter was refused before: there always is such a byte',
   },
-  {
-    file: 'src/cosigner/policy/approval-check.ts',
-    was: 'const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));',
-    is: 'const hash = bytesToHex(sha256(policyBytes(policy)));',
-    why: KEPT_FOR_SPEED,
-  },
-  { file: 'src/cosigner/policy/approval-check.ts', was: 'HASHES.set(policy, hash);', is: ';', why: KEPT_FOR_SPEED },
   {
     file: 'src/devices/webauthn.ts',
     was: "if (der == null || data == null || client == null) return 'malformed';",

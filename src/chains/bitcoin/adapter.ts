@@ -1,3 +1,4 @@
+import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool } from '#chains/rpc/node-fallback.ts';
@@ -15,7 +16,6 @@ import { holdingsOn } from '#chains/bitcoin/watch/holdings.ts';
 import { readMessage } from '#chains/bitcoin/rules/message.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import { observeTransaction } from '#chains/bitcoin/watch/observe.ts';
-import type { FeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { BitcoinQuote, QuoteFault } from '#chains/bitcoin/client/quote.ts';
 import { quoteTransfer } from '#chains/bitcoin/client/quote.ts';
 import { scanNetwork } from '#chains/bitcoin/watch/scan.ts';

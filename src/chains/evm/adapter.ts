@@ -1,3 +1,4 @@
+import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool } from '#chains/rpc/node-fallback.ts';
@@ -20,7 +21,6 @@ import { readFeed } from '#chains/evm/client/price-feed.ts';
 import { scanChain } from '#chains/evm/watch/scan.ts';
 import { readToken } from '#chains/evm/client/token.ts';
 import { simulateCall } from '#chains/evm/client/simulate.ts';
-import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import { quoteTransaction } from '#chains/evm/client/quote.ts';
 import { UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';

@@ -189,7 +189,7 @@ function Yes(props: {
   return (
     <p>
       This vault counts the signatures of devices, and you have no passkey of this site in it. A script approves with{' '}
-      <code>npm run device -- approve</code>.
+      <code>npm run conclave -- device approve</code>.
     </p>
   );
 }

@@ -8,7 +8,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { PolicyInForce } from '#cosigner-client/policy-statements.ts';
 import { statementsAfterSync, signedStatement } from '#cosigner-client/policy-statements.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /** A reader that verifies statements draws a nonce for each question. */
 export const nonceQuery = z.strictObject({

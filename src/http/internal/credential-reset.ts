@@ -9,7 +9,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 
 const COLLECTION_REFUSALS = [
   'user-not-found',

@@ -18,7 +18,7 @@ const recoverySchema = z
 
 /**
  * POST /internal/vault/{vaultId}/recovery (ours): the share of each co-signer of every key of a vault, sealed for the offline key that the
- * co-signer pins. Store the answer; it is opened on a machine without a network alone (`npm run recover`). The answer names what a co-signer
+ * co-signer pins. Store the answer; it is opened on a machine without a network alone (`npm run conclave -- recover`). The answer names what a co-signer
  * does not give. The export is in the history of the vault before a co-signer is asked, and the members are notified.
  *
  * Refuses, in order: the service key, `vault-not-found`.

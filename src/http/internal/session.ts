@@ -7,7 +7,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import type { Grant } from '#objects/person/storage.ts';
 
 export const issuedSessionSchema = z

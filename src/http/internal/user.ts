@@ -5,7 +5,7 @@ import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import { insertUser, findUserByEmail } from '#store/users.ts';
 
 const userBody = z.strictObject({

@@ -32,7 +32,7 @@ import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 import type { VaultSpec } from '#objects/vault/membership.ts';
 import { initialPolicy } from '#objects/vault/membership.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 import { formerWalletsOf } from '#objects/vault/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);

@@ -7,7 +7,7 @@ import { beginSession } from '#http/session/begin.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import { userOfIdentity } from '#store/identities.ts';
 
 /**

@@ -8,7 +8,7 @@ import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import type { NewAccessToken } from '#objects/token/access-token.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import type { Grant } from '#objects/person/storage.ts';
 import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 

@@ -6,7 +6,7 @@ import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
 /** Nobody oversees more; each is asked itself. */

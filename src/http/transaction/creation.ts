@@ -22,7 +22,7 @@ import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /** Where it happens: in every creating body and in the estimate. */
 export const targetFields = {

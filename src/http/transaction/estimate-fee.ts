@@ -15,7 +15,7 @@ import {
   readCreation,
 } from '#http/transaction/creation.ts';
 import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const estimateBody = z
   .strictObject({

@@ -9,7 +9,7 @@ import { transactionRecord } from '#http/encode/transaction.ts';
 import type { ListedRecord } from '#objects/vault/projection.ts';
 import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /** The record of a view, as its reader sees it. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {

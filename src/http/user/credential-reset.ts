@@ -4,7 +4,7 @@ import { credentialResetRecord, credentialResetSchema } from '#http/encode/crede
 import { callObject } from '#http/edge/object-call.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { resetIdOf } from '#http/vault/credential-reset/path.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 
 const listSchema = z
   .strictObject({

@@ -10,7 +10,7 @@ import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const MAX_PAGE_SIZE = 100;
 

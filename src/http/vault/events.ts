@@ -11,7 +11,7 @@ import { recordOf } from '#http/transaction/transaction-path.ts';
 import { balanceRecords } from '#http/encode/balance.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */
 const BEAT_MS = 20_000;

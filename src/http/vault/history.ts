@@ -6,11 +6,11 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { historyLines } from '#store/audit.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /**
  * GET /vault/{vaultId}/history (ours): the hash-chained history of a vault, oldest first. Save its pages and run
- * `npm run verify-history -- FILE...`: nobody can have taken a line out, put one in, changed one or reordered two.
+ * `npm run conclave -- verify-history FILE...`: nobody can have taken a line out, put one in, changed one or reordered two.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

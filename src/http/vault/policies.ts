@@ -14,7 +14,7 @@ import { approvalSchema } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const PAGE = 20;
 

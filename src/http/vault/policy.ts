@@ -7,7 +7,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const governanceSchema = z
   .strictObject({

@@ -8,7 +8,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const exportsQuery = z.strictObject({
   nonce: z.string().regex(/^[0-9a-f]{64}$/, 'is 32 bytes in lower-case hex'),
@@ -23,7 +23,7 @@ const exportsSchema = z
 
 /**
  * GET /vault/{vaultId}/recovery-exports (ours): which recovery packages each co-signer gave out, as it signed just now over the nonce of the
- * reader. `npm run verify-exports` compares the lists with the history: an export that the coordinator hid is in the lists alone.
+ * reader. `npm run conclave -- verify-exports` compares the lists with the history: an export that the coordinator hid is in the lists alone.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

@@ -7,7 +7,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { requestScan, reopenFailed } from '#store/deliveries.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const acknowledgement = z
   .strictObject({

@@ -12,7 +12,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
 import type { ListedRecord } from '#objects/vault/projection.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 import { list } from '#store/transactions.ts';
 
 const MAX_PAGE_SIZE = 100;

@@ -20,7 +20,7 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
 import { PersonStorage } from '#objects/person/storage.ts';
 import type { NewSession } from '#objects/token/session.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
 import { vaultIdsOf } from '#store/vaults.ts';

@@ -8,7 +8,7 @@
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseUserId } from '#domain/id.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import { call, asService, coordinator, foundTreasury } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, HOUR_MS, historyOf, later, outcome, requested, treasuryInUse } from './thief.worker.ts';
 

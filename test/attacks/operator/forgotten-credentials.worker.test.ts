@@ -7,7 +7,7 @@
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { newUserId, parseUserId } from '#domain/id.ts';
-import { personStub } from '#objects/person-stub.ts';
+import { personStub } from '#objects/stubs.ts';
 import { userOfIdentity } from '#store/identities.ts';
 import { insertUser } from '#store/users.ts';
 import { call, asService, coordinator, enter } from '../../http/scene.worker.ts';

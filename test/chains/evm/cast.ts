@@ -1,5 +1,5 @@
+import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
-import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';

@@ -165,7 +165,7 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   },
   {
     name: 'a block counts as beyond any reorganisation of Bitcoin after two',
-    file: 'src/chains/bitcoin/watch/depth.ts',
+    file: 'src/chains/bitcoin/rules/depth.ts',
     was: 'const FINAL_DEPTH = 6;',
     is: 'const FINAL_DEPTH = 2;',
     caughtBy: ['test/chains/bitcoin/adapter.test.ts'],

@@ -1,4 +1,4 @@
-import type { FeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { getFeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';

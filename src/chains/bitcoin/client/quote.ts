@@ -1,3 +1,4 @@
+import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { BusyFault, Quote } from '#chains/chain-adapter.ts';
 import type { FeeBid, Parent } from '#chains/bitcoin/client/fee-bid.ts';
 import type { ProofServers } from '#chains/bitcoin/client/utxo-proof.ts';
@@ -6,9 +7,9 @@ import { selectUtxos, smallestUtxos } from '#chains/bitcoin/client/coin-selectio
 import { readUtxos } from '#chains/bitcoin/client/utxos.ts';
 import { keptUtxos } from '#chains/bitcoin/client/kept-utxos.ts';
 import { maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
-import type { FeeRates, UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTip, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { rateTiers } from '#chains/bitcoin/rules/fee-rate.ts';
 import { replacedBy } from '#chains/bitcoin/client/replacement.ts';
 import { missingFunds } from '#chains/bitcoin/client/missing-funds.ts';

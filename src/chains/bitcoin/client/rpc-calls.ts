@@ -1,11 +1,11 @@
+import { isHash } from '#chains/bitcoin/rules/utxo.ts';
+import type { BlockRef } from '#chains/bitcoin/rules/depth.ts';
+import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import type { BlockCalls } from '#chains/rpc/absence-check.ts';
 import type { Utxo } from '#chains/bitcoin/rules/utxo.ts';
 import { SEND } from '#chains/bitcoin/client/rpc-node.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
 import type { RpcCall } from '#chains/rpc/json-rpc.ts';
-
-/** The block of a transaction; null while it waits for one. */
-export type BlockRef = { readonly height: bigint; readonly hash: string } | null;
 
 export interface UnspentOutput extends Utxo {
   readonly block: BlockRef;
@@ -37,18 +37,10 @@ export interface Spend {
   readonly block: BlockRef;
 }
 
-/** Thousandths of a satoshi per virtual byte, by the number of blocks that it takes. */
-export type FeeRates = ReadonlyMap<number, bigint>;
-
 /** What one page of an address's history holds. */
 export const PAGE = 25;
 
-const HASH = /^[0-9a-f]{64}$/;
 const RAW = /^([0-9a-f]{2})+$/;
-
-export function isHash(text: string): boolean {
-  return HASH.test(text);
-}
 
 /** Null beyond the newest one. */
 export const getBlockHash = (height: bigint): RpcCall<string | null> =>
@@ -187,7 +179,7 @@ function fieldOf(value: unknown, name: string): unknown {
 }
 
 function hashIn(value: unknown): string | undefined {
-  return typeof value === 'string' && HASH.test(value) ? value : undefined;
+  return typeof value === 'string' && isHash(value) ? value : undefined;
 }
 
 function wholeIn(value: unknown): bigint | undefined {

@@ -1,5 +1,5 @@
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
-import type { BlockRef } from '#chains/bitcoin/client/rpc-calls.ts';
+import type { BlockRef } from '#chains/bitcoin/rules/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';

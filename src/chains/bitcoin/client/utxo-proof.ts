@@ -1,6 +1,6 @@
 import { equalBytes } from '@noble/curves/utils.js';
 import { ancestorsOf } from '#chains/bitcoin/client/utxo-parents.ts';
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import type { UnspentOutput } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { RawTransaction } from '#chains/bitcoin/client/raw-transaction.ts';

@@ -1,4 +1,5 @@
-import type { FeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
+/** Thousandths of a satoshi per virtual byte, by the number of blocks that it takes. */
+export type FeeRates = ReadonlyMap<number, bigint>;
 
 /** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
 const MIN_FEE_RATE = 1_000n;

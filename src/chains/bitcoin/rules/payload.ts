@@ -1,9 +1,9 @@
+import { isHash } from '#chains/bitcoin/rules/utxo.ts';
 import { memoised } from '#chains/inspect/memoised-inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/rules/script-type.ts';
 import { signedMessage } from '#chains/bitcoin/rules/message.ts';
-import { isHash } from '#chains/bitcoin/client/rpc-calls.ts';
 import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';

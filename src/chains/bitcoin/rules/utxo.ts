@@ -1,5 +1,12 @@
 import { inputWeightOf } from '#chains/bitcoin/rules/script-type.ts';
 
+const HASH = /^[0-9a-f]{64}$/;
+
+/** Reports whether a text is the hash of a transaction or a block as Bitcoin writes it: 64 digits in lower case. */
+export function isHash(text: string): boolean {
+  return HASH.test(text);
+}
+
 /** An output that the wallet can spend, and what it holds. */
 export interface Utxo {
   /** As it is written: the hash of its transaction with the last byte first. */

@@ -1,7 +1,8 @@
+import { isHash } from '#chains/bitcoin/rules/utxo.ts';
 import { checkAbsence } from '#chains/rpc/absence-check.ts';
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { MINER, movementsIn, payerOf } from '#chains/bitcoin/watch/movements.ts';
-import { getTip, getTransaction, BLOCK_CALLS, isHash } from '#chains/bitcoin/client/rpc-calls.ts';
+import { getTip, getTransaction, BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';

@@ -1,6 +1,6 @@
 import type { HoldingsQuery } from '#chains/rpc/holdings-quorum.ts';
 import type { Holdings } from '#chains/chain-adapter.ts';
-import { finalHeight } from '#chains/bitcoin/watch/depth.ts';
+import { finalHeight } from '#chains/bitcoin/rules/depth.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getBalance, getBlockHash, getConfirmedTransactions, getTip, PAGE } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';

@@ -1,6 +1,6 @@
 import { checkOwnAbsence } from '#chains/rpc/absence-check.ts';
 import { utxoStatusOf } from '#chains/bitcoin/watch/utxo-status.ts';
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import { movementsIn } from '#chains/bitcoin/watch/movements.ts';
 import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getTip, getTransaction, BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';

@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { transactionOf } from '#chains/bitcoin/client/utxo-parents.ts';
-import { depthOf } from '#chains/bitcoin/watch/depth.ts';
+import { depthOf } from '#chains/bitcoin/rules/depth.ts';
 import type { Spend } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getOutspend, getTip, getTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import { getProvenTransaction } from '#chains/bitcoin/client/raw-transaction.ts';

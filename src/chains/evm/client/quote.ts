@@ -1,4 +1,3 @@
-import type { Quote } from '#chains/chain-adapter.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { dataFee, operatorFee } from '#chains/evm/client/data-fee.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
@@ -22,6 +21,7 @@ import { parseUnsigned, serialiseUnsigned } from '#chains/evm/rules/transaction.
 import type { Call } from '#chains/evm/rules/call.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { spendingOf } from '#chains/inspect/spending.ts';
+import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { amountOf, parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
@@ -30,13 +30,6 @@ import { sumOf } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
-
-/** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
-export interface EvmQuote extends Quote {
-  readonly gasLimit: string;
-  readonly maxFeePerGas: string;
-  readonly maxPriorityFeePerGas: string;
-}
 
 /**
  * What carrying out an intent costs now, after everything that can be known before signing has been looked at.

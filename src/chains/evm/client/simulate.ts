@@ -4,7 +4,7 @@ import { logMovements } from '#chains/evm/watch/movements.ts';
 import { callFault } from '#chains/evm/client/dry-run.ts';
 import type { Log } from '#chains/evm/client/rpc-calls.ts';
 import { ethSimulate } from '#chains/evm/client/rpc-calls.ts';
-import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts';
+import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { NodeFault, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Allowance, Simulation } from '#chains/inspect/simulation.ts';

@@ -1,13 +1,20 @@
 import { bytesToHex, keccak256 } from 'viem/utils';
-import type { EvmQuote } from '#chains/evm/client/quote.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
 import { inspectEvmPayload } from '#chains/evm/rules/payload.ts';
 import { serialiseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { callOf } from '#chains/evm/rules/call.ts';
 import { messagePreimage } from '#chains/evm/rules/message.ts';
 import { amountOf } from '#domain/asset/amount.ts';
+import type { Quote } from '#chains/chain-adapter.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
+
+/** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
+export interface EvmQuote extends Quote {
+  readonly gasLimit: string;
+  readonly maxFeePerGas: string;
+  readonly maxPriorityFeePerGas: string;
+}
 
 /**
  * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every

@@ -3,7 +3,7 @@ import type { KnownTransaction, Log, Receipt } from '#chains/evm/client/rpc-call
 import { replay } from '#chains/evm/client/rpc-calls.ts';
 import { revertReason } from '#chains/evm/client/revert.ts';
 import { TRANSFER_SELECTOR } from '#chains/evm/rules/call.ts';
-import { TRANSFER } from '#chains/evm/watch/transfer-topics.ts';
+import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 
 /** Selector and two words. */
 const TRANSFER_CALL_LENGTH = 2 + 2 * 68;

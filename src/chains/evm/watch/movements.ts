@@ -1,7 +1,7 @@
 import type { Hex } from 'viem';
 import { getAddress } from 'viem/utils';
 import type { KnownTransaction, Log, Receipt, TraceCall } from '#chains/evm/client/rpc-calls.ts';
-import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/watch/transfer-topics.ts';
+import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 

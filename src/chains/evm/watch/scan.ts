@@ -10,7 +10,7 @@ import {
   getLogTransactionHashes,
   getNonce,
 } from '#chains/evm/client/rpc-calls.ts';
-import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/watch/transfer-topics.ts';
+import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/transfer-topics.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 

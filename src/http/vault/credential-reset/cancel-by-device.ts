@@ -7,7 +7,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device (ours): the person cancels the reset with a device of theirs

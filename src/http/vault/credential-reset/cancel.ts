@@ -5,8 +5,7 @@ import { credentialResetRecord, credentialResetSchema } from '#http/encode/crede
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
-import { personStub } from '#objects/person-stub.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { personStub, vaultStub } from '#objects/stubs.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel (ours): a member of a vault of the person cancels the reset, whatever

@@ -5,7 +5,7 @@ import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/en
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const listSchema = z
   .strictObject({

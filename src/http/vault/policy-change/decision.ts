@@ -14,7 +14,7 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { PolicyPatchFault } from '#objects/vault/membership.ts';
 import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 /** The change that a path names, or the problem that it names none. */
 export function changeOf(

@@ -7,7 +7,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const PAGE = 20;
 

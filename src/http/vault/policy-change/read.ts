@@ -7,7 +7,7 @@ import { changeOf } from '#http/vault/policy-change/decision.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const changeInFullSchema = policyChangeSchema
   .extend({

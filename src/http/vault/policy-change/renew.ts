@@ -7,7 +7,7 @@ import { invalidRequest, optionalBodyOf } from '#http/edge/request-check.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/vault-stub.ts';
+import { vaultStub } from '#objects/stubs.ts';
 
 const renewalBody = z.strictObject({ note: plainText(500).nullish() });
 

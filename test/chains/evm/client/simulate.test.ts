@@ -2,7 +2,7 @@ import type { Abi, Address, Hex } from 'viem';
 import { encodeFunctionData, erc20Abi, getAddress, toEventSelector, zeroAddress } from 'viem';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evmAdapter } from '#chains/evm/adapter.ts';
-import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/watch/transfer-topics.ts';
+import { APPROVAL, APPROVAL_FOR_ALL } from '#chains/evm/rules/transfer-topics.ts';
 import type { ContractInteractionIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import { compile } from '#local/evm/contracts/compile.ts';

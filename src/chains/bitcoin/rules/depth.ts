@@ -1,6 +1,8 @@
-import type { BlockRef } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+
+/** The block of a transaction; null while it waits for one. */
+export type BlockRef = { readonly height: bigint; readonly hash: string } | null;
 
 /** Blocks that nobody has the power to do again, as the field has it; there is no other end on Bitcoin. */
 const FINAL_DEPTH = 6;
