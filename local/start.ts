@@ -22,7 +22,7 @@ import { startSolanaNode } from './solana/node.ts';
 import { startStack } from './stack/stack.ts';
 
 /**
- * `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew, and `-- --mischief 7` has
+ * `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew, and `-- --faulty-monitor 7` has
  * a monitor that loses, doubles and delays, on a chain that takes blocks back, by this seed.
  */
 
@@ -50,12 +50,12 @@ const { values } = parseArgs({
     'bitcoin-port': { type: 'string', default: '3002' },
     'login-port': { type: 'string', default: '8790' },
     'approval-port': { type: 'string', default: '8791' },
-    faults: { type: 'string' },
+    'faulty-monitor': { type: 'string' },
   },
 });
 
 async function main(): Promise<void> {
-  const seed = seedOf(values.faults);
+  const seed = seedOf(values['faulty-monitor']);
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
   const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });

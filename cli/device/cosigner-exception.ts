@@ -8,7 +8,7 @@ import { UsageError } from '../command-line.ts';
  * co-signer that is away stops when the same co-signer states a later policy.
  */
 
-/** Throws `Misuse` for a name of another form. */
+/** Throws `UsageError` for a name of another form. */
 export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
   const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
   const malformed = texts.find((text) => !form.test(text));

@@ -57,7 +57,7 @@ export async function promptForPins(
   return { cosigners, threshold };
 }
 
-/** How many of the co-signers sign together, as a person enters it. Throws `Misuse` where it is absent or impossible. */
+/** How many of the co-signers sign together, as a person enters it. Throws `UsageError` where it is absent or impossible. */
 export function thresholdOf(text: string | undefined, count: number): number {
   const fewest = minSigners(count);
   if (text === undefined) {

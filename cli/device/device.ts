@@ -63,7 +63,7 @@ interface DeviceCommand {
   readonly run: (options: Options) => Promise<unknown>;
 }
 
-const DESPITE = '[--despite-cosigner N:STANDING...]';
+const DESPITE = '[--despite-cosigner N:AGREEMENT...]';
 
 const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
   new: { usage: '--key FILE', run: create },

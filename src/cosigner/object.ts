@@ -159,7 +159,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     key.install(stored, policies);
   }
 
-  /** For this co-signer's key objects and key generations: an object of a vault is at no `Place`. */
+  /** For this co-signer's key objects and key generations: an object of a vault is at no `ObjectRef`. */
   vaultPolicies(): PolicyHashes {
     return this.#vault.list();
   }

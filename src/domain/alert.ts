@@ -76,7 +76,7 @@ const LATE_SWEEP_MS = 130 * MINUTE_MS;
 /** What has failed is told of for a day; the rows stay. */
 const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
 
-/** Everything that wants a person now, in the order of ATTENTIONS. */
+/** Everything that wants a person now, in the order of ALERT_CODES. */
 export function alertsFor(
   condition: ServiceHealth,
   cosigners: readonly CosignerState[],

@@ -2,51 +2,14 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
-import { BITUTXO_BUGS } from './bugs/bitcoin-bugs.ts';
-import { COSIGNER_BUGS } from './bugs/cosigner-bugs.ts';
-import { FEE_BUGS } from './bugs/fee-bugs.ts';
-import { FLOW_BUGS } from './bugs/flow-bugs.ts';
-import { ADVERSARY_BUGS } from './bugs/adversary-bugs.ts';
-import { NETWORK_BUGS } from './bugs/network-bugs.ts';
-import { MESSAGE_BUGS } from './bugs/message-bugs.ts';
-import { OUTSIDE_BUGS } from './bugs/outside-bugs.ts';
-import { PAGE_BUGS } from './bugs/page-bugs.ts';
+import { BUGS } from './all-bugs.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
-import { PROTOCOL_BUGS } from './bugs/protocol-bugs.ts';
-import { UTXO_BUGS } from './bugs/utxo-bugs.ts';
-import { RESERVATION_BUGS } from './bugs/reservation-bugs.ts';
-import { INCLUSION_BUGS } from './bugs/inclusion-bugs.ts';
-import { SOLANA_BUGS } from './bugs/solana-bugs.ts';
-import { STATEMENT_BUGS } from './bugs/statement-bugs.ts';
-import { TIME_BUGS } from './bugs/time-bugs.ts';
-import { VAULT_BUGS } from './bugs/vault-bugs.ts';
-import { APPROVAL_BUGS } from './bugs/approval-bugs.ts';
 
 /**
  * `npm run test:planted-bugs [-- --only WORDS]`: plants each planted bug in a copy of the project and wants what is named with it to fail, within three minutes
  * each. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
  */
 
-const BUGS = [
-  ...FLOW_BUGS,
-  ...FEE_BUGS,
-  ...APPROVAL_BUGS,
-  ...COSIGNER_BUGS,
-  ...PROTOCOL_BUGS,
-  ...UTXO_BUGS,
-  ...RESERVATION_BUGS,
-  ...INCLUSION_BUGS,
-  ...SOLANA_BUGS,
-  ...STATEMENT_BUGS,
-  ...VAULT_BUGS,
-  ...TIME_BUGS,
-  ...NETWORK_BUGS,
-  ...MESSAGE_BUGS,
-  ...OUTSIDE_BUGS,
-  ...PAGE_BUGS,
-  ...ADVERSARY_BUGS,
-  ...BITUTXO_BUGS,
-];
 const COPIES = 2;
 const MAX_MS = 3 * 60_000;
 /** All of them, one after the other. */

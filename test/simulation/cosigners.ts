@@ -193,7 +193,7 @@ export class SimulatedCosigner {
     return accepted({ attestation: this.#signatureOf(policyHashOf(policy)) });
   }
 
-  /** As `KeyKeeper.receipt`: the full check, the row, and then the signature over it. */
+  /** As `CosignerKey.receipt`: the full check, the row, and then the signature over it. */
   async #receipt(dealer: Dealer, body: unknown): Promise<Result<unknown, Refused>> {
     const request = signingRequestOf((body as { request: unknown }).request);
     const checked = await this.#check(dealer, request);

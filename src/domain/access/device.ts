@@ -59,7 +59,7 @@ export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
 /**
  * Whether this person's voice counts under a policy. Whether its signature is right is not looked at here: the coordinator does so before
- * it takes a voice, and a co-signer before it counts (`provenVotes`).
+ * it takes a voice, and a co-signer before it counts (`verifiedApprovals`).
  */
 export function countsUnder(
   { actor: { userId }, device }: Pick<Approval, 'actor' | 'device'>,

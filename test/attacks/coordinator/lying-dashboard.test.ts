@@ -47,9 +47,9 @@ const executable = chromiumHere();
  * without a name is a new one each time: a name could still find the last window while that one closes.
  */
 const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
-window.heard = [];
-addEventListener('message', (event) => window.heard.push(event.data));
-window.openPage = (url) => { window.heard = []; window.page = open(url, '_blank', 'popup,width=500,height=800'); };
+window.received = [];
+addEventListener('message', (event) => window.received.push(event.data));
+window.openPage = (url) => { window.received = []; window.page = open(url, '_blank', 'popup,width=500,height=800'); };
 </script>`;
 
 interface Lying {

@@ -8,14 +8,14 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   {
     name: 'reservation: a payment is weighed by itself',
     file,
-    was: 'return largerOf(reserved.get(transactionId) ?? [], record?.takes ?? []);',
+    was: 'return maxPerAsset(reserved.get(transactionId) ?? [], record?.amounts ?? []);',
     is: 'return [];',
     caughtBy,
   },
   {
     name: 'reservation: what the vault knows to be in flight is forgotten',
     file,
-    was: ', record?.takes ?? []);',
+    was: ', record?.amounts ?? []);',
     is: ', []);',
     caughtBy,
   },
@@ -43,8 +43,8 @@ export const RESERVATION_BUGS: readonly Bug[] = [
   {
     name: 'reservation: a cancellation gives back what the payment may still take',
     file,
-    was: 'const wanted = largerOf(before, takes);',
-    is: 'const wanted = takes;',
+    was: 'const requested = maxPerAsset(before, amounts);',
+    is: 'const requested = amounts;',
     caughtBy,
   },
   {
