@@ -116,7 +116,7 @@ export function configure(folder: string, settings: Settings): Configuration {
   });
   const cosigners = secrets.cosigners.map(({ identity, keyEncryption }, i) =>
     writeWorker(join(folder, `cosigner-${i + 1}`), {
-      template: 'src/cosigner/wrangler.toml',
+      template: 'deploy/cosigner.toml',
       changes: {
         name: `conclave-cosigner-${i + 1}`,
         vars: {

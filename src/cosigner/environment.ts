@@ -1,6 +1,6 @@
 import type { CosignerObject } from '#cosigner/object.ts';
 
-/** Bindings, settings and secrets of one co-signer (cosigner/wrangler.toml). Each deployment has its own of everything. */
+/** Bindings, settings and secrets of one co-signer (deploy/cosigner.toml). Each deployment has its own of everything. */
 export interface CosignerEnv {
   readonly NODE: DurableObjectNamespace<CosignerObject>;
   /** 1 to 5, as decimal text. */

@@ -9,7 +9,7 @@ export async function setup(): Promise<() => Promise<void>> {
   if (process.env[READY_BUNDLES] !== undefined) return async () => {};
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bundles-'));
   bundle('wrangler.toml', { main: 'worker.ts', folder });
-  bundle('src/cosigner/wrangler.toml', { main: 'cosigner-worker.ts', folder });
+  bundle('deploy/cosigner.toml', { main: 'cosigner-worker.ts', folder });
   process.env[READY_BUNDLES] = folder;
   return () => rm(folder, { recursive: true, force: true });
 }

@@ -1,4 +1,4 @@
 import { defineConfig } from 'drizzle-kit';
 
-/** `npx drizzle-kit generate` writes the next migration from the schema. */
+/** `npm run migration` writes the next migration from the schema. */
 export default defineConfig({ dialect: 'sqlite', schema: './src/store/schema.ts', out: './migrations' });
