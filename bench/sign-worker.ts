@@ -26,7 +26,7 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { walletKey } from '#mpc/derivation.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultFromSpec } from '#objects/vault/membership.ts';
+import { vaultFromSpec } from '#domain/new-vault.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 
 /**

@@ -116,3 +116,8 @@ export function ulid(nowMs: number, random: Uint8Array): string {
   }
   return text;
 }
+
+/** Returns the ids in the order in which a policy names its signers. */
+export function sortedUserIds(userIds: readonly UserId[]): readonly UserId[] {
+  return userIds.toSorted((a, b) => (a < b ? -1 : 1));
+}

@@ -30,8 +30,8 @@ import { findUser } from '#store/users.ts';
 import { allocateVault } from '#store/vaults.ts';
 import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
-import type { VaultSpec } from '#objects/vault/membership.ts';
-import { initialPolicy } from '#objects/vault/membership.ts';
+import type { VaultSpec } from '#domain/new-vault.ts';
+import { initialPolicy } from '#domain/new-vault.ts';
 import { vaultStub } from '#objects/stubs.ts';
 import { formerWalletsOf } from '#objects/vault/wallets.ts';
 

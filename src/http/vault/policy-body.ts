@@ -20,7 +20,7 @@ import type { FieldReader } from '#http/edge/field-reader.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
-import type { PolicyPatch, PolicyPatchFault } from '#objects/vault/membership.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { findUser } from '#store/users.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 

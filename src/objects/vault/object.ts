@@ -18,8 +18,9 @@ import { CredentialResetCommands } from '#objects/vault/commands/credential-rese
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { FEED_SIGNAL, VaultFeed, type VaultChanges } from '#objects/vault/commands/feed.ts';
-import { authorize, vaultFromSpec, withMember } from '#objects/vault/membership.ts';
-import type { PolicyPatchFault, VaultSpec } from '#objects/vault/membership.ts';
+import { authorize, withMember } from '#domain/access/membership.ts';
+import { type VaultSpec, vaultFromSpec } from '#domain/new-vault.ts';
+import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { KeyCommands, type KeyProgress, type UpdateVault } from '#objects/vault/commands/key.ts';
 import { KeyRefreshCommands, type RefreshReport } from '#objects/vault/commands/key-refresh.ts';
 import { BalanceCommands, type BalanceView, type HoldingsReport } from '#objects/vault/commands/balance.ts';
@@ -114,10 +115,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return created;
   }
 
-  /**
-   * The vault as it is. The directory has its addresses before anybody is told them here: activity on an address that the directory
-   * does not know is nobody's.
-   */
+  /** Returns the vault, after the directory has its addresses: activity on an address that it does not know is dropped. */
   async describe(): Promise<Vault | null> {
     const vault = this.#vault;
     if (vault !== null) await drainProjection(this.#storage, this.env.DB);

@@ -10,7 +10,7 @@ import type { Actor } from '#domain/transaction/transaction.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
-import type { PolicyPatch } from '#objects/vault/membership.ts';
+import type { PolicyPatch } from '#domain/policy/next-policy.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, PREPARED, HASH, inclusion } from '../../domain/cast.ts';

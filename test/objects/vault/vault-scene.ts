@@ -4,7 +4,7 @@ import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
-import { vaultFromSpec } from '#objects/vault/membership.ts';
+import { vaultFromSpec } from '#domain/new-vault.ts';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { VaultStorage } from '#objects/vault/storage.ts';

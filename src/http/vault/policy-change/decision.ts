@@ -11,7 +11,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { policyProblem } from '#http/vault/policy-body.ts';
 import { policyChangeRecord } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import type { PolicyPatchFault } from '#objects/vault/membership.ts';
+import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/stubs.ts';

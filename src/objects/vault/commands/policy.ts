@@ -13,7 +13,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { newRenewal, renewalsNeededBy } from '#objects/vault/writes/mandate-renewal.ts';
-import type { PolicyPatchFault } from '#objects/vault/membership.ts';
+import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { Proposal, RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
 import { newChange, writeChangeDecision, writeNewChange } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';

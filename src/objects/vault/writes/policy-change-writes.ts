@@ -16,8 +16,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyPatch, PolicyPatchFault } from '#objects/vault/membership.ts';
-import { nextPolicy, withPolicy } from '#objects/vault/membership.ts';
+import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
+import { nextPolicy } from '#domain/policy/next-policy.ts';
+import { withPolicy } from '#domain/access/membership.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
@@ -48,7 +49,7 @@ export function newChange(
   vault: Vault,
   proposal: Proposal,
 ): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, PolicyPatchFault | Refusal> {
-  const next = nextPolicy(vault, proposal.patch);
+  const next = nextPolicy(vault, proposal.patch, policyHash(vault.policy));
   if (!next.ok) return next;
   const policy = next.value;
   const hash = policyHash(policy);

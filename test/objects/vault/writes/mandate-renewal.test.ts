@@ -5,7 +5,7 @@ import { decisionEndOf } from '#domain/policy/policy-change.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { PolicyPatch } from '#objects/vault/membership.ts';
+import type { PolicyPatch } from '#domain/policy/next-policy.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';

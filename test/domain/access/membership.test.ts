@@ -3,9 +3,11 @@ import type { Role } from '#domain/access/member.ts';
 import type { Result } from '#domain/result.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import type { Vault } from '#domain/vault.ts';
-import { vaultFromSpec, nextPolicy, withMember, withPolicy } from '#objects/vault/membership.ts';
+import { vaultFromSpec } from '#domain/new-vault.ts';
+import { nextPolicy } from '#domain/policy/next-policy.ts';
+import { withMember, withPolicy } from '#domain/access/membership.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
-import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../../domain/cast.ts';
+import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../cast.ts';
 
 const configuration = {
   name: 'Treasury',
@@ -52,7 +54,7 @@ test('who signs is not changed by way of the members', () => {
 });
 
 function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
-  const policy = nextPolicy(from, patch);
+  const policy = nextPolicy(from, patch, policyHash(from.policy));
   if (!policy.ok) throw new Error(policy.refusal);
   return withPolicy(from, policy.value);
 }
@@ -77,7 +79,12 @@ test('who signs no longer keeps the other roles, and without any is out', () => 
 
 test('a vault can not lose so many signers that nobody can meet its threshold', () => {
   const one = { signers: [alice.userId], rules: {} };
-  expect(nextPolicy(vault, one)).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
-  expect(nextPolicy(vault, { threshold: 4, rules: {} })).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
-  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }).ok).toBe(false);
+  expect(nextPolicy(vault, one, policyHash(vault.policy))).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  expect(nextPolicy(vault, { threshold: 4, rules: {} }, policyHash(vault.policy))).toEqual({
+    ok: false,
+    refusal: 'threshold-out-of-range',
+  });
+  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }, policyHash(vault.policy)).ok).toBe(
+    false,
+  );
 });

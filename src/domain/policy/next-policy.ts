@@ -1,0 +1,70 @@
+import type { ApprovalMode, Device } from '#domain/access/device.ts';
+import { sortedByKeyId } from '#domain/access/device.ts';
+import type { DeviceKeyId, UserId } from '#domain/id.ts';
+import { sortedUserIds } from '#domain/id.ts';
+import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
+import { defaultRules } from '#domain/policy/optional-rules.ts';
+import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
+import { policyFault } from '#domain/policy/policy.ts';
+import type { Rules } from '#domain/policy/rules.ts';
+import { inCanonicalOrder } from '#domain/policy/rules.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+import type { Vault } from '#domain/vault.ts';
+
+/** What a policy change replaces in the policy in force. What is absent stays. */
+export interface PolicyPatch {
+  readonly signers?: readonly UserId[];
+  readonly threshold?: number;
+  readonly approvalMode?: ApprovalMode;
+  readonly addDevices?: readonly Device[];
+  readonly removeDevices?: readonly DeviceKeyId[];
+  readonly cosigners?: readonly CosignerPin[];
+  readonly rules: Partial<Rules>;
+}
+
+/** Why a patch gives no valid policy. */
+export type PolicyPatchFault = PolicyFault | 'no-such-device';
+
+/**
+ * Returns the policy that a patch makes of the one in force. A signer who leaves takes the devices along.
+ * Refuses `no-such-device`, and then what `policyFault` refuses.
+ *
+ * @param previousHash of the policy in force, in hex
+ */
+export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: string): Result<Policy, PolicyPatchFault> {
+  const { policy } = vault;
+  const signers = patch.signers === undefined ? policy.signers : sortedUserIds(patch.signers);
+  const removed = patch.removeDevices ?? [];
+  if (removed.some((id) => policy.devices.every(({ keyId }) => keyId !== id))) return refused('no-such-device');
+  const cosigners = patch.cosigners ?? policy.cosigners;
+  const remaining = policy.devices.filter(({ keyId, userId }) => !removed.includes(keyId) && signers.includes(userId));
+  const next: Policy = {
+    vaultId: policy.vaultId,
+    version: policy.version + 1,
+    signers,
+    threshold: patch.threshold ?? policy.threshold,
+    approvalMode: patch.approvalMode ?? policy.approvalMode,
+    devices: sortedByKeyId([...remaining, ...(patch.addDevices ?? [])]),
+    rules: inCanonicalOrder({ ...rulesWithDefaults(vault, patch), ...patch.rules }),
+    previousHash,
+    ...(cosigners === undefined ? {} : { cosigners }),
+  };
+  const fault = policyFault(next);
+  return fault === null ? accepted(next) : refused(fault);
+}
+
+/**
+ * The rules in force, with the default of every optional rule that the policy in force does not
+ * name. A vault that moves to device mode gets the receipts that this mode is created with, unless
+ * the author of the change names the rule.
+ */
+function rulesWithDefaults({ policy, configuration, keys }: Vault, patch: PolicyPatch): Rules {
+  const approvalMode = patch.approvalMode ?? policy.approvalMode;
+  const threshold = configuration.signingThreshold;
+  // A vault without a key has no list of its co-signers yet; t of 2t - 1 is the strictest group.
+  const count = Object.keys(keys[0]?.publicShares ?? {}).length || 2 * threshold - 1;
+  const defaults = defaultRules(approvalMode, { threshold, count });
+  const isNewMode = approvalMode === 'device' && policy.approvalMode === 'token';
+  return { ...defaults, ...policy.rules, ...(isNewMode ? { signOnce: defaults.signOnce } : {}) };
+}
