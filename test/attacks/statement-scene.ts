@@ -43,7 +43,7 @@ export async function showTo(
   keyId: string,
   policies: readonly AdoptedPolicy[],
 ): Promise<void> {
-  await syncPolicies({ cosigners: cosigners, attesters: cosigners, keyId }, policies);
+  await syncPolicies({ cosigners, attesters: cosigners, keyId }, policies);
 }
 
 /** A signer who asks through the coordinator, and what of the answer is proven. */

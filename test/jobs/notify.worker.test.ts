@@ -53,7 +53,7 @@ function pushService(answer: (url: string) => number | 'away' = () => 201) {
       own.map(async ({ body }) => JSON.parse(await decrypt(browser, body)) as Record<string, unknown>),
     );
   };
-  return { taken, requested: requests, read };
+  return { taken, requests, read };
 }
 
 function vaultOf({ id }: Treasury) {
@@ -147,7 +147,7 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
     await subscribed(treasury.alice),
     await subscribed(treasury.bob),
   ];
-  const { requested: requests, read } = pushService((url) => {
+  const { requests, read } = pushService((url) => {
     if (url === gone.subscription.endpoint) return 410;
     if (url === busy.subscription.endpoint) return 503;
     return url === unreachable.subscription.endpoint ? 'away' : 201;
@@ -167,7 +167,7 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
 test('what is over, hidden or an hour old wakes nobody', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { requested: requests } = pushService();
+  const { requests } = pushService();
   const nothing = await receives(treasury, '0xac', 0n);
   const { body } = await created(treasury);
   await call(`POST /transaction/${body['id']}/reject`, { token: treasury.carol.token });
@@ -206,7 +206,7 @@ function counting() {
       };
     },
   };
-  return { requested: requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
+  return { requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
 }
 
 test('the news of one vault are told together, each once, and whoever knows something is asked once for all of them', async () => {
@@ -216,7 +216,7 @@ test('the news of one vault are told together, each once, and whoever knows some
   const ids: TransactionId[] = [];
   for (const hash of ['0xb1', '0xb2', '0xb3']) ids.push(await receives(treasury, hash, 1n));
   const dust = await receives(treasury, '0xb4', 0n);
-  const { requested: requests, env } = counting();
+  const { requests, env } = counting();
   const [first] = ids;
   const messages = changesOf(treasury, [...ids, ...(first === undefined ? [] : [first]), dust]);
   expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 5, retried: 0 });
@@ -250,7 +250,7 @@ test('more browsers than one invocation can ask are told by the next message, an
     SELECT ?1 || i, ?1, 'https://push.test/' || ?1 || i, ?2, ?3, 0 FROM n`;
   const { keys: own } = newBrowser('https://push.test/many').subscription;
   await coordinator.DB.prepare(many).bind(user, own.p256dh, own.auth).run();
-  const { requested: requests } = pushService();
+  const { requests } = pushService();
   const ids: TransactionId[] = [];
   for (const hash of ['0xb9', '0xba', '0xbb']) ids.push(await receives(treasury, hash, 1n));
   await notify(coordinator, vaultOf(treasury), ids);
@@ -262,7 +262,7 @@ test('more browsers than one invocation can ask are told by the next message, an
 test('nobody is told twice because a browser that is gone could not be forgotten', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { requested: requests } = pushService(() => 410);
+  const { requests } = pushService(() => 410);
   const id = await receives(treasury, '0xbc', 1n);
   const DB = {
     prepare: (query: string) => {
@@ -296,7 +296,7 @@ test('a vault that can not be asked keeps no news of another vault back', async 
   const counted = counting();
   const again = { env: counted.env, attempts: 2 };
   expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
-  expect(counted.requested.filter((one) => one === `vault:${unreachable.id} work`)).toHaveLength(2);
+  expect(counted.requests.filter((one) => one === `vault:${unreachable.id} work`)).toHaveLength(2);
   expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 2]);
   said.mockRestore();
 });
@@ -304,7 +304,7 @@ test('a vault that can not be asked keeps no news of another vault back', async 
 test('a service that is no push service any more is not called', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { requested: requests } = pushService();
+  const { requests } = pushService();
   const id = await receives(treasury, '0xae', 1n);
   const { services: _services, ...settings } = JSON.parse(coordinator.WEB_PUSH ?? '{}') as Record<string, unknown>;
   const env = { ...coordinator, WEB_PUSH: JSON.stringify(settings) };
@@ -316,7 +316,7 @@ test('a service that is no push service any more is not called', async () => {
 test('where nothing is configured nobody is called, and nothing fails', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
-  const { requested: requests } = pushService();
+  const { requests } = pushService();
   const id = await receives(treasury, '0xaf', 1n);
   await notify({ ...coordinator, WEB_PUSH: '' }, vaultOf(treasury), [id]);
   expect(requests).toEqual([]);

@@ -121,9 +121,9 @@ function story(chance: () => number, ours: readonly Payment[], elsewhere: readon
     else sights.push({ id, txHash: `0x${sights.length.toString(16).padStart(64, '0')}`, chain: UNKNOWN_CHAIN });
   }
   return sights
-    .map((observed) => ({ sight: observed, at: chance() }))
+    .map((observed) => ({ observed, at: chance() }))
     .toSorted((a, b) => a.at - b.at)
-    .map(({ sight: observed }) => observed);
+    .map(({ observed }) => observed);
 }
 
 /** Many senders at once, until no more than so many are waiting. What is not acknowledged waits on. */

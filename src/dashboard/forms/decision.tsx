@@ -65,7 +65,7 @@ export function Decision(props: {
   const { actions, approve, reject, inWords = () => null, name } = props;
   const { loaded, reload } = useLoaded(name, async () => {
     const { subject, pending } = await props.subject();
-    return { response: subject, pending: pending, texts: await textsOf(subject) };
+    return { subject, pending, texts: await textsOf(subject) };
   });
   const heading = `decision-${name.replace(/[^A-Za-z0-9]/g, '-')}`;
   const origin = useApprovalOrigin();
@@ -84,7 +84,7 @@ export function Decision(props: {
     <section class="card" aria-labelledby={heading}>
       <h2 id={heading}>What you would approve</h2>
       <LoadedContent loaded={loaded} what="what you would approve" again={reload}>
-        {({ response: subject, pending, texts }) => (
+        {({ subject, pending, texts }) => (
           <>
             {texts.map(({ domain, fields }) => (
               <dl class="facts" key={domain}>

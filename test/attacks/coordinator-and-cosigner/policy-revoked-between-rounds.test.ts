@@ -58,8 +58,8 @@ async function revoke({ cosignerKey }: Pick<Paused, 'cosignerKey'>): Promise<voi
 }
 
 test('while both devices count, the coordinator and its co-signer get the signature', async () => {
-  const { sign, request: answer } = await theft();
-  expect(await sign(answer, async () => {})).toBe('signs');
+  const { sign, request: signing } = await theft();
+  expect(await sign(signing, async () => {})).toBe('signs');
 });
 
 test('a device that is revoked between the rounds signs nothing any more', async () => {
@@ -68,11 +68,11 @@ test('a device that is revoked between the rounds signs nothing any more', async
 });
 
 test('what was held back for longer than the signers wanted is signed by no last round', async () => {
-  const { sign, request: answer, intent } = await theft();
-  expect(await sign(answer, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
+  const { sign, request: signing, intent } = await theft();
+  expect(await sign(signing, async () => void vi.setSystemTime(signingEndsAtMs(intent)))).toBe('sign/not-allowed');
 });
 
 test('a stolen old share is of no use in a session that was opened before the refresh', async () => {
-  const { sign, request: answer, refresh } = await theft();
-  expect(await sign(answer, refresh)).toBe('sign/not-allowed');
+  const { sign, request: signing, refresh } = await theft();
+  expect(await sign(signing, refresh)).toBe('sign/not-allowed');
 });

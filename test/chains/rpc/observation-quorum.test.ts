@@ -50,7 +50,7 @@ async function said(answers: readonly Answer[], before: Inclusion | null = null)
     requests.push({ node, seenBefore });
     return answers[node] ?? UNREACHABLE;
   });
-  return { seen, requested: requests };
+  return { seen, requests };
 }
 
 const seenBy = async (...answers: readonly Answer[]) => (await said(answers)).seen;
@@ -93,10 +93,10 @@ test('a conflict, and that nothing can be included any more, come from every nod
 
 test('a second node is asked for an inclusion that is deep enough, by its block', async () => {
   const shallow = await said([included({ confirmations: 2 }), TAKEN]);
-  expect([shallow.seen, shallow.requested.length]).toEqual([included({ confirmations: 2 }), 1]);
+  expect([shallow.seen, shallow.requests.length]).toEqual([included({ confirmations: 2 }), 1]);
   const deep = await said([included(), included({ confirmations: 5 })]);
   expect(deep.seen).toEqual(included({ secondNode: 'agrees' }));
-  expect(deep.requested).toEqual([
+  expect(deep.requests).toEqual([
     { node: 0, seenBefore: null },
     { node: 1, seenBefore: inclusion({ confirmations: 3 }) },
   ]);
@@ -123,7 +123,7 @@ test('a node that can not tell does not contradict, and one that has something e
 test('what a second node has confirmed is not asked for again in the same block', async () => {
   const before = inclusion({ confirmations: 3, secondNode: 'agrees' });
   const again = await said([included({ confirmations: 9 }), NOTHING], before);
-  expect([again.seen, again.requested.length]).toEqual([included({ confirmations: 9, secondNode: 'agrees' }), 1]);
+  expect([again.seen, again.requests.length]).toEqual([included({ confirmations: 9, secondNode: 'agrees' }), 1]);
   const moved = await said([included({ blockHash: '0xb2' }), NOTHING], before);
   expect(moved.seen).toEqual(included({ blockHash: '0xb2', secondNode: 'disagrees' }));
   const alone = await said([included(), included()], inclusion({ confirmations: 3, secondNode: 'away' }));

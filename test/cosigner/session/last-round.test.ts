@@ -24,8 +24,8 @@ async function approvedByTwo(governedBy: Policy = policy) {
 }
 
 test('where nothing happens in between, the last round signs', async () => {
-  const { sign, request: answer } = await approvedByTwo();
-  expect(await sign(answer, async () => {})).toBe('signs');
+  const { sign, request: signing } = await approvedByTwo();
+  expect(await sign(signing, async () => {})).toBe('signs');
 });
 
 test.each<[string, Partial<Policy>, string]>([
@@ -35,8 +35,8 @@ test.each<[string, Partial<Policy>, string]>([
   // The policy in force is part of the session: the next one signs under the new policy.
   ['asks for no more than there is', { signers: [alice.userId, bob.userId] }, NOT_ALLOWED],
 ])('a policy that %s comes into force in between', async (_name, change, outcome) => {
-  const { sign, request: answer, storage } = await approvedByTwo();
-  expect(await sign(answer, async () => storage.putPolicy(next(policy, change)))).toBe(outcome);
+  const { sign, request: signing, storage } = await approvedByTwo();
+  expect(await sign(signing, async () => storage.putPolicy(next(policy, change)))).toBe(outcome);
 });
 
 test.each([
@@ -44,14 +44,14 @@ test.each([
   ['at its end', 0, NOT_ALLOWED],
   ['a year later', 365 * 24 * 3600 * 1000, NOT_ALLOWED],
 ])('the last round is asked for %s', async (_name, differenceMs, outcome) => {
-  const { sign, request: answer, intent } = await approvedByTwo();
+  const { sign, request: signing, intent } = await approvedByTwo();
   const at = signingEndsAtMs(intent) + differenceMs;
-  expect(await sign(answer, async () => void vi.setSystemTime(at))).toBe(outcome);
+  expect(await sign(signing, async () => void vi.setSystemTime(at))).toBe(outcome);
 });
 
 test('shares of another epoch come into use in between: with the old ones nothing is signed any more', async () => {
-  const { sign, request: answer, refresh } = await approvedByTwo();
-  expect(await sign(answer, refresh)).toBe(NOT_ALLOWED);
+  const { sign, request: signing, refresh } = await approvedByTwo();
+  expect(await sign(signing, refresh)).toBe(NOT_ALLOWED);
 });
 
 test.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)(

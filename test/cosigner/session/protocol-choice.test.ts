@@ -20,7 +20,7 @@ async function ranUnder(cosigners: readonly SessionCosigner[], protocols: readon
   if (!outcome.ok) throw new Error(outcome.refusal.code);
   expect(new Set([...outcome.value.values()].map(({ sid }) => sid)).size).toBe(1);
   expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
-  return cosigners.map(({ requests: request }) => request);
+  return cosigners.map(({ requests }) => requests);
 }
 
 test('co-signers of one release run the newest protocol, and are asked once', async () => {
@@ -55,7 +55,7 @@ test('co-signers without a common protocol run no session, each names what it sp
   expect(await runOf(cosigners, [B])).toEqual({ ok: false, refusal: { ...refusal, cosigner: 2, detail: A } });
   expect(cosigners.map(({ bans }) => bans)).toEqual([[], []]);
   // Only the first coordinator speaks both, and tries once more.
-  expect(cosigners.map(({ requests: request }) => request)).toEqual([
+  expect(cosigners.map(({ requests }) => requests)).toEqual([
     [B, A, A, C, B],
     [B, A, A, C, B],
   ]);
@@ -67,5 +67,5 @@ test('a refusal with a protocol that the coordinator does not speak is not tried
     ok: false,
     refusal: { code: 'protocol-mismatch', detail: C },
   });
-  expect(cosigners.map(({ requests: request }) => request)).toEqual([[B], [B]]);
+  expect(cosigners.map(({ requests }) => requests)).toEqual([[B], [B]]);
 });

@@ -46,9 +46,9 @@ beforeAll(async () => {
 afterAll(() => cosigners.stop());
 
 const nonce = (value: Address = stranger()): DurableNonce => ({ kind: 'nonce', nonceSlot: 0, value });
-const opening = (path = 0): DurableNonce => ({
+const opening = (nonceSlot = 0): DurableNonce => ({
   kind: 'opening',
-  nonceSlot: path,
+  nonceSlot,
   blockhash: blockhash(stranger()),
   rent: 1_447_680n,
 });
@@ -213,9 +213,9 @@ interface Invitation {
 }
 
 test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and nobody is blamed for it', async () => {
-  const flipped = (said = '', path = 0) => {
+  const flipped = (said = '', index = 0) => {
     const bytes = Buffer.from(said, 'base64');
-    bytes[path] = (bytes[path] ?? 0) ^ 1;
+    bytes[index] = (bytes[index] ?? 0) ^ 1;
     return bytes.toString('base64');
   };
   let earlier: string | undefined;

@@ -45,8 +45,8 @@ describe('on the chain', () => {
     const sent = svm.sendTransaction(getTransactionDecoder().decode(wire));
     return sent instanceof FailedTransactionMetadata ? 'failed' : 'paid';
   };
-  const valueAt = (path: number) => {
-    const { exists, ...found } = svm.getAccount(nonceAccountOf(wallet, path));
+  const valueAt = (nonceSlot: number) => {
+    const { exists, ...found } = svm.getAccount(nonceAccountOf(wallet, nonceSlot));
     if (!exists) throw new Error('the account was opened');
     const {
       lamports: held,
@@ -60,23 +60,20 @@ describe('on the chain', () => {
   test('accounts that were opened in one slot have one value, and payments at both are carried out', () => {
     const opening = { blockhash: blockhash(svm.latestBlockhash()), rent: svm.minimumBalanceForRentExemption(80n) };
     const small = { ...intent, amount: amount('2000000') };
-    for (const path of [0, 1])
-      expect(send(bytesAt({ kind: 'opening', nonceSlot: path, ...opening }, small))).toBe('paid');
+    for (const nonceSlot of [0, 1])
+      expect(send(bytesAt({ kind: 'opening', nonceSlot, ...opening }, small))).toBe('paid');
     const value = valueAt(0);
     expect(valueAt(1)).toBe(value);
     svm.expireBlockhash();
-    expect([0, 1].map((path) => send(bytesAt({ kind: 'nonce', nonceSlot: path, value })))).toEqual(['paid', 'paid']);
+    expect([0, 1].map((nonceSlot) => send(bytesAt({ kind: 'nonce', nonceSlot, value })))).toEqual(['paid', 'paid']);
   });
 });
 
 test('so a co-signer that has signed at one account signs no further attempt at the other', () => {
   const value = getAddressDecoder().decode(ed25519.getPublicKey(ed25519.utils.randomSecretKey()));
   const storage = new CosignerStorage(memorySql());
-  const attempt = (number: number, path: number) => {
-    const inspected = inspectSolanaPayload(
-      intent,
-      `0x${bytesToHex(bytesAt({ kind: 'nonce', nonceSlot: path, value }))}`,
-    );
+  const attempt = (number: number, nonceSlot: number) => {
+    const inspected = inspectSolanaPayload(intent, `0x${bytesToHex(bytesAt({ kind: 'nonce', nonceSlot, value }))}`);
     if (!inspected.ok) throw new Error(inspected.refusal);
     const { nonce, fees, leastRisePercent, signedMessages, signingDigest } = inspected.value;
     const bid = { nonce, ...fees, leastRisePercent };

@@ -30,7 +30,7 @@ function newScene() {
   const activities = new ActivityCommands(host, async () => null);
   let made = 0;
   return {
-    desktop: commands,
+    commands,
     storage,
     activities,
     /** A transaction of bob's in a block; the same hash again is another look at it. */
@@ -121,7 +121,7 @@ test('a token that the wallet has no more of is not listed, its coin always is',
 });
 
 test('a page goes on after the last asset of the page before', async () => {
-  const { desktop: commands, happens } = newScene();
+  const { commands, happens } = newScene();
   const ids = Array.from({ length: 9 }, (_, i) => String(i));
   await happens(
     7,
@@ -139,7 +139,7 @@ test('a page goes on after the last asset of the page before', async () => {
 });
 
 test('only members see it', () => {
-  expect(newScene().desktop.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
+  expect(newScene().commands.balances(mallory, null, { limit: 10, hiddenToo: true })).toEqual({
     ok: false,
     refusal: { code: 'forbidden' },
   });
@@ -147,7 +147,7 @@ test('only members see it', () => {
 
 test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
-  const { desktop: commands, happens, compared, shown, reported } = newScene();
+  const { commands, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
   expect(await compared(10, 5n)).toBeNull();
   await commands.requestRescan(alice);
@@ -258,7 +258,7 @@ test('blocks after the one of the comparison do not count in it', async () => {
 });
 
 test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
-  const { desktop: commands, happens, compared, storage } = newScene();
+  const { commands, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
   expect(commands.work()).toEqual([]);
   await commands.requestRescan(alice);
@@ -273,7 +273,7 @@ test('a chain that can not be asked, and a token that does not say, change nothi
 });
 
 test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
-  const { desktop: commands, happens } = newScene();
+  const { commands, happens } = newScene();
   await happens(
     7,
     Array.from({ length: 70 }, (_, i) => ({ kind: 'erc20', tokenAddress: `0x${String(i).padStart(40, '0')}` })),
@@ -288,7 +288,7 @@ test('a wallet is given any number of tokens, and fifty are compared at once, th
 });
 
 test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
-  const { desktop: commands, activities, happens, shown, storage } = newScene();
+  const { commands, activities, happens, shown, storage } = newScene();
   const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
   await happens(7, [tokens], { hash: '0xaa', valuation: unknown });
   const all = () => commands.balances(alice, null, { limit: 10, hiddenToo: true });

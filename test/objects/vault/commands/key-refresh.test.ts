@@ -30,7 +30,7 @@ function newScene() {
       also();
     },
   );
-  return { desktop: commands, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
+  return { commands, storage, lines, sharesOf: (i: number) => vault.keys[i]?.publicShares };
 }
 
 const refresh = (change: Partial<KeyRefresh> = {}): KeyRefresh => ({
@@ -44,7 +44,7 @@ const progress = (change: Partial<KeyRefresh> = {}): RefreshReport => ({ type: '
 const DONE: RefreshReport = { type: 'refreshed', epoch: 2, publicShares: { '1': '03' } };
 
 test('a key that the vault has is taken up once, and another one waits for it', async () => {
-  const { desktop: commands, storage } = newScene();
+  const { commands, storage } = newScene();
   expect(commands.work()).toBeNull();
   expect([await commands.request(KEY), await commands.request(KEY), await commands.request(OTHER)]).toEqual([
     true,
@@ -63,7 +63,7 @@ test('a key that the vault has is taken up once, and another one waits for it', 
 });
 
 test('of two runs at once what began first stays, and the proofs of both count', async () => {
-  const { desktop: commands } = newScene();
+  const { commands } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
   await commands.report(KEY, progress({ begun: { epoch: 1, setups: ['y'] }, provenBy: ['2:1+2'] }));
@@ -72,7 +72,7 @@ test('of two runs at once what began first stays, and the proofs of both count',
 });
 
 test('shares that are no good are passed over, and the next step is not due at once', async () => {
-  const { desktop: commands, storage } = newScene();
+  const { commands, storage } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
   storage.completeJob('', 'refresh-key');
@@ -84,7 +84,7 @@ test('shares that are no good are passed over, and the next step is not due at o
 });
 
 test('the public shares change with the last step alone, of this key alone, once', async () => {
-  const { desktop: commands, lines, sharesOf } = newScene();
+  const { commands, lines, sharesOf } = newScene();
   await commands.report(KEY, DONE);
   expect([sharesOf(0), lines]).toEqual([{}, []]);
   await commands.request(KEY);

@@ -20,7 +20,7 @@ function newScene() {
     { ...host, vault: () => ({ ...vault, configuration: { ...configuration, chains } }) },
     async () => {},
   );
-  return { desktop: commands, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
+  return { commands, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
 }
 
 function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
@@ -29,7 +29,7 @@ function candidate(letter: string, ...provenBy: string[]): KeyCandidate {
 }
 
 test('a candidate is kept with the proofs of all runs, and each brings the next one', async () => {
-  const { desktop: commands, storage, queued } = newScene();
+  const { commands, storage, queued } = newScene();
   expect(commands.work()).toMatchObject({ scheme: SCHEME, candidate: null });
   await commands.progress(SCHEME, { type: 'paired' });
   expect([queued(), commands.work()?.candidate]).toEqual([0, null]);
@@ -41,7 +41,7 @@ test('a candidate is kept with the proofs of all runs, and each brings the next 
 });
 
 test('of two runs at once the first candidate stays, and only itself can be discarded', async () => {
-  const { desktop: commands } = newScene();
+  const { commands } = newScene();
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
   await commands.progress(SCHEME, { type: 'discarded', candidate: candidate('b') });
@@ -51,7 +51,7 @@ test('of two runs at once the first candidate stays, and only itself can be disc
 });
 
 test('what is reported of a key that the vault has, or does not want, changes nothing', async () => {
-  const { desktop: commands, storage } = newScene();
+  const { commands, storage } = newScene();
   await commands.progress('ecdsa-secp256k1', {
     type: 'candidate',
     candidate: { ...candidate('c'), scheme: 'ecdsa-secp256k1' },

@@ -23,14 +23,14 @@ function newScene(keys: 'with a key' | 'without a key') {
     if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
     return proposed.value.change;
   };
-  return { desktop: commands, storage: scene.storage, change, version: () => vault.policy.version };
+  return { commands, storage: scene.storage, change, version: () => vault.policy.version };
 }
 
 /** Every co-signer has adopted this version. */
 const shown = (version: number) => ({ version, isComplete: true, expired: [] });
 
 test('the adoption is outstanding from the last approval on, and until the newest version is with all co-signers', async () => {
-  const { desktop: commands, storage, change, version } = newScene('with a key');
+  const { commands, storage, change, version } = newScene('with a key');
   expect(commands.adoptionWork()).toBeNull();
   const { id } = await change(2);
   expect(commands.adoptionWork()).toBeNull();
@@ -46,7 +46,7 @@ test('the adoption is outstanding from the last approval on, and until the newes
 });
 
 test('a vault without a key has no co-signer to show it to: the key is made under the newest policy', async () => {
-  const { desktop: commands, storage, change } = newScene('without a key');
+  const { commands, storage, change } = newScene('without a key');
   const { id } = await change(2);
   await commands.decide(alice, id, { type: 'approve', device: null });
   expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);

@@ -35,11 +35,11 @@ function newScene() {
     },
   };
   const commands = new PolicyCommands(host, { dropVotes: () => {}, replaceVault: (after) => void (vault = after) });
-  return { desktop: commands, storage };
+  return { commands, storage };
 }
 
 test('devices of the version before renew a mandate, those of now do not, and a co-signer accepts what is stored', async () => {
-  const { desktop: commands, storage } = newScene();
+  const { commands, storage } = newScene();
   const answer = await commands.renew({ version: 2, note: null, actor: carol });
   if (!answer.ok) throw new Error(answer.refusal.code);
   const { id, digest } = answer.value.change;

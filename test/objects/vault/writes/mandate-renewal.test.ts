@@ -83,7 +83,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   expect(vault.policy.version).toBe(2);
   const expire = (version = 2) => vi.setSystemTime(mandateOf(version).expiresAtMs);
   return {
-    desktop: commands,
+    commands,
     storage,
     propose,
     approve,
@@ -126,7 +126,7 @@ test('a renewal is a new change to the same policy, and the same request again i
 });
 
 test('the quorum of the version before decides: neither a new signer nor half of the old quorum', async () => {
-  const { renewed, approve, mandateOf, expire, desktop: commands } = await newScene();
+  const { renewed, approve, mandateOf, expire, commands } = await newScene();
   expire();
   const before = mandateOf(2);
   const { id } = await renewed();
@@ -150,7 +150,7 @@ test('an ordinary change is still decided by the signers of now alone', async ()
 });
 
 test('the adoption replaces the mandate and nothing else, and the jobs that wait for it are due', async () => {
-  const { renewed, approve, refusal, storage, vault, lines, expire, propose, desktop: commands } = await newScene();
+  const { renewed, approve, refusal, storage, vault, lines, expire, propose, commands } = await newScene();
   await commands.reportAdoption({ version: 2, isComplete: true, expired: [] });
   expire();
   const other = await propose({ rules: {}, threshold: 1 });
@@ -186,7 +186,7 @@ test('an approval that comes twice renews once, also after a restart', async () 
 });
 
 test('signers of now end a renewal, its author takes it back, and time ends it; then there can be another one', async () => {
-  const { renewed, approve, desktop: commands, expire, storage } = await newScene();
+  const { renewed, approve, commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
   expect(await commands.decide(bob, first.id, { type: 'reject' })).toMatchObject({ refusal: { code: 'forbidden' } });
@@ -227,7 +227,7 @@ test('ten pending changes keep no mandate from being renewed, and a renewal keep
 });
 
 test('members see which co-signers wait for a renewal, until it is there', async () => {
-  const { desktop: commands, needed, renewed, approve, expire, vault, storage } = await newScene();
+  const { commands, needed, renewed, approve, expire, vault, storage } = await newScene();
   const expired = [{ cosigner: 3, version: 2 }];
   expire();
   expect(needed()).toEqual([]);
