@@ -1,4 +1,4 @@
-import { wordsOfTheHouse } from './vocabulary.ts';
+import { privateWords } from './vocabulary.ts';
 
 /** The rules of the house, as functions of a file's path and text. Each gives what is wrong, in words, or nothing. */
 
@@ -73,7 +73,7 @@ export const house = {
   amounts: noFloatsNearAmounts,
   logs: nothingSecretInLogs,
   mentions: noUnfinishedWork,
-  vocabulary: wordsOfTheHouse,
+  vocabulary: privateWords,
   rules: rulesArePure,
 } satisfies Readonly<Record<string, Rule>>;
 

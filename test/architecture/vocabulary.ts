@@ -2,7 +2,7 @@ import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
 
 /**
- * Words of the house that a reader of the field does not know, with the term to write (docs: the glossary). The rule looks at the words of each
+ * Words that this project used for things which the field calls otherwise, with the term to write instead. The rule reads the words of each
  * identifier and of each file name: `askedAtMs` has the words asked, at and ms.
  */
 const TERMS: Readonly<Record<string, string>> = {
@@ -67,8 +67,8 @@ function of(term: string, ...words: readonly string[]): Readonly<Record<string, 
   return Object.fromEntries(words.map((word) => [word, term]));
 }
 
-/** The identifiers and the name of a file that use a word of the house, each once. */
-export function wordsOfTheHouse({ path, text }: SourceFile): readonly string[] {
+/** Returns a fault for each identifier, and for each part of the path, that uses such a word. */
+export function privateWords({ path, text }: SourceFile): readonly string[] {
   const own = new Set(WORDS_OF_OTHERS.flatMap(([room, words]) => (room.test(path) ? words : [])));
   const faultIn = (name: string): string | null => {
     if (BOUND.test(name)) return `${name}: a bound is MAX_ or MIN_`;
