@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Command } from './command-line.ts';
-import { clientOf, EXIT_CODES, UsageError, usageOf } from './command-line.ts';
+import { clientOf, commandNamed, EXIT_CODES, UsageError, usageOf } from './command-line.ts';
 
 /**
  * `admin COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The service
@@ -243,7 +243,7 @@ export const adminCommand: Command = {
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');
-    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    const command = commandNamed(COMMANDS, name);
     if (command === undefined) throw new UsageError(`there is no command '${name}'`);
     const client = clientOf('CONCLAVE_SERVICE_KEY');
     const given = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };

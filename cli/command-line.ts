@@ -30,6 +30,11 @@ function isUsageError(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error);
 }
 
+/** Returns the entry of a name; undefined for a name that the table does not have, such as that of a property of every object. */
+export function commandNamed<T>(commands: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(commands, name) ? commands[name] : undefined;
+}
+
 /** Returns the lines of usage of a command that has commands of its own. */
 export function usageOf(command: string, commands: Readonly<Record<string, { readonly usage: string }>>): string {
   const lines = Object.entries(commands).map(

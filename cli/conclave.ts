@@ -1,5 +1,5 @@
 import type { Command } from './command-line.ts';
-import { EXIT_CODES, runCommand } from './command-line.ts';
+import { commandNamed, EXIT_CODES, runCommand } from './command-line.ts';
 
 /**
  * `npm run conclave -- COMMAND ...`: the tools of operators and signers. Exit code 0: done. 1: failed. 2: the arguments
@@ -61,7 +61,7 @@ function help(): string {
 
 /** Runs the command that the arguments name. Sets the exit code of the process where it is not 0. */
 export async function conclave([name, ...args]: readonly string[]): Promise<void> {
-  const entry = name === undefined || !Object.hasOwn(COMMANDS, name) ? undefined : COMMANDS[name];
+  const entry = commandNamed(COMMANDS, name ?? '');
   if (name === '--help' || name === 'help') console.log(help());
   else if (entry === undefined) {
     console.error(name === undefined ? 'A command is missing.' : `There is no command '${name}'.`);

@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
-import { clientOf, UsageError, usageOf } from '../command-line.ts';
+import { clientOf, commandNamed, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
@@ -288,7 +288,7 @@ export const deviceCommand: Command = {
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');
-    const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+    const command = commandNamed(COMMANDS, name);
     if (command === undefined) throw new UsageError(`there is no command '${name}'`);
     console.log(JSON.stringify(await command.run(values), null, 2));
   },

@@ -36,7 +36,7 @@ const approvalOf = (actor: Actor, digest: string, device: DeviceSignature | null
   ...approvalBy(actor, digest),
   device,
 });
-const approvers = (digest: string) => [
+const bothApprovals = (digest: string) => [
   approvalOf(alice, digest, laptop.signed(digest)),
   approvalOf(bob, digest, phone.signed(digest)),
 ];
@@ -50,7 +50,7 @@ function invented(differences: Partial<TransferOptions> = {}) {
 /** The same with the voices of alice's laptop and bob's phone. */
 function signedByBoth(differences: Partial<TransferOptions> = {}) {
   const request = invented(differences);
-  return { ...request, approvals: approvers(request.transaction.digest) };
+  return { ...request, approvals: bothApprovals(request.transaction.digest) };
 }
 
 test('what alice’s laptop and bob’s phone have signed is signed', async () => {
@@ -60,7 +60,7 @@ test('what alice’s laptop and bob’s phone have signed is signed', async () =
 test('voices that the coordinator invents are none, whoever it names', async () => {
   await refusedByAll(cosigners, invented(), 'not-enough-approvals');
   const half = invented();
-  const [hers] = approvers(half.transaction.digest);
+  const [hers] = bothApprovals(half.transaction.digest);
   if (hers === undefined) throw new Error('alice has said it');
   await refusedByAll(cosigners, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
 }, 60_000);
@@ -86,7 +86,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
     const mandate = { ...terms, createdAtMs: Date.now(), expiresAtMs: Date.now() + 1000 };
     const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
     const approvals = [alice, bob, carol].map((actor) => approvalOf(actor, digest, null));
-    const misled = approvers(policyHashOf(next)).map((one) => ({ ...one, digest }));
+    const misled = bothApprovals(policyHashOf(next)).map((one) => ({ ...one, digest }));
     for (const said of [approvals, misled]) {
       const request: SigningRequest = {
         ...invented({ governedBy: next }),

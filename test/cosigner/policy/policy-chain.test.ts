@@ -16,15 +16,15 @@ describe('the next policy', () => {
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
   const named = (of: Policy) => bytesToHex(sha256(mandateBytes(terms, policyHashOf(of))));
-  const approvers = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
+  const approvalsOf = (of: Policy, ...actors: readonly Actor[]): readonly Approval[] =>
     actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
   test('is taken with the voices that the one before asks for, and with none less', async () => {
-    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, bob)))).toBe(true);
-    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice)))).toBe(false);
-    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, alice)))).toBe(false);
-    expect(await isSuccessor(policy, requested, mandate(approvers(requested, alice, mallory)))).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, bob)))).toBe(true);
+    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice)))).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, alice)))).toBe(false);
+    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, mallory)))).toBe(false);
     expect(await isSuccessor(policy, requested, null)).toBe(false);
   });
 
@@ -32,12 +32,12 @@ describe('the next policy', () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });
-    expect(await isSuccessor(strict, looser, mandate(approvers(looser, alice, bob)))).toBe(false);
-    expect(await isSuccessor(strict, looser, mandate(approvers(looser, alice, bob, carol)))).toBe(true);
+    expect(await isSuccessor(strict, looser, mandate(approvalsOf(looser, alice, bob)))).toBe(false);
+    expect(await isSuccessor(strict, looser, mandate(approvalsOf(looser, alice, bob, carol)))).toBe(true);
   });
 
   test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
-    const approvals = approvers(requested, alice, bob);
+    const approvals = approvalsOf(requested, alice, bob);
     const other = { ...requested, signers: [alice.userId] };
     const skipping = { ...requested, version: 3 };
     const elsewhere = { ...requested, previousHash: '11'.repeat(32) };
@@ -46,7 +46,7 @@ describe('the next policy', () => {
       expect(await isSuccessor(policy, changed, mandate(approvals))).toBe(false);
     }
     for (const changed of [skipping, elsewhere, foreign]) {
-      expect(await isSuccessor(policy, changed, mandate(approvers(changed, alice, bob)))).toBe(false);
+      expect(await isSuccessor(policy, changed, mandate(approvalsOf(changed, alice, bob)))).toBe(false);
     }
     // Nor with other terms than those that were approved.
     expect(await isSuccessor(policy, requested, { ...mandate(approvals), note: 'harmless' })).toBe(false);

@@ -64,7 +64,7 @@ export const getUtxos = (address: string): RpcCall<readonly UnspentOutput[]> =>
   esplora(`address/${address}/utxo`, (answer) =>
     listIn(answer, (one) => {
       const [txid, vout] = [hashIn(fieldOf(one, 'txid')), smallIn(fieldOf(one, 'vout'))];
-      const [amount, block] = [wholeIn(fieldOf(one, 'value')), slotIn(fieldOf(one, 'status'))];
+      const [amount, block] = [wholeIn(fieldOf(one, 'value')), blockIn(fieldOf(one, 'status'))];
       if (txid === undefined || vout === undefined || amount === undefined || block === undefined) return undefined;
       return { txid, vout, amount, block };
     }),
@@ -84,7 +84,7 @@ export const getRawTransaction = (hash: string): RpcCall<string | null> =>
 export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
   esplora(`tx/${txid}/outspend/${vout}`, (answer) => {
     if (answer === null || fieldOf(answer, 'spent') === false) return null;
-    const [hash, block] = [hashIn(fieldOf(answer, 'txid')), slotIn(fieldOf(answer, 'status'))];
+    const [hash, block] = [hashIn(fieldOf(answer, 'txid')), blockIn(fieldOf(answer, 'status'))];
     return hash === undefined || block === undefined ? undefined : { hash, block };
   });
 
@@ -130,7 +130,7 @@ function transferIn(value: unknown): ChainTransfer | undefined {
   const weight = wholeIn(fieldOf(value, 'weight'));
   const inputs = listIn(fieldOf(value, 'vin'), inputIn);
   const outputs = listIn(fieldOf(value, 'vout'), outputIn);
-  const block = slotIn(fieldOf(value, 'status'));
+  const block = blockIn(fieldOf(value, 'status'));
   if (hash === undefined || fee === undefined || weight === undefined || inputs === undefined) return undefined;
   if (outputs === undefined || block === undefined) return undefined;
   const real = inputs.flatMap((input) => input ?? []);
@@ -156,7 +156,7 @@ function outputIn(value: unknown): Output | undefined {
   return { amount, address };
 }
 
-function slotIn(status: unknown): BlockRef | undefined {
+function blockIn(status: unknown): BlockRef | undefined {
   const isConfirmed = fieldOf(status, 'confirmed');
   if (isConfirmed === false) return null;
   const [height, hash] = [wholeIn(fieldOf(status, 'block_height')), hashIn(fieldOf(status, 'block_hash'))];

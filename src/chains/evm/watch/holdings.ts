@@ -43,9 +43,9 @@ async function holdingsAt(
   { address, assets }: HoldingsQuery,
   blockNumber: bigint,
 ): Promise<Result<Holdings, NodeProblem>> {
-  const response = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
+  const held = await Promise.all(assets.map((asset) => unitsHeld(node, { address, asset, blockNumber })));
   const amounts: (Amount | null)[] = [];
-  for (const units of response) {
+  for (const units of held) {
     if (!units.ok) return units;
     amounts.push(units.value === null ? null : amountOf(units.value));
   }
@@ -70,8 +70,8 @@ async function unitsHeld(
   const call = { to: getAddress(asset.tokenAddress), value: 0n, data: callOf(asset, address) };
   const answer = await node.request(ethCall(address, call, blockNumber));
   if (!answer.ok || answer.value.length !== 2 + 64) return accepted(null);
-  const response = BigInt(answer.value);
-  return accepted(asset.kind === 'erc721' ? (response === BigInt(address) ? 1n : 0n) : response);
+  const returned = BigInt(answer.value);
+  return accepted(asset.kind === 'erc721' ? (returned === BigInt(address) ? 1n : 0n) : returned);
 }
 
 function callOf({ kind, tokenId }: Asset, address: string): Hex {
