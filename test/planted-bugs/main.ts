@@ -14,7 +14,7 @@ const COPIES = 2;
 const MAX_MS = 3 * 60_000;
 /** All of them, one after the other. */
 const CONTROL_MS = 20 * 60_000;
-const HISTORIES = '150';
+const HISTORIES = '300';
 const GAMES = '1000';
 
 const { values: options } = parseArgs({ options: { only: { type: 'string' } } });

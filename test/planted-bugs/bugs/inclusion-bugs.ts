@@ -168,11 +168,11 @@ export const INCLUSION_BUGS: readonly Bug[] = [
     caughtBy: ['test/chains/bitcoin/spender.test.ts'],
   },
   {
-    name: 'sightings: nodes without history end payments in the simulation',
+    name: 'sightings: one node without history ends a payment',
     file: 'src/chains/rpc/observation-quorum.ts',
     was: 'if (isUsed) return accepted({ ...nothing, isUnexplained: true });',
     is: 'if (isUsed) return accepted({ ...nothing, nonceTaken: true });',
-    caughtBy: SIM,
+    caughtBy: AGREED,
   },
   {
     name: 'sightings: one node that takes the bytes is the only one that gets them',
