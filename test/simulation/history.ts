@@ -20,6 +20,8 @@ export interface Outcome {
   readonly paid: number;
   readonly signatures: number;
   readonly points: number;
+  /** Simulated time in which nothing but a resend timer of the outbox was awaited. */
+  readonly resendWaitMs: number;
 }
 
 /** How one history goes; all of it follows from the seed. */
@@ -71,6 +73,7 @@ export async function live(course: Course): Promise<Outcome> {
     paid: oracle.payments.filter((payment) => oracle.paid(payment) > 0).length,
     signatures: oracle.signatures,
     points: schedule.points,
+    resendWaitMs: world.resendWaits.totalMs,
   };
 }
 
@@ -86,6 +89,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   await schedule.run(() => isCreated || oracle.faults.length > 0, RECOVERY_MS);
   await created;
   schedule.startCounting();
+  world.resendWaits.start();
   const isPlanned = crashPoints !== undefined;
   schedule.crashPoints = crashPoints ?? new Set();
   schedule.weather = isPlanned ? CALM : weatherOf(schedule);
@@ -121,6 +125,9 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   // In fair weather two voices are enough, whoever dies.
   if (isPlanned && oracle.payments.some((payment) => oracle.paid(payment) !== 1))
     oracle.fault('I12: a payment was not made');
+  const { totalMs } = world.resendWaits;
+  if (crashPoints?.size === 0 && totalMs > 0)
+    oracle.fault(`I13: nothing went wrong, and a job waited ${totalMs} ms for its message to be sent again`);
   if (oracle.faults.length === 0) await setBack(world);
 }
 

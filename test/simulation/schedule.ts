@@ -83,6 +83,10 @@ export class Schedule {
   weather: Weather = CALM;
   /** How far the clocks of the coordinator are wrong. */
   skewMs = 0;
+  /** Messages in queues, and with consumers that are at work. */
+  messagesUnderWay = 0;
+  /** Called before the time goes on, with how far it goes. */
+  onPause: (pauseMs: number) => void = () => {};
   /** The calls at which the caller dies, by number: before an even one, after an odd one. */
   crashPoints: ReadonlySet<number> = new Set();
   #points = 0;
@@ -170,6 +174,7 @@ export class Schedule {
       const next = this.#due.at(-1);
       if (next === undefined || next.atMs > untilMs) break;
       this.#due.pop();
+      if (next.atMs > this.nowMs) this.onPause(next.atMs - this.nowMs);
       this.nowMs = next.atMs;
       this.counts.events++;
       next.run();

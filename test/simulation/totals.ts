@@ -10,10 +10,22 @@ export interface Sum {
   crashes: number;
   payments: number;
   signatures: number;
+  /** In which nothing but a resend timer of the outbox was awaited. */
+  resendWaitMs: number;
 }
 
 export function sumOf(): Sum {
-  return { histories: 0, bad: 0, events: 0, calls: 0, faults: 0, crashes: 0, payments: 0, signatures: 0 };
+  return {
+    histories: 0,
+    bad: 0,
+    events: 0,
+    calls: 0,
+    faults: 0,
+    crashes: 0,
+    payments: 0,
+    signatures: 0,
+    resendWaitMs: 0,
+  };
 }
 
 export function addTo(sum: Sum, outcome: Outcome): void {
@@ -25,9 +37,11 @@ export function addTo(sum: Sum, outcome: Outcome): void {
   sum.crashes += outcome.crashes;
   sum.payments += outcome.paid;
   sum.signatures += outcome.signatures;
+  sum.resendWaitMs += outcome.resendWaitMs;
 }
 
-export function textOf({ histories, bad, events, faults, crashes, payments }: Sum): string {
-  const what = `${events} events, ${faults} faults, ${crashes} deaths, ${payments} payments`;
+export function textOf({ histories, bad, events, faults, crashes, payments, resendWaitMs }: Sum): string {
+  const resends = `${Math.round(resendWaitMs / 1000)} s waited for resends alone`;
+  const what = `${events} events, ${faults} faults, ${crashes} deaths, ${payments} payments, ${resends}`;
   return `${histories} histories, ${bad} bad: ${what}`;
 }

@@ -4,7 +4,7 @@ import { app } from '#http/app.ts';
 import { consume } from '#jobs/consume.ts';
 import { sweep } from '#jobs/sweep.ts';
 import { AccessTokenObject } from '#objects/token/access-token.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
 import { PersonObject } from '#objects/person/object.ts';
 import { SessionObject } from '#objects/token/session.ts';
 import { VaultObject } from '#objects/vault/object.ts';
@@ -23,6 +23,7 @@ import { EvmChain } from './chains/evm-chain.ts';
 import { EvmRpc } from './chains/evm-rpc.ts';
 import { Oracle } from './oracle.ts';
 import { SimulatedQueue } from './platform/queues.ts';
+import { ResendWaits } from './resend-waits.ts';
 import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { SolanaChain } from './chains/solana-chain.ts';
@@ -77,6 +78,7 @@ export class World {
   readonly #others: readonly ObjectNamespace[];
   readonly oracle: Oracle;
   readonly env: CoordinatorEnv;
+  readonly resendWaits: ResendWaits;
   cosigners: readonly SimulatedCosigner[] = [];
   readonly people: Person[] = [];
   vaultId = 0;
@@ -104,18 +106,21 @@ export class World {
     const persons = namespace((ctx, env) => new PersonObject(ctx, env));
     this.#others = [tokens, sessions, persons];
     this.env = this.#environment({ tokens, sessions, persons });
+    this.resendWaits = new ResendWaits(schedule, () => this.vaults.host(`vault:${this.vaultId}`).db);
   }
 
   #environment({ tokens, sessions, persons }: Readonly<Record<'tokens' | 'sessions' | 'persons', ObjectNamespace>>) {
     const work = (batch: MessageBatch<unknown>) => consume(batch, this.env);
+    const onSend = (body: unknown) => this.resendWaits.sent(body as JobMessage);
     const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
-      const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
+      const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null, onSend };
       const deadLetters = new SimulatedQueue(this.schedule, work, dead);
       return new SimulatedQueue(this.schedule, work, {
         name: `conclave-${name}`,
         mostAtOnce,
         mostRetries,
         deadLetters,
+        onSend,
       });
     };
     const cosigner = (index: number) => ({

@@ -1,4 +1,4 @@
-import { type Bug, domain, SIM } from '../bug.ts';
+import { type Bug, domain } from '../bug.ts';
 
 const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
 const EVM = ['test/chains/evm/watch/nonce-consumer.test.ts'];

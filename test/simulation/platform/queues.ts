@@ -9,6 +9,8 @@ export interface QueueTerms {
   readonly mostRetries: number;
   /** Null of a dead-letter queue itself. */
   readonly deadLetters: SimulatedQueue | null;
+  /** Called with each message that the queue has taken. */
+  readonly onSend: (body: unknown) => void;
 }
 
 interface Letter {
@@ -45,7 +47,10 @@ export class SimulatedQueue {
   async sendBatch(given: Iterable<{ readonly body: unknown; readonly delaySeconds?: number }>): Promise<void> {
     const messages = structuredClone([...given]);
     await this.#schedule.call(`${this.#terms.name}.send`, () => {
-      for (const { body, delaySeconds = 0 } of messages) this.#accept(body, delaySeconds * 1000);
+      for (const { body, delaySeconds = 0 } of messages) {
+        this.#accept(body, delaySeconds * 1000);
+        this.#terms.onSend(body);
+      }
     });
   }
 
@@ -65,6 +70,7 @@ export class SimulatedQueue {
 
   #post(letter: Letter, delayMs: number): void {
     const { weather } = this.#schedule;
+    this.#schedule.messagesUnderWay++;
     const late = this.#schedule.isLuck(weather.slow) ? this.#schedule.upTo(MAX_DELAY_MS) : 0;
     this.#schedule.after(delayMs + late + this.#schedule.upTo(USUAL_DELAY_MS), () => {
       this.#ready.push(letter);
@@ -102,6 +108,7 @@ export class SimulatedQueue {
       }
     });
     for (const letter of letters) {
+      this.#schedule.messagesUnderWay--;
       // An acknowledgement goes out when the consumer is done; of one that died nobody knows.
       const isDone = outcome === 'done' ? !again.has(letter) : outcome === 'failed' && settled.has(letter);
       if (!isDone) this.#redeliver(letter, again.get(letter) ?? this.#schedule.upTo(REDELIVERY_MS));

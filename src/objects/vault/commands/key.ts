@@ -64,13 +64,16 @@ export class KeyCommands {
 
   /** A key of the vault. The first one of its scheme that is recorded stays: a second run of the job changes nothing. */
   async record(key: VaultKey): Promise<void> {
+    const { storage, chains } = this.#host;
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
-    const after = withKey(vault, key, this.#host.chains);
-    // A policy that was adopted while the key was made is not part of it.
-    await this.#updateVault(after, { action: 'key', detail: key.keyId }, () =>
-      enqueueAdoption(this.#host.storage, after),
-    );
+    const after = withKey(vault, key, chains);
+    await this.#updateVault(after, { action: 'key', detail: key.keyId }, () => {
+      // A policy that was adopted while the key was made is not part of it.
+      enqueueAdoption(storage, after);
+      // The job of this key is still in the outbox, due when it would be sent again: the next key does not wait for that.
+      if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage);
+    });
   }
 
   /**

@@ -1,7 +1,12 @@
+import { ed25519 } from '@noble/curves/ed25519.js';
+import { secp256k1 } from '@noble/curves/secp256k1.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { parseKeyId } from '#domain/id.ts';
-import type { KeyCandidate } from '#domain/vault.ts';
+import type { KeyCandidate, Vault } from '#domain/vault.ts';
 import { KeyCommands } from '#objects/vault/commands/key.ts';
+import { resendDelayMs } from '#objects/vault/outbox.ts';
+import { writeVault } from '#objects/vault/writes/vault-writes.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
@@ -9,17 +14,18 @@ import { newVaultScene } from '../vault-scene.ts';
 
 const SCHEME = 'frost-ed25519';
 
-/** The vault of the scene, which has come to use Solana and lacks the key for it. */
-function newScene() {
+/** The vault of the scene, which has come to use further chains and lacks the keys for them. */
+function newScene(further: readonly string[] = ['solana-local']) {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
   const { configuration } = vault;
-  const chains = [...configuration.chains, 'solana-local'];
-  const commands = new KeyCommands(
-    { ...host, vault: () => ({ ...vault, configuration: { ...configuration, chains } }) },
-    async () => {},
-  );
+  let current: Vault = { ...vault, configuration: { ...configuration, chains: [...configuration.chains, ...further] } };
+  const commands = new KeyCommands({ ...host, vault: () => current }, async (after, _line, also = () => {}) => {
+    writeVault(storage, after, host.chains);
+    also();
+    current = after;
+  });
   return { commands, storage, queued: () => storage.queuedJob('', 'generate-key')?.tries };
 }
 
@@ -58,4 +64,17 @@ test('what is reported of a key that the vault has, or does not want, changes no
   });
   await commands.progress('frost-secp256k1-tr', { type: 'paired' });
   expect([storage.keyCandidate('ecdsa-secp256k1'), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
+});
+
+test('the next key is due when the one before is recorded, although its job was sent a moment ago', async () => {
+  const { commands, storage } = newScene(['solana-local', 'bitcoin-regtest']);
+  await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
+  const sent = present(storage.queuedJob('', 'generate-key'));
+  storage.postpone(sent, Date.now() + resendDelayMs(sent));
+  await commands.record({ ...candidate('a'), publicKey: bytesToHex(ed25519.Point.BASE.toBytes()), addresses: {} });
+  expect(commands.work()?.scheme).toBe('frost-secp256k1-tr');
+  expect(storage.due(Date.now(), 10)).toContainEqual(expect.objectContaining({ job: 'generate-key', tries: 0 }));
+  const publicKey = bytesToHex(secp256k1.Point.BASE.toBytes(true));
+  await commands.record({ ...candidate('b'), scheme: 'frost-secp256k1-tr', publicKey, addresses: {} });
+  expect([commands.work(), storage.queuedJob('', 'generate-key')]).toEqual([null, null]);
 });
