@@ -1,4 +1,4 @@
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startAnvil } from '#local/evm/anvil.ts';
@@ -7,6 +7,7 @@ import { Client } from '#cli/api-client.ts';
 import { configure } from '#local/stack/configuration.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
+import { migrateDatabase } from '#local/stack/migrations.ts';
 import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 
@@ -90,7 +91,7 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
   const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
   const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
   const database = await service.miniflare.getD1Database('DB', 'conclave');
-  for (const statement of await migration()) await database.prepare(statement).run();
+  await migrateDatabase(database);
   const bareDatabase = await bare.miniflare.getD1Database('DB', 'conclave-bench-bare');
   for (const statement of BARE_RECORDS) await bareDatabase.prepare(statement).run();
 
@@ -186,13 +187,4 @@ async function foundCrowd({ operator, signers, alice, database }: CrowdPosition,
       .run();
   }
   return vault;
-}
-
-async function migration(): Promise<readonly string[]> {
-  const folder = join(import.meta.dirname, '..', 'migrations');
-  const journal: { entries: readonly { tag: string }[] } = JSON.parse(
-    await readFile(join(folder, 'meta', '_journal.json'), 'utf8'),
-  );
-  const files = await Promise.all(journal.entries.map(({ tag }) => readFile(join(folder, `${tag}.sql`), 'utf8')));
-  return files.flatMap((text) => text.split('--> statement-breakpoint')).filter((text) => text.trim() !== '');
 }

@@ -13,6 +13,7 @@ import { UsageError } from './command-line.ts';
 import type { Person, ReadyVault } from '../local/stack/provision.ts';
 import { createPerson, createReadyVault } from '../local/stack/provision.ts';
 import { startStack } from '../local/stack/stack.ts';
+import { stopped } from '../local/stack/stopped.ts';
 import { pollUntil } from '../local/stack/poll.ts';
 import { chainFault } from './verify-history.ts';
 
@@ -27,65 +28,64 @@ const RECIPIENT = '0x00000000000000000000000000000000bac0bac0';
 type Say = (line: string) => void;
 
 export async function runDrill(say: Say): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'conclave-restore-'));
-  const anvil = await startAnvil();
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const anvil = started.adopt(await startAnvil(), stopped);
   const options = { folder, rpcUrls: { anvil: [anvil.url] }, rateLimits: UNLIMITED };
   let stack = await startStack(options);
+  started.defer(() => stack.stop());
   const service = () => new Client(stack.url, stack.serviceKey);
-  try {
-    const people: Person[] = [];
-    for (const name of ['alice', 'bob']) people.push(await createPerson(service(), stack.url, name));
-    const chain = localChain(anvil.url);
-    const pay = async (vault: ReadyVault) => {
-      const [alice, bob] = people.map(({ client }) => client.at(stack.url));
-      if (alice === undefined || bob === undefined) throw new Error('two have to approve');
-      const { id } = await alice.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1000' });
-      for (const client of [alice, bob]) await client.approve(id);
-      await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
-    };
-    const found = async (name: string) => {
-      const vault = await createReadyVault(service(), { name, signers: people, threshold: 2 });
-      await chain.fund(vault.address, ETHER);
-      return vault;
-    };
-    const shown = async (vault: ReadyVault) => read(people, stack.url, vault);
+  const people: Person[] = [];
+  for (const name of ['alice', 'bob']) people.push(await createPerson(service(), stack.url, name));
+  const chain = localChain(anvil.url);
+  const pay = async (vault: ReadyVault) => {
+    const [alice, bob] = people.map(({ client }) => client.at(stack.url));
+    if (alice === undefined || bob === undefined) throw new Error('two have to approve');
+    const { id } = await alice.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1000' });
+    for (const client of [alice, bob]) await client.approve(id);
+    await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
+  };
+  const found = async (name: string) => {
+    const vault = await createReadyVault(service(), { name, signers: people, threshold: 2 });
+    await chain.fund(vault.address, ETHER);
+    return vault;
+  };
+  const shown = async (vault: ReadyVault) => read(people, stack.url, vault);
 
-    const treasury = await found('Treasury');
-    await pay(treasury);
-    const backup = join(folder, 'backup.sql');
-    await d1(folder, ['export', 'DB', '--output', backup]);
-    say(`the backup, taken while the service ran: ${(await stat(backup)).size} bytes of SQL`);
+  const treasury = await found('Treasury');
+  await pay(treasury);
+  const backup = join(folder, 'backup.sql');
+  await d1(folder, ['export', 'DB', '--output', backup]);
+  say(`the backup, taken while the service ran: ${(await stat(backup)).size} bytes of SQL`);
 
-    await pay(treasury);
-    const payroll = await found('Payroll');
-    await pay(payroll);
-    const before = [await shown(treasury), await shown(payroll)];
-    say('since then: a payment, a second vault, and a payment of that one');
+  await pay(treasury);
+  const payroll = await found('Payroll');
+  await pay(payroll);
+  const before = [await shown(treasury), await shown(payroll)];
+  say('since then: a payment, a second vault, and a payment of that one');
 
-    await stack.stop();
-    await rm(join(folder, 'state', 'v3', 'd1'), { recursive: true });
-    await d1(folder, ['execute', 'DB', '--file', backup]);
-    stack = await startStack(options);
-    say('D1 is lost, and the backup is in its place');
+  await stack.stop();
+  await rm(join(folder, 'state', 'v3', 'd1'), { recursive: true });
+  await d1(folder, ['execute', 'DB', '--file', backup]);
+  // A backup can be older than the service: it gets the migrations that it lacks, here none.
+  await d1(folder, ['migrations', 'apply', 'DB']);
+  stack = await startStack(options);
+  say('D1 is lost, and the backup is in its place');
 
-    const rebuiltCount = await projectAll(service());
-    const vaults = [treasury, payroll];
-    if (rebuiltCount < vaults.length) throw new Error(`${rebuiltCount} vaults were there, and not ${vaults.length}`);
-    const after = await Promise.all(vaults.map(shown));
-    if (!isDeepStrictEqual(after, before)) throw new Error('a list or a history is not as it was');
-    say(`${rebuiltCount} vaults have told what they know: lists and histories are as they were, and unbroken`);
+  const rebuiltCount = await projectAll(service());
+  const vaults = [treasury, payroll];
+  if (rebuiltCount < vaults.length) throw new Error(`${rebuiltCount} vaults were there, and not ${vaults.length}`);
+  const after = await Promise.all(vaults.map(shown));
+  if (!isDeepStrictEqual(after, before)) throw new Error('a list or a history is not as it was');
+  say(`${rebuiltCount} vaults have told what they know: lists and histories are as they were, and unbroken`);
 
-    const third = await found('Third');
-    if (vaults.some(({ id }) => id === third.id)) throw new Error('a number was given out twice');
-    for (const vault of [...vaults, third]) await pay(vault);
-    const balance = await chain.balance(RECIPIENT);
-    if (balance !== 6000n) throw new Error(`six payments were made, and ${balance} wei have arrived`);
-    say(`a third vault has a number of its own (${third.id}), and all of them pay`);
-  } finally {
-    await stack.stop();
-    await anvil.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const third = await found('Third');
+  if (vaults.some(({ id }) => id === third.id)) throw new Error('a number was given out twice');
+  for (const vault of [...vaults, third]) await pay(vault);
+  const balance = await chain.balance(RECIPIENT);
+  if (balance !== 6000n) throw new Error(`six payments were made, and ${balance} wei have arrived`);
+  say(`a third vault has a number of its own (${third.id}), and all of them pay`);
 }
 
 /** As `npm run conclave -- admin vault project --vault N`, for each number from 1 on until there is none. */

@@ -20,6 +20,7 @@ import { createPerson, createReadyVault } from './stack/provision.ts';
 import { seededRandom } from './stack/seeded-random.ts';
 import { startSolanaNode } from './solana/node.ts';
 import { startStack } from './stack/stack.ts';
+import { stopped } from './stack/stopped.ts';
 
 /**
  * `npm start`: the local stack, left running. It goes on where it was stopped; `-- --fresh` begins anew, and `-- --faulty-monitor 7` has
@@ -58,27 +59,33 @@ async function main(): Promise<void> {
   const seed = seedOf(values['faulty-monitor']);
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
   const stackFolder = join(FOLDER, 'stack');
-  const anvil = await startAnvil({ port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') });
-  const solana = await startSolanaNode({ port: portOf(values['solana-port']), folder: FOLDER });
-  const bitcoin = await startBitcoinNode({ port: portOf(values['bitcoin-port']), folder: FOLDER, minesAtOnce: true });
-  const issuer = await startLocalIssuer(portOf(values['login-port']));
+  await using started = new AsyncDisposableStack();
+  const anvilOptions = { port: portOf(values['chain-port']), statePath: join(FOLDER, 'chain.json') };
+  const anvil = started.adopt(await startAnvil(anvilOptions), stopped);
+  const solanaPort = portOf(values['solana-port']);
+  const solana = started.adopt(await startSolanaNode({ port: solanaPort, folder: FOLDER }), stopped);
+  const bitcoinOptions = { port: portOf(values['bitcoin-port']), folder: FOLDER, minesAtOnce: true };
+  const bitcoin = started.adopt(await startBitcoinNode(bitcoinOptions), stopped);
+  const issuer = started.adopt(await startLocalIssuer(portOf(values['login-port'])), stopped);
   const dashboards: string[] = [];
-  const approval = await serveApprovalPage(() => dashboards, { port: portOf(values['approval-port']) });
-  const stack = await startStack({
+  const approvalPort = portOf(values['approval-port']);
+  const approval = started.adopt(await serveApprovalPage(() => dashboards, { port: approvalPort }), stopped);
+  console.log('Starting: both Workers are bundled as they would be deployed, then workerd starts');
+  const stackOptions = {
     folder: stackFolder,
     port: portOf(values.port),
     rpcUrls: { anvil: [anvil.url], [SOLANA]: [solana.url], [BITCOIN]: [bitcoin.url] },
     prices: LOCAL_PRICES,
     login: issuer.login,
     approvalOrigin: approval.origin,
-  });
+  };
+  const stack = started.adopt(await startStack(stackOptions), stopped);
   dashboards.push(stack.url);
   issuer.serve(stack.url);
-  const monitors = [
-    await watchLocalChain(anvil.url, stack.monitor, faultyMonitorOf(seed)),
-    watchChain(watchableSolana(solana.chain), stack.monitor, faultyMonitorOf(seed)),
-    watchChain(watchableBitcoin(bitcoin.chain), stack.monitor, faultyMonitorOf(seed)),
-  ];
+  started.adopt(await watchLocalChain(anvil.url, stack.monitor, faultyMonitorOf(seed)), stopped);
+  started.adopt(watchChain(watchableSolana(solana.chain), stack.monitor, faultyMonitorOf(seed)), stopped);
+  started.adopt(watchChain(watchableBitcoin(bitcoin.chain), stack.monitor, faultyMonitorOf(seed)), stopped);
+  console.log('Preparing a vault: on the first start its co-signers pair and generate three keys');
   const service = new Client(stack.url, stack.serviceKey);
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
@@ -116,13 +123,6 @@ async function main(): Promise<void> {
   await interrupted();
   clearInterval(cron);
   console.log('\nStopping; `npm start` goes on from here.');
-  for (const monitor of monitors) await monitor.stop();
-  await stack.stop();
-  await approval.stop();
-  await anvil.stop();
-  await solana.stop();
-  await bitcoin.stop();
-  await issuer.stop();
 }
 
 /** The people, with the tokens that they had the last time. */

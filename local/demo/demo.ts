@@ -19,6 +19,7 @@ import type { WalletBalance } from '../stack/wallet-balance.ts';
 import { bitcoinBalance, solanaBalance } from '../stack/wallet-balance.ts';
 import { startSolanaNode } from '../solana/node.ts';
 import { startStack } from '../stack/stack.ts';
+import { stopped } from '../stack/stopped.ts';
 
 /**
  * `npm run demo`: the whole way of five transfers on three chains, driven as a client would and checked against the chain itself. With
@@ -49,80 +50,76 @@ interface Scene {
 }
 
 async function main(): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
-  const anvil = await startAnvil();
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const anvil = started.adopt(await startAnvil(), stopped);
   say('chain', `anvil at ${anvil.url}`);
-  const solana = await startSolanaNode();
+  const solana = started.adopt(await startSolanaNode(), stopped);
   say('chain', `a ledger of Solana at ${solana.url}`);
-  const bitcoin = await startBitcoinNode({ minesAtOnce: true });
+  const bitcoin = started.adopt(await startBitcoinNode({ minesAtOnce: true }), stopped);
   say('chain', `a regtest of Bitcoin at ${bitcoin.url}`);
   const rpcUrls = { anvil: [anvil.url], 'solana-local': [solana.url], 'bitcoin-regtest': [bitcoin.url] };
-  const stack = await startStack({ folder, rpcUrls });
-  const monitors = [
-    await watchLocalChain(anvil.url, stack.monitor),
-    watchChain(watchableSolana(solana.chain), stack.monitor),
-    watchChain(watchableBitcoin(bitcoin.chain), stack.monitor),
-  ];
-  try {
-    say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
-    const service = new Client(stack.url, stack.serviceKey);
-    const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
-    say('users', 'alice, bob and carol will sign; mallory is an outsider');
-    const options = {
-      name: 'Treasury',
-      signers: [alice, bob, carol],
-      threshold: 2,
-      chains: ['solana-local', 'bitcoin-regtest'],
-    };
-    const vault = await createReadyVault(service, options);
-    const wallet = vault.addresses['solana-local'] ?? '';
-    const taproot = vault.addresses['bitcoin-regtest'] ?? '';
-    say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address}, ${wallet} and ${taproot}`);
-    const chain = localChain(anvil.url);
-    await chain.fund(vault.address, 10n * ETHER);
-    const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
-    const solanaWallet = solanaBalance(solana.chain);
-    const token = solanaWallet.fund(wallet);
-    const satoshi = bitcoinBalance(bitcoin.chain);
-    for (const part of [2n, 3n]) bitcoin.chain.fund(taproot, (part * BTC) / 10n);
-    say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token}), half a bitcoin in two coins`);
+  say(
+    'starting',
+    'both Workers are bundled as they would be deployed, then workerd starts with D1, objects and queues',
+  );
+  const stack = started.adopt(await startStack({ folder, rpcUrls }), stopped);
+  started.adopt(await watchLocalChain(anvil.url, stack.monitor), stopped);
+  started.adopt(watchChain(watchableSolana(solana.chain), stack.monitor), stopped);
+  started.adopt(watchChain(watchableBitcoin(bitcoin.chain), stack.monitor), stopped);
+  say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
+  const service = new Client(stack.url, stack.serviceKey);
+  const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
+  say('users', 'alice, bob and carol will sign; mallory is an outsider');
+  const options = {
+    name: 'Treasury',
+    signers: [alice, bob, carol],
+    threshold: 2,
+    chains: ['solana-local', 'bitcoin-regtest'],
+  };
+  say('keys', 'the co-signers pair, generate a key for each of three chains, and prove that any two of them can sign');
+  const vault = await createReadyVault(service, options);
+  const wallet = vault.addresses['solana-local'] ?? '';
+  const taproot = vault.addresses['bitcoin-regtest'] ?? '';
+  say('vault', `2 of 3 approve, 2 of 3 co-signers sign; addresses ${vault.address}, ${wallet} and ${taproot}`);
+  const chain = localChain(anvil.url);
+  await chain.fund(vault.address, 10n * ETHER);
+  const dollar = await chain.deployDollar(vault.address, 1000n * DOLLAR);
+  const solanaWallet = solanaBalance(solana.chain);
+  const token = solanaWallet.fund(wallet);
+  const satoshi = bitcoinBalance(bitcoin.chain);
+  for (const part of [2n, 3n]) bitcoin.chain.fund(taproot, (part * BTC) / 10n);
+  say('funds', `10 ETH and 1000 DUSD (${dollar}), 10 SOL and 1000 SUSD (${token}), half a bitcoin in two coins`);
 
-    const scene: Scene = { chain, alice, bob, mallory, watcher: alice, service, url: stack.url };
-    const to = await chain.account(5);
-    const common = { vaultId: vault.id, chain: 'anvil', to };
-    const ethers = { ...chain, native: { symbol: 'ETH', decimals: 18 } };
-    const dollars = (250n * DOLLAR).toString();
-    await drive(scene, ethers, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
-    await drive({ ...scene, watcher: bob }, ethers, {
-      ...common,
-      amount: dollars,
-      tokenAddress: dollar,
-      note: '250 Demo Dollars',
-    });
-    const there = { vaultId: vault.id, chain: 'solana-local', to: solanaWallet.recipient };
-    await drive({ ...scene, watcher: carol }, solanaWallet, {
-      ...there,
-      amount: (SOL / 4n).toString(),
-      note: 'A quarter of a SOL',
-    });
-    await drive(scene, solanaWallet, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
-    const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.recipient };
-    await drive({ ...scene, watcher: bob }, satoshi, {
-      ...third,
-      amount: ((4n * BTC) / 10n).toString(),
-      note: 'Four tenths of a bitcoin',
-    });
-    await receive(scene, vault);
-    await showBalances(scene, carol, { vault, dollar });
-    await showHistory(carol, vault.id);
-  } finally {
-    for (const monitor of monitors) await monitor.stop();
-    await stack.stop();
-    await anvil.stop();
-    await solana.stop();
-    await bitcoin.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  const scene: Scene = { chain, alice, bob, mallory, watcher: alice, service, url: stack.url };
+  const to = await chain.account(5);
+  const common = { vaultId: vault.id, chain: 'anvil', to };
+  const ethers = { ...chain, native: { symbol: 'ETH', decimals: 18 } };
+  const dollars = (250n * DOLLAR).toString();
+  await drive(scene, ethers, { ...common, amount: (ETHER / 4n).toString(), note: 'A quarter of an ether' });
+  await drive({ ...scene, watcher: bob }, ethers, {
+    ...common,
+    amount: dollars,
+    tokenAddress: dollar,
+    note: '250 Demo Dollars',
+  });
+  const there = { vaultId: vault.id, chain: 'solana-local', to: solanaWallet.recipient };
+  await drive({ ...scene, watcher: carol }, solanaWallet, {
+    ...there,
+    amount: (SOL / 4n).toString(),
+    note: 'A quarter of a SOL',
+  });
+  await drive(scene, solanaWallet, { ...there, amount: dollars, tokenAddress: token, note: '250 dollars on Solana' });
+  const third = { vaultId: vault.id, chain: 'bitcoin-regtest', to: satoshi.recipient };
+  await drive({ ...scene, watcher: bob }, satoshi, {
+    ...third,
+    amount: ((4n * BTC) / 10n).toString(),
+    note: 'Four tenths of a bitcoin',
+  });
+  await receive(scene, vault);
+  await showBalances(scene, carol, { vault, dollar });
+  await showHistory(carol, vault.id);
 }
 
 async function enterPeople(service: Client, url: string): Promise<readonly [Person, Person, Person, Person]> {

@@ -12,6 +12,7 @@ import type { Person, ReadyVault } from '../stack/provision.ts';
 import { createPerson, createReadyVault } from '../stack/provision.ts';
 import { ScriptDevice } from '../../cli/device/script-device.ts';
 import { startStack } from '../stack/stack.ts';
+import { stopped } from '../stack/stopped.ts';
 import { pollUntil } from '../stack/poll.ts';
 
 const COUNT = 4;
@@ -42,35 +43,31 @@ interface Scene {
  * co-signer 2 is stopped. Throws where anything is not as it must be.
  */
 export async function demoThreeOfFour(say: Say): Promise<void> {
+  await using started = new AsyncDisposableStack();
   const folder = await mkdtemp(join(tmpdir(), 'conclave-demo-'));
-  const anvil = await startAnvil();
+  started.defer(() => rm(folder, { recursive: true, force: true }));
+  const anvil = started.adopt(await startAnvil(), stopped);
   say('chain', `anvil at ${anvil.url}`);
-  const cosigners = await startRemoteCosigners(folder, COUNT);
-  const stack = await startStack({ folder, rpcUrls: { anvil: [anvil.url] }, ...cosigners.settings });
-  const monitor = await watchLocalChain(anvil.url, stack.monitor);
-  try {
-    const urls = Object.values(cosigners.settings.cosignerUrls ?? {});
-    say('stack', `coordinator at ${stack.url}, ${urls.length} co-signers at ${urls.join(', ')}`);
-    const service = new Client(stack.url, stack.serviceKey);
-    const enter = async (name: string) => ({
-      ...(await createPerson(service, stack.url, name)),
-      device: ScriptDevice.create(),
-    });
-    const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
-    const devices = signers.map(({ id, device }) => device.enrolment(id));
-    const options = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
-    const vault = await createReadyVault(service, { ...options, approvalMode: 'device', devices });
-    const chain = localChain(anvil.url);
-    await chain.fund(vault.address, 10n * ETHER);
-    const scene = { say, chain, vault, signers: [...signers] as const, recipient: await chain.account(5) };
-    await payAndStop(scene, cosigners);
-  } finally {
-    await monitor.stop();
-    await stack.stop();
-    await cosigners.stop();
-    await anvil.stop();
-    await rm(folder, { recursive: true, force: true });
-  }
+  say('starting', 'four co-signers, each in a runtime of its own, and the coordinator');
+  const cosigners = started.adopt(await startRemoteCosigners(folder, COUNT), stopped);
+  const options = { folder, rpcUrls: { anvil: [anvil.url] }, ...cosigners.settings };
+  const stack = started.adopt(await startStack(options), stopped);
+  started.adopt(await watchLocalChain(anvil.url, stack.monitor), stopped);
+  const urls = Object.values(cosigners.settings.cosignerUrls ?? {});
+  say('stack', `coordinator at ${stack.url}, ${urls.length} co-signers at ${urls.join(', ')}`);
+  const service = new Client(stack.url, stack.serviceKey);
+  const enter = async (name: string) => ({
+    ...(await createPerson(service, stack.url, name)),
+    device: ScriptDevice.create(),
+  });
+  const signers = [await enter('alice'), await enter('bob'), await enter('carol')] as const;
+  const devices = signers.map(({ id, device }) => device.enrolment(id));
+  const terms = { name: 'Treasury', signers, threshold: 2, signingThreshold: THRESHOLD };
+  const vault = await createReadyVault(service, { ...terms, approvalMode: 'device', devices });
+  const chain = localChain(anvil.url);
+  await chain.fund(vault.address, 10n * ETHER);
+  const scene = { say, chain, vault, signers: [...signers] as const, recipient: await chain.account(5) };
+  await payAndStop(scene, cosigners);
 }
 
 async function payAndStop(scene: Scene, cosigners: RemoteCosigners): Promise<void> {

@@ -142,14 +142,6 @@ function bindingOf(index: number) {
   return { binding: `COSIGNER_${index}`, service: `conclave-cosigner-${index}` };
 }
 
-/** The names of the migrations, in order: whether a database has had them all. */
-export function migrationNames(): readonly string[] {
-  const { entries }: { entries: readonly { tag: string }[] } = JSON.parse(
-    readFileSync(join(PROJECT, 'migrations', 'meta', '_journal.json'), 'utf8'),
-  );
-  return entries.map((entry) => entry.tag);
-}
-
 function secretsOf(folder: string, count: number): Required<Secrets> {
   const file = join(folder, 'secrets.json');
   const known: Partial<Secrets> = existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Secrets) : {};

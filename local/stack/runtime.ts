@@ -2,8 +2,9 @@ import { readdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
-import { unstable_getMiniflareWorkerOptions, unstable_readConfig } from 'wrangler';
 import { bundle } from './bundle.ts';
+import type { WorkerOptions } from './worker-options.ts';
+import { workerOptionsOf } from './worker-options.ts';
 
 export interface Runtime {
   readonly miniflare: Miniflare;
@@ -16,8 +17,6 @@ export interface Runtime {
 
 type V4Options = Parameters<typeof convertV4MiniflareOptions>[0];
 
-// It would tell on standard output where it has read secrets, at every start.
-process.env['WRANGLER_LOG'] ??= 'warn';
 /**
  * On a machine of two cores V8 has one thread beside the main one. While that one compiles and waits for memory to be collected, workerd
  * sweeps on the main one and waits for it: both for ever (seen in one of ten runs that sign much). Without threads of its own the
@@ -46,12 +45,20 @@ const ABSENT_WORKER = `export default { fetch: () => new Response('nobody is the
  * watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
-  const workers = configs.map((config, i) => ({
-    ...(options.absent?.includes(i) === true ? { modules: true, script: ABSENT_WORKER } : worker(config, options)),
-    name: nameIn(config),
-    // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
-    unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
-  }));
+  const workers = await Promise.all(
+    configs.map(async (config, i) => {
+      const worker = workerOptionsOf(config);
+      const isAbsent = options.absent?.includes(i) === true;
+      return {
+        ...(isAbsent
+          ? { modules: true, script: ABSENT_WORKER }
+          : { ...worker.options, ...(await scriptOf(config, worker, options)) }),
+        name: worker.name,
+        // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
+        unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
+      };
+    }),
+  );
   const shared = {
     host: '127.0.0.1',
     port: 0,
@@ -78,15 +85,13 @@ function statePath(folder: string): string {
   return join(folder, 'state', 'v3');
 }
 
-function worker(config: string, { folder, isReadable = false }: RuntimeOptions): object {
-  const { workerOptions, main } = unstable_getMiniflareWorkerOptions(config);
-  const script = bundle(config, { main: main ?? 'worker.ts', folder: join(folder, 'bundle'), isReadable });
-  const { rootPath: _rootPath, modulesRules: _modulesRules, ...bindings } = workerOptions as Record<string, unknown>;
-  return {
-    ...bindings,
-    modules: modulesOf(script),
-    modulesRoot: dirname(script),
-  };
+async function scriptOf(
+  config: string,
+  { main }: WorkerOptions,
+  { folder, isReadable = false }: RuntimeOptions,
+): Promise<object> {
+  const script = await bundle(config, { main, folder: join(folder, 'bundle'), isReadable });
+  return { modules: modulesOf(script), modulesRoot: dirname(script) };
 }
 
 /** The script first, for that is where a Worker begins, and what it imports beside it. */
@@ -96,10 +101,4 @@ function modulesOf(script: string): readonly object[] {
     { type: 'ESModule', path: script },
     ...compiled.map((name) => ({ type: 'CompiledWasm', path: join(dirname(script), name) })),
   ];
-}
-
-function nameIn(config: string): string {
-  const { name } = unstable_readConfig({ config });
-  if (name === undefined) throw new Error(`${config} has no name`);
-  return name;
 }

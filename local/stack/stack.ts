@@ -1,9 +1,8 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { WRANGLER } from './bundle.ts';
-import { configure, LOCAL_MONITOR, migrationNames } from './configuration.ts';
+import { configure, LOCAL_MONITOR } from './configuration.ts';
 import type { Settings } from './configuration.ts';
 import type { MonitorEndpoint } from './monitor.ts';
 import type { ServeOrder, Serving } from './serve.ts';
@@ -34,7 +33,7 @@ export interface Stack {
   readonly kill: () => Promise<void>;
 }
 
-/** The first start bundles and migrates and takes 5 to 8 s on two cores, a restart 1.5 s; a loaded machine gets many times that. */
+/** The first start bundles and migrates and takes some 5 s on two cores, a restart 1 s; a busy machine needs many times that. */
 const START_DEADLINE_MS = 60_000;
 
 const SERVE = join(import.meta.dirname, 'serve.ts');
@@ -43,15 +42,7 @@ const SERVE = join(import.meta.dirname, 'serve.ts');
 const built = new Set<string>();
 
 /** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
-const QUIET = {
-  CLOUDFLARE_CF_FETCH_ENABLED: 'false',
-  X_LOCAL_OBSERVABILITY: 'false',
-  WRANGLER_HIDE_BANNER: 'true',
-  WRANGLER_SEND_METRICS: 'false',
-  WRANGLER_LOG_SANITIZE: 'true',
-  FORCE_COLOR: '0',
-  CI: 'true',
-};
+const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: 'false', X_LOCAL_OBSERVABILITY: 'false', FORCE_COLOR: '0' };
 
 /** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
 export async function startStack(options: StackOptions): Promise<Stack> {
@@ -59,7 +50,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { files, serviceKey, monitorSecret } = configure(folder, options);
   if (!built.has(folder)) rmSync(join(folder, 'bundle'), { recursive: true, force: true });
   built.add(folder);
-  migrate(folder, files[0]);
   const logFile = join(folder, 'workers.log');
   const log = openSync(logFile, 'a');
   const order: ServeOrder = { files, folder, port: options.port ?? 0, absent: options.absent ?? [] };
@@ -102,20 +92,6 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     stop: () => end('SIGTERM'),
     kill: () => end('SIGKILL'),
   };
-}
-
-/** Brings the local database to the newest schema; most starts have nothing to do, and wrangler takes seconds to say so. */
-function migrate(folder: string, config: string): void {
-  const done = join(folder, 'migrated.json');
-  const requested = JSON.stringify(migrationNames());
-  if (existsSync(done) && readFileSync(done, 'utf8') === requested) return;
-  const applied = spawnSync(
-    process.execPath,
-    [WRANGLER, 'd1', 'migrations', 'apply', 'DB', '--local', '--config', config, '--persist-to', join(folder, 'state')],
-    { env: { ...process.env, ...QUIET }, encoding: 'utf8' },
-  );
-  if (applied.status !== 0) throw new Error(`the database could not be prepared:\n${applied.stdout}${applied.stderr}`);
-  writeFileSync(done, requested);
 }
 
 async function answers(port: number): Promise<boolean> {

@@ -62,10 +62,13 @@ export async function startWorld(requested: WorldOptions = {}) {
     login,
   } = requested;
   const { approvalOrigin } = requested;
+  // What has started stops when something after it does not start.
+  await using started = new AsyncDisposableStack();
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
-  const anvil = await startAnvil();
-  const gate = await startGate(anvil.url);
-  const secondGate = await startGate(anvil.url);
+  if (requested.folder === undefined) started.defer(() => rm(folder, { recursive: true, force: true }));
+  const anvil = started.adopt(await startAnvil(), (one) => one.stop());
+  const gate = started.adopt(await startGate(anvil.url), (one) => one.stop());
+  const secondGate = started.adopt(await startGate(anvil.url), (one) => one.stop());
   const options: StackOptions = {
     folder,
     rpcUrls: {
@@ -82,6 +85,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     ...(cosignerUrls === undefined ? {} : { cosignerUrls }),
   };
   let stack: Stack = await startStack(options);
+  started.defer(() => stack.stop());
   const service = new Client(stack.url, stack.serviceKey);
   const enter = (name: string) => createPerson(service, stack.url, name);
   const people: Cast = {
@@ -96,6 +100,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     for (const person of [people.alice, people.bob]) await at(person).client.approve(id);
     return id;
   };
+  const running = started.move();
   return {
     gate,
     secondGate,
@@ -129,13 +134,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     restart: async (differences: Partial<StackOptions> = {}) => {
       stack = await startStack({ ...options, ...differences });
     },
-    end: async () => {
-      await stack.stop();
-      await gate.stop();
-      await secondGate.stop();
-      await anvil.stop();
-      if (requested.folder === undefined) await rm(folder, { recursive: true, force: true });
-    },
+    end: () => running.disposeAsync(),
   };
 }
 

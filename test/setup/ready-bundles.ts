@@ -8,8 +8,10 @@ export async function setup(): Promise<() => Promise<void>> {
   // Two projects of one run ask for it.
   if (process.env[READY_BUNDLES] !== undefined) return async () => {};
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bundles-'));
-  bundle('wrangler.toml', { main: 'worker.ts', folder });
-  bundle('deploy/cosigner.toml', { main: 'cosigner-worker.ts', folder });
+  await Promise.all([
+    bundle('wrangler.toml', { main: 'worker.ts', folder }),
+    bundle('deploy/cosigner.toml', { main: 'cosigner-worker.ts', folder }),
+  ]);
   process.env[READY_BUNDLES] = folder;
   return () => rm(folder, { recursive: true, force: true });
 }
