@@ -26,6 +26,7 @@ import { startRuntime } from '#local/stack/runtime.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
 import { party } from '../mpc/dealt-key.ts';
+import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 
 /** What passes between the coordinator and a node: what a coordinator can see, change, drop and repeat. */
 export interface Passage {
@@ -49,15 +50,22 @@ const ONE_CONNECTION_EACH = {
 /** Looks at a request on its way and may change its body. */
 export type Relay = (passage: Passage) => void | Promise<void>;
 
+interface CosignerOptions extends Pick<Settings, 'recoveryKeys'> {
+  /** False for co-signers that have never met; their first key pairs them. */
+  readonly arePaired?: boolean;
+}
+
 export type Cosigners = Awaited<ReturnType<typeof startCosigners>>;
 
 /**
  * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
  * over HTTP as from another account, and signs what it sends.
  */
-export async function startCosigners(count = 3, more: Pick<Settings, 'recoveryKeys'> = {}) {
+export async function startCosigners(count = 3, more: CosignerOptions = {}) {
+  const { arePaired = true, ...differences } = more;
   const folder = await mkdtemp(join(tmpdir(), 'conclave-nodes-'));
-  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...more };
+  if (arePaired) await copyPairedCosigners(folder, count);
+  const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...differences };
   const { files, coordinatorSecret } = configure(folder, settings);
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
   let relay: Relay = () => {};

@@ -10,6 +10,7 @@ import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Stack, StackOptions } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
 import { pollUntil } from '#local/stack/poll.ts';
+import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 import { startGate } from './rpc-proxy.ts';
 
 const ETHER = 10n ** 18n;
@@ -66,6 +67,7 @@ export async function startWorld(requested: WorldOptions = {}) {
   await using started = new AsyncDisposableStack();
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   if (requested.folder === undefined) started.defer(() => rm(folder, { recursive: true, force: true }));
+  if (requested.folder === undefined && cosignerUrls === undefined) await copyPairedCosigners(folder, cosigners ?? 3);
   const anvil = started.adopt(await startAnvil(), (one) => one.stop());
   const gate = started.adopt(await startGate(anvil.url), (one) => one.stop());
   const secondGate = started.adopt(await startGate(anvil.url), (one) => one.stop());

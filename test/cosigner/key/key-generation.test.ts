@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
 import { parseKeyId } from '#domain/id.ts';
@@ -6,20 +6,18 @@ import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
+import { pairNextCosigners, pairSetups } from '#jobs/keys/pair-cosigners.ts';
+import { proofFault } from '#jobs/keys/prove-key.ts';
+import { inTurn } from '../../setup/turns.ts';
 import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
-import { Cut, cutAt } from '../session/interrupted-client.ts';
-import type { Cosigners } from '../cosigners.ts';
-import { present, startCosigners } from '../cosigners.ts';
+import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
+import { present } from '../cosigners.ts';
+import { cosignersInMemory } from '../cosigners-in-memory.ts';
 
-/** A key comes to be in steps, each of them a message of its own: three co-signers in workerd that have never seen each other. */
+/** A key comes to be in steps, each of them a message of its own: three co-signers that have never seen each other. */
 
-let cosigners: Cosigners;
-
-beforeAll(async () => {
-  cosigners = await startCosigners();
-}, 60_000);
-afterAll(() => cosigners.stop());
+const cosigners = cosignersInMemory();
 
 const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
 
@@ -95,25 +93,48 @@ test('wherever the making of a key is cut off, with every node’s memory gone, 
   const whole = await generateKey(cosigners.all, request('frost-ed25519'));
   cosigners.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
-  for (let path = 1; path <= calls; path += 2) {
-    const isAnswerLost = path % 4 === 1;
-    await expect(generateKey(cutAt(cosigners.all, path, { isAnswerLost }), request('frost-ed25519'))).rejects.toThrow(
-      Cut,
-    );
+  for (const cut of inTurn(cutsOf(calls), 3)) {
+    await expect(generateKey(cutAt(cosigners.all, cut), request('frost-ed25519'))).rejects.toThrow(Cut);
     await cosigners.restart();
     const made = await generateKey(cosigners.all, request('frost-ed25519'));
-    expect([path, made.ok]).toEqual([path, true]);
+    expect([cut, made.ok]).toEqual([cut, true]);
   }
 }, 120_000);
 
-test('wherever two nodes are cut off while they pair, they pair in the end, and sign', async () => {
-  for (let path = 4; path <= 13; path += 3) {
-    await cosigners.replace(2);
-    const cut = generateKey(cutAt(cosigners.all, path, { isAnswerLost: path % 2 === 0 }), request('ecdsa-secp256k1'));
-    await expect(cut, String(path)).rejects.toThrow(Cut);
+test('wherever two co-signers are cut off while they pair anew, they pair in the end, and sign', async () => {
+  const made = await generateKey(cosigners.all, request('ecdsa-secp256k1'));
+  if (!made.ok) throw new Error(made.refusal.reason);
+  const pair = cosigners.some(1, 2);
+  const pairAnew = async (clients: readonly CosignerClient[], stale: ReadonlySet<string>) => {
+    for (let paired = await pairNextCosigners(clients, stale); ; paired = await pairNextCosigners(clients, stale)) {
+      if (!paired.ok) throw new Error(JSON.stringify(paired.refusal));
+      if (!paired.value) return;
+    }
+  };
+  const stale = async () => {
+    const setups = await pairSetups(pair);
+    return new Set(setups.ok ? setups.value : []);
+  };
+  let calls = 0;
+  cosigners.watch(() => void (calls += 1));
+  await pairAnew(pair, await stale());
+  cosigners.watch(() => {});
+  expect(calls).toBeGreaterThan(10);
+  for (const cut of inTurn(cutsOf(calls - 2), 12)) {
+    const before = await stale();
+    await expect(pairAnew(cutAt(pair, cut), before), JSON.stringify(cut)).rejects.toThrow(Cut);
     await cosigners.restart();
-    // Every pair of nodes proves that it can sign: that is part of it.
-    const made = await generateKey(cosigners.all, request('ecdsa-secp256k1'));
-    expect([path, made.ok]).toEqual([path, true]);
+    await pairAnew(pair, before);
+    const key = { ...made.value, threshold: 2, epoch: 1 };
+    expect([cut, await proofFault(pair, key)]).toEqual([cut, null]);
   }
 }, 240_000);
+
+test('two co-signers of which one was replaced while they paired pair in the end, and sign', async () => {
+  await cosigners.replace(2);
+  const cut = cutAt(cosigners.all, { lastCall: 13, isAnswerLost: false });
+  await expect(generateKey(cut, request('ecdsa-secp256k1'))).rejects.toThrow(Cut);
+  await cosigners.restart();
+  // Every pair of co-signers proves that it can sign: that is part of it.
+  expect(await generateKey(cosigners.all, request('ecdsa-secp256k1'))).toMatchObject({ ok: true });
+}, 60_000);

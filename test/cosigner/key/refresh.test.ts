@@ -8,7 +8,7 @@ import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { relay } from '#jobs/signing/relay.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { policy } from '../../domain/cast.ts';
-import { Cut, cutAt } from '../session/interrupted-client.ts';
+import { Cut } from '../session/interrupted-client.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
@@ -276,32 +276,3 @@ test('a node that makes up what others have said keeps nobody from being brought
   await new RefreshRun(key).finish(cosigners.all);
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 60_000);
-
-/** How many calls a whole refresh takes. */
-async function callsOf(key: VaultKey): Promise<number> {
-  let calls = 0;
-  cosigners.watch(() => void (calls += 1));
-  await new RefreshRun(key).finish(cosigners.all);
-  cosigners.watch(() => {});
-  return calls;
-}
-
-test('wherever it is cut off, with every node’s memory gone, the key signs; and the refresh comes to its end', async () => {
-  const key = await keyOf('frost-ed25519');
-  const calls = await callsOf(key);
-  expect(calls).toBeGreaterThan(40);
-  for (const isAnswerLost of [false, true]) {
-    for (let path = 2; path <= calls; path += 3) {
-      const run = new RefreshRun(key);
-      const at = path + (isAnswerLost ? 1 : 0);
-      await expect(run.finish(cutAt(cosigners.all, at, { isAnswerLost })), String(at)).rejects.toThrow(Cut);
-      if (path % 2 === 0) await cosigners.restart();
-      const able = await signingGroups(cosigners.all, key);
-      expect([at, isAnswerLost, able.length]).not.toEqual([at, isAnswerLost, 0]);
-      await run.finish(cosigners.all);
-      const epochs = await epochsOf(cosigners.all, key);
-      expect([at, new Set(epochs.flat()).size]).toEqual([at, 1]);
-      expect([at, await signingGroups(cosigners.all, key)]).toEqual([at, EVERYBODY]);
-    }
-  }
-}, 300_000);

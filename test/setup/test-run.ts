@@ -2,16 +2,20 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, READY_BUNDLES } from '#local/stack/bundle.ts';
+import { RUN_FOLDER } from './once-in-run.ts';
+import { TURN, turnOfCommit } from './turns.ts';
 
-/** Builds both Workers once for all stacks of a test run: otherwise that is a third of its time. */
+/** Makes the folder of a test run, with both Workers built once for all of its stacks. */
 export async function setup(): Promise<() => Promise<void>> {
   // Two projects of one run ask for it.
-  if (process.env[READY_BUNDLES] !== undefined) return async () => {};
-  const folder = await mkdtemp(join(tmpdir(), 'conclave-bundles-'));
+  if (process.env[RUN_FOLDER] !== undefined) return async () => {};
+  const folder = await mkdtemp(join(tmpdir(), 'conclave-tests-'));
   await Promise.all([
     bundle('wrangler.toml', { main: 'worker.ts', folder }),
     bundle('deploy/cosigner.toml', { main: 'cosigner-worker.ts', folder }),
   ]);
   process.env[READY_BUNDLES] = folder;
+  process.env[RUN_FOLDER] = folder;
+  process.env[TURN] ??= turnOfCommit();
   return () => rm(folder, { recursive: true, force: true });
 }

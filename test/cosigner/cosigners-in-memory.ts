@@ -1,0 +1,146 @@
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { serve } from '#cosigner/app.ts';
+import type { CosignerEnv } from '#cosigner/environment.ts';
+import { CosignerObject } from '#cosigner/object.ts';
+import type { CosignerClient } from '#cosigner-client/client.ts';
+import { cosignerClient } from '#cosigner-client/client.ts';
+import { publicIdentity } from '#mpc/identity.ts';
+import { party } from '../mpc/dealt-key.ts';
+import { memorySql } from '../objects/memory-sql.ts';
+import type { Passage, Relay } from './cosigners.ts';
+
+interface Secrets {
+  readonly identity: string;
+  readonly keyEncryption: string;
+}
+
+const newSecrets = (): Secrets => ({ identity: randomHex(), keyEncryption: randomHex() });
+
+/** One co-signer: its objects as far as they are in memory, and what each of them has stored. */
+class Machine {
+  secrets = newSecrets();
+  readonly #stored = new Map<string, SqlStorage>();
+  readonly #objects = new Map<string, CosignerObject>();
+  readonly #index: number;
+
+  constructor(index: number) {
+    this.#index = index;
+  }
+
+  /** Power off and on: memory is gone, storage stays. */
+  forget(): void {
+    this.#objects.clear();
+  }
+
+  /** The machine is gone with all that it had; another one takes its place. */
+  replace(): void {
+    this.forget();
+    this.#stored.clear();
+    this.secrets = newSecrets();
+  }
+
+  environment(peers: string): CosignerEnv {
+    const { identity, keyEncryption } = this.secrets;
+    const env: CosignerEnv = {
+      NODE: { getByName: (name: string) => this.#stubOf(name, env) } as unknown as CosignerEnv['NODE'],
+      NODE_INDEX: String(this.#index),
+      PEERS: peers,
+      IDENTITY_SECRET: identity,
+      KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'memory-1', secret: keyEncryption }]),
+    };
+    return env;
+  }
+
+  /** Arguments and results are copies, as between two isolates. */
+  #stubOf(name: string, env: CosignerEnv): object {
+    return new Proxy(this.#objectOf(name, env), {
+      get: (object, method) => {
+        const found: unknown = Reflect.get(object, method);
+        if (typeof found !== 'function') return undefined;
+        return async (...given: unknown[]) =>
+          structuredClone((await found.apply(object, structuredClone(given))) as unknown);
+      },
+    });
+  }
+
+  #objectOf(name: string, env: CosignerEnv): CosignerObject {
+    const sql = this.#stored.get(name) ?? memorySql();
+    this.#stored.set(name, sql);
+    const object = this.#objects.get(name) ?? new CosignerObject(contextOver(sql), env);
+    this.#objects.set(name, object);
+    return object;
+  }
+}
+
+/** What a co-signer uses of the context of an object. */
+function contextOver(sql: SqlStorage): DurableObjectState {
+  const waitUntil = (work: Promise<unknown>) => void work.catch(() => {});
+  return { storage: { sql }, waitUntil } as unknown as DurableObjectState;
+}
+
+/**
+ * Co-signers in this process: the Worker's own code over SQLite in memory, asked through a service binding. A restart costs nothing here,
+ * so a loop can cut a run off at every place. Storage on disk, eviction and HTTP are proven with `startCosigners`, in workerd.
+ */
+export function cosignersInMemory(count = 3) {
+  const machines = Array.from({ length: count }, (_, i) => new Machine(i + 1));
+  const running = new Set<Promise<unknown>>();
+  let relay: Relay = () => {};
+  let environments: readonly CosignerEnv[] = [];
+  const configure = () => {
+    const identities = machines.map(({ secrets }) => publicIdentity(secrets.identity));
+    const peers = JSON.stringify(Object.fromEntries(identities.map((keys, i) => [String(i + 1), keys])));
+    for (const machine of machines) machine.forget();
+    environments = machines.map((machine) => machine.environment(peers));
+  };
+  configure();
+
+  const client = (index: number): CosignerClient => {
+    const fetch = (url: string, init?: RequestInit) => {
+      const env = environments[index - 1];
+      if (env === undefined) throw new Error(`there is no co-signer ${index}`);
+      const served = serve(new Request(url, init), env);
+      running.add(served);
+      void served.finally(() => running.delete(served)).catch(() => {});
+      return served;
+    };
+    const inner = cosignerClient(party(index), {
+      origin: 'http://cosigner',
+      fetcher: { fetch },
+      coordinatorSecret: null,
+    });
+    return {
+      index: party(index),
+      call: async (path, content) => {
+        const passage: Passage = { cosigner: index, path, body: structuredClone(content) };
+        await relay(passage);
+        return inner.call(path, passage.body);
+      },
+    };
+  };
+  const [first, second, third, ...others] = Array.from({ length: count }, (_, i) => client(i + 1));
+  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three at least');
+  /** What is under way comes to its end first: a machine that dies in the middle of a request needs workerd. */
+  const settled = () => Promise.allSettled(running);
+  return {
+    all: [first, second, third, ...others] as const,
+    some: (...indices: number[]) => indices.map(client),
+    /** From now on every request passes here. */
+    watch: (next: Relay) => (relay = next),
+    /** Power off and on: memory is gone, storage stays. */
+    restart: async () => {
+      await settled();
+      configure();
+    },
+    /** The machine of a co-signer is gone, with its storage and its secrets; another one takes its place, and the others pin its keys. */
+    replace: async (index: number) => {
+      await settled();
+      machines[index - 1]?.replace();
+      configure();
+    },
+  };
+}
+
+function randomHex(): string {
+  return bytesToHex(randomBytes(32));
+}

@@ -1,0 +1,40 @@
+import { expect, test } from 'vitest';
+import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
+import { inTurn } from '../../setup/turns.ts';
+import { startCosigners } from '../cosigners.ts';
+import { cosignersInMemory } from '../cosigners-in-memory.ts';
+import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
+
+type Scene = Pick<ReturnType<typeof cosignersInMemory>, 'all' | 'watch' | 'restart'>;
+
+/** Cuts refreshes of one key off at some of all places: each time the key signs, and the refresh comes to its end. */
+async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T[]) => readonly T[]): Promise<void> {
+  const key = await frostKey(all);
+  let calls = 0;
+  watch(() => void (calls += 1));
+  await new RefreshRun(key).finish(all);
+  watch(() => {});
+  expect(calls).toBeGreaterThan(40);
+  for (const cut of part(cutsOf(calls))) {
+    const run = new RefreshRun(key);
+    await expect(run.finish(cutAt(all, cut)), JSON.stringify(cut)).rejects.toThrow(Cut);
+    await restart();
+    const able = await signingGroups(all, key);
+    expect([cut, able.length]).not.toEqual([cut, 0]);
+    await run.finish(all);
+    const epochs = await epochsOf(all, key);
+    expect([cut, new Set(epochs.flat()).size]).toEqual([cut, 1]);
+    expect([cut, await signingGroups(all, key)]).toEqual([cut, EVERYBODY]);
+  }
+}
+
+test('wherever a refresh is cut off, with the memory of every co-signer gone, the key signs and the refresh ends', async () => {
+  await cutOff(cosignersInMemory(), (cuts) => inTurn(cuts, 6));
+}, 300_000);
+
+test('so it is with real restarts of workerd', async () => {
+  const cosigners = await startCosigners();
+  // One place while the shares are dealt, and one while the co-signers change over to them.
+  await cutOff(cosigners, (cuts) => [cuts.at(Math.floor(cuts.length / 3)), cuts.at(-3)].flatMap((cut) => cut ?? []));
+  await cosigners.stop();
+}, 120_000);

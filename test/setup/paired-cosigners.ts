@@ -1,0 +1,33 @@
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { cosignerClient } from '#cosigner-client/client.ts';
+import { pairNextCosigners } from '#jobs/keys/pair-cosigners.ts';
+import { configure } from '#local/stack/configuration.ts';
+import { startRuntime } from '#local/stack/runtime.ts';
+import { party } from '../mpc/dealt-key.ts';
+import { onceInRun } from './once-in-run.ts';
+
+/**
+ * Puts the secrets and the storage of so many co-signers, of which every two are paired, into a new folder. A pairing costs a second of
+ * CPU, and a test run needs the same ones in fifty files. The folder stays empty where a run shares nothing: a first key pairs them then.
+ */
+export async function copyPairedCosigners(folder: string, count: number): Promise<void> {
+  const ready = await onceInRun(`cosigners-${count}`, (fresh) => pairAll(fresh, count));
+  if (ready === null) return;
+  for (const name of ['secrets.json', 'state']) await cp(join(ready, name), join(folder, name), { recursive: true });
+}
+
+async function pairAll(folder: string, count: number): Promise<void> {
+  const { files, coordinatorSecret } = configure(folder, { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true });
+  const runtime = await startRuntime(files.slice(1), { folder });
+  const cosigners = runtime.ports.map((port, i) =>
+    cosignerClient(party(i + 1), { origin: `http://127.0.0.1:${port}`, coordinatorSecret }),
+  );
+  let isPaired = false;
+  while (!isPaired) {
+    const paired = await pairNextCosigners(cosigners);
+    if (!paired.ok) throw new Error(JSON.stringify(paired.refusal));
+    isPaired = !paired.value;
+  }
+  await runtime.stop();
+}
