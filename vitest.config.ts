@@ -28,7 +28,8 @@ async function bundleOfCoordinator(): Promise<string> {
     external: ['cloudflare:*', 'node:*'],
     // Some packages name Node's modules without their prefix, in parts that no Worker uses.
     alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
-    sourcemap: 'inline',
+    // A source map of ten megabytes would be read at the start of each file.
+    minify: true,
     outfile,
   });
   return outfile;

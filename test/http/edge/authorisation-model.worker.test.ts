@@ -3,6 +3,7 @@ import { seededRandom } from '#local/stack/seeded-random.ts';
 import type { Person, Treasury } from '../scene.worker.ts';
 import {
   anotherToken,
+  withinLimits,
   call,
   asService,
   changePolicy,
@@ -124,7 +125,7 @@ async function newWorld(chance: () => number): Promise<World> {
 /** One thing that somebody tries, at the service and in the model. */
 async function step(chance: () => number, { treasury, people, model }: World): Promise<void> {
   const person = pick(chance, people);
-  const { token } = await anotherToken(person);
+  const { token } = await withinLimits(person);
   const dice = chance();
   if (dice < 0.06) {
     const { alice, bob, carol, victor } = treasury;

@@ -2,6 +2,7 @@ import { beforeAll, expect, test, vi } from 'vitest';
 import type { Person, Treasury } from '../scene.worker.ts';
 import {
   anotherToken,
+  withinLimits,
   call,
   asService,
   changePolicy,
@@ -149,7 +150,7 @@ const lines = Object.keys(TABLE);
 /** One request of one person, with a token of its own, about a fresh transaction and a token of alice's. */
 async function tried(line: string, person: Person) {
   const { treasury } = world;
-  const { token } = await anotherToken(person);
+  const { token } = await withinLimits(person);
   const spare = line.includes(':id') ? await anotherToken(treasury.alice) : null;
   const transaction = line.includes(':txId') ? await proposed(treasury) : null;
   const change = line.includes(':changeId') ? await requestedPolicy(treasury) : null;
@@ -173,25 +174,26 @@ async function tried(line: string, person: Person) {
 }
 
 async function subscribed(person: Person): Promise<string> {
-  const { token } = await anotherToken(person);
+  const { token } = await withinLimits(person);
   const body = { ...SUBSCRIPTION, endpoint: `https://push.test/${person.id}` };
   return (await call('POST /push-subscription', { token, body })).body['id'];
 }
 
 let proposals = 0;
 
-/** By bob and carol in turn, each time with another token: ten writes a minute are the limit of one, fifty tokens of a person. */
+/** By bob and carol in turn. */
 async function proposed(treasury: Treasury) {
   proposals += 1;
-  const creator = await anotherToken(proposals % 2 === 0 ? treasury.bob : treasury.carol);
+  const creator = await withinLimits(proposals % 2 === 0 ? treasury.bob : treasury.carol);
   return created({ ...treasury, alice: creator });
 }
 
 /** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
 async function requestedPolicy(treasury: Treasury): Promise<string> {
-  const { token } = await anotherToken(world.usher);
-  const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token });
+  const looking = await withinLimits(world.usher);
+  const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token: looking.token });
   for (const { id, state } of pending.body['policyChanges']) {
+    const { token } = await withinLimits(world.usher);
     if (state === 'PENDING') await call(`POST /vault/${treasury.id}/policy-change/${id}/cancel`, { token });
   }
   const requested = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
@@ -248,6 +250,9 @@ async function voids(person: Person): Promise<readonly Void[]> {
   ];
 }
 
+/** Requests that are the same whoever sends them. */
+const OF_NO_PERSON = new Set(['nothing', 'a service key', 'no token', 'half a token']);
+
 test('what is no credential, or no longer one, opens no route to anybody', async () => {
   const { treasury, members, neighbour, stranger } = world;
   const transaction = await proposed(treasury);
@@ -257,6 +262,7 @@ test('what is no credential, or no longer one, opens no route to anybody', async
   let cells = 0;
   for (const [i, person] of [...Object.values(members), neighbour, stranger].entries()) {
     for (const { name, headers, code } of await voids(person)) {
+      if (i > 0 && OF_NO_PERSON.has(name)) continue;
       for (const line of lines) {
         const filled = line
           .replace(':txId', transaction.body['id'])
@@ -275,7 +281,7 @@ test('what is no credential, or no longer one, opens no route to anybody', async
       }
     }
   }
-  expect(cells).toBe(lines.length * 6 * 11);
+  expect(cells).toBe(lines.length * (6 * 7 + 4));
   expect(await stored(treasury)).toEqual(before);
 }, 60_000);
 
