@@ -30,7 +30,8 @@ const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userI
 const MAX_ATTEMPTS = 2;
 const DEEP_ENOUGH = 3;
 
-type Depth = 1 | 3 | 'final';
+const DEPTHS = [1, 3, 'final'] as const;
+type Depth = (typeof DEPTHS)[number];
 
 /** The record, and what is true around it. Bits are by the number of an attempt. */
 interface Position {
@@ -43,8 +44,8 @@ interface Position {
   /** What some consumer has read, and may still report. */
   readonly everSigned: number;
   readonly mined: { readonly attempt: number; readonly depth: Depth } | null;
-  /** Everything that was ever seen of the chain: it may be told late. */
-  readonly seen: readonly string[];
+  /** Everything that was ever seen of the chain: it may be reported late. Bits are by attempt and depth. */
+  readonly seen: number;
   /** No node ever takes what is signed. */
   readonly isBad: boolean;
 }
@@ -96,10 +97,7 @@ function byMachines(position: Position): Position[] {
       ...(isBad ? [refusal(attempt, false), refusal(attempt, true)] : []),
     ];
   });
-  const reported = position.seen.map((line): TransactionEvent => {
-    const [attempt = '', depth = ''] = line.split(' ');
-    return included(Number.parseInt(attempt, 10), depth === 'final' ? 'final' : depth === '3' ? 3 : 1);
-  });
+  const reported = BLOCKS.flatMap((block) => (has(position.seen, bitOf(block)) ? [included(block)] : []));
   const events: TransactionEvent[] = [
     ...(attempts.length < MAX_ATTEMPTS ? prepares : []),
     { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
@@ -120,6 +118,14 @@ function byMachines(position: Position): Position[] {
   return events.map((event) => knowing(after(position, event)));
 }
 
+type Block = NonNullable<Position['mined']>;
+
+/** A block with an attempt in it, at each depth. */
+const BLOCKS: readonly Block[] = Array.from({ length: MAX_ATTEMPTS }, (_, i) => i + 1).flatMap((attempt) =>
+  DEPTHS.map((depth) => ({ attempt, depth })),
+);
+const bitOf = ({ attempt, depth }: Block) => (attempt - 1) * DEPTHS.length + DEPTHS.indexOf(depth);
+
 const refusal = (attempt: number, blocksOthers: boolean): TransactionEvent => {
   return { type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers };
 };
@@ -130,10 +136,11 @@ function knowing(position: Position): Position {
     (sum, { number, signed }) => (signed === null ? sum : sum | (1 << number)),
     0,
   );
-  return { ...position, everSigned: position.everSigned | bits };
+  const everSigned = position.everSigned | bits;
+  return everSigned === position.everSigned ? position : { ...position, everSigned };
 }
 
-function included(attempt: number, depth: Depth): TransactionEvent {
+function included({ attempt, depth }: Block): TransactionEvent {
   const confirmations = depth === 1 ? 1 : depth === 3 ? DEEP_ENOUGH : 64;
   const found = inclusion({ hash: hashOf(attempt), confirmations, finalized: depth === 'final' });
   return { type: 'include', inclusion: found, confirmationsNeeded: DEEP_ENOUGH };
@@ -157,13 +164,8 @@ function byTheWorld(position: Position): Position[] {
   return next;
 }
 
-function withBlock(position: Position, mined: NonNullable<Position['mined']>): Position {
-  const line = `${mined.attempt} ${mined.depth}`;
-  return {
-    ...position,
-    mined,
-    seen: position.seen.includes(line) ? position.seen : [...position.seen, line].toSorted(),
-  };
+function withBlock(position: Position, mined: Block): Position {
+  return { ...position, mined, seen: position.seen | (1 << bitOf(mined)) };
 }
 
 /** Only then the number of times that it was sent decides anything. */
@@ -178,29 +180,37 @@ const shape = (attempt: Attempt) => {
   return `${bytes}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
 };
 
-/** Two places with the same name are the same for everything that can follow. */
-function nameOf({ record, ...around }: Position): string {
-  const { state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld } = record;
+/** Of records that are the same for everything that can follow, one number: naming a record takes most of the time, so each is named once. */
+const numbers = new Map<string, number>();
+const numberedRecords = new WeakMap<Transaction, number>();
+
+function numberOfRecord(record: Transaction): number {
+  const known = numberedRecords.get(record);
+  if (known !== undefined) return known;
+  const name = nameOf(record);
+  const number = numbers.get(name) ?? numbers.size;
+  numbers.set(name, number);
+  numberedRecords.set(record, number);
+  return number;
+}
+
+function nameOf({ state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld }: Transaction): string {
   const approvers = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
   const where = found === null ? '' : `${numberOf(found.hash)} ${found.confirmations} ${found.finalized}`;
-  const seenBlock = around.mined === null ? '' : `${around.mined.attempt} ${around.mined.depth}`;
-  const { isLate, hasCarol, out, everOut, everSigned, seen } = around;
-  return [
-    state,
-    approvers,
-    attempts.map(shape).join(),
-    cancelling,
-    givenUp,
-    where,
-    nonceHeld,
-    isLate,
-    hasCarol,
-    out,
-    everOut,
-    everSigned,
-    seenBlock,
-    seen.join(),
-  ].join('|');
+  return [state, approvers, attempts.map(shape).join(), cancelling, givenUp, where, nonceHeld].join('|');
+}
+
+/** Positions with the same key are the same for everything that can follow. */
+function keyOf({ record, isLate, hasCarol, out, everOut, everSigned, mined, seen }: Position): number {
+  const block = mined === null ? 0 : 1 + bitOf(mined);
+  const parts = [
+    [isLate ? 1 : 0, 2],
+    [hasCarol ? 1 : 0, 2],
+    ...[out, everOut, everSigned].map((bits) => [bits, 1 << (MAX_ATTEMPTS + 1)] as const),
+    [block, BLOCKS.length + 1],
+    [seen, 1 << BLOCKS.length],
+  ] as const;
+  return parts.reduce((key, [value, size]) => key * size + value, numberOfRecord(record));
 }
 
 function purposeOf({ attempts }: Transaction, mined: Position['mined']): string | null {
@@ -260,12 +270,12 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
     case 'confirm': {
       if (position.mined !== null) {
         const { attempt } = position.mined;
-        return after({ ...position, mined: { attempt, depth: 'final' } }, included(attempt, 'final'));
+        return after({ ...position, mined: { attempt, depth: 'final' } }, included({ attempt, depth: 'final' }));
       }
       const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(position.out, attempt));
       if (waiting === undefined) return after(position, { type: 'miss', inMempool: false, nonceTaken: false });
       const mined = { attempt: waiting, depth: 'final' as const };
-      return after({ ...position, mined }, included(waiting, 'final'));
+      return after({ ...position, mined }, included(mined));
     }
     case 'settle':
       return after(position, { type: 'settle' });
@@ -284,21 +294,22 @@ function endingFault(position: Position): string | null {
 
 function explore(isBad: boolean): { readonly positions: number; readonly faults: readonly string[] } {
   const bare = { attempts: [], approvals: [], nonceHeld: false };
-  const chain = { out: 0, everOut: 0, everSigned: 0, mined: null, seen: [] };
+  const chain = { out: 0, everOut: 0, everSigned: 0, mined: null, seen: 0 };
   const start: Position = { record: transactionIn('SUBMITTED', bare), isLate: false, hasCarol: true, ...chain, isBad };
-  const known = new Set([nameOf(start)]);
+  const known = new Set([keyOf(start)]);
   const faults: string[] = [];
   let edge = [start];
   while (edge.length > 0 && faults.length === 0) {
     const further: Position[] = [];
     for (const position of edge) {
       for (const next of [...byPeople(position), ...byMachines(position), ...byTheWorld(position)]) {
-        const name = nameOf(next);
-        if (known.has(name)) continue;
-        known.add(name);
+        if (next === position) continue;
+        const key = keyOf(next);
+        if (known.has(key)) continue;
+        known.add(key);
         further.push(next);
         const fault = faultOf(next) ?? endingFault(next);
-        if (fault !== null) faults.push(`${fault}: ${nameOf(position)} to ${name}`);
+        if (fault !== null) faults.push(`${fault}: ${nameOf(position.record)} to ${nameOf(next.record)}`);
       }
     }
     edge = further;
@@ -314,6 +325,7 @@ test.each([
   (_, isBad) => {
     const { positions, faults } = explore(isBad);
     expect(faults.slice(0, 3)).toEqual([]);
+
     expect(positions).toBeGreaterThan(1_000);
   },
   600_000,

@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
+import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
@@ -24,11 +25,15 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
+/** A key takes two seconds, and the tests of signing can share it: each has a transaction of its own. */
+let shared: Promise<VaultKey> | null = null;
+const keyOfThree = () => (shared ??= newKey(cosigners.all, { threshold: 3 }));
+
 test.each([3, 4, 5])(
   'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
   async (threshold) => {
     // Every group that could sign has proven that it can: that is part of the making.
-    const key = await newKey(cosigners.all, { threshold });
+    const key = threshold === 3 ? await keyOfThree() : await newKey(cosigners.all, { threshold });
     const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
     const last = cosigners.all.slice(-threshold);
     const outcome = await thresholdSign(last, request);
@@ -82,7 +87,7 @@ test('a key with which two groups could sign that share nobody is not made, what
 
 test('what one group has signed no other one signs again with other bytes: they share somebody who knows', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const key = await newKey(cosigners.all, { threshold: 3 });
+  const key = await keyOfThree();
   const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
   expect(await thresholdSign(cosigners.all.slice(0, 3), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 5n });
@@ -100,7 +105,7 @@ function saying(index: number, code: string): CosignerClient {
 }
 
 test('one that says no to everything, or nothing at all, keeps nothing from being signed, and is named', async () => {
-  const key = await newKey(cosigners.all, { threshold: 3 });
+  const key = await keyOfThree();
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
   for (const code of ['not-enough-approvals', 'second-digest', 'payload-refused', 'nonsense', 'unreachable']) {
     const said = vi.spyOn(console, 'error').mockImplementation(() => {});
@@ -115,7 +120,7 @@ test('one that says no to everything, or nothing at all, keeps nothing from bein
 
 test('when no group is left that does not say no, it is refused; while others are only away, it waits', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
-  const key = await newKey(cosigners.all, { threshold: 3 });
+  const key = await keyOfThree();
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
   const judges = [1, 2, 3].map((index) => saying(index, 'not-enough-approvals'));
   expect(await thresholdSign([...judges, ...cosigners.all.slice(3)], request)).toMatchObject({ verdict: 'refused' });
@@ -146,7 +151,7 @@ test('one that takes a connection and never answers is waited for once, and is a
 }, 120_000);
 
 test('a node without a share of a key, which came later, is not asked for it', async () => {
-  const key = await newKey(cosigners.all, { threshold: 3 });
+  const key = await keyOfThree();
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const requests: number[] = [];
   cosigners.watch(({ cosigner }) => void requests.push(cosigner));
