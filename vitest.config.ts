@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
-import { compiledWasm } from './test/setup/compiled-wasm.ts';
+import { workersInNode } from './test/setup/workers-in-node.ts';
 
 /**
  * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time. The pool
@@ -59,10 +59,7 @@ export default defineConfig({
     maxWorkers: 3,
     projects: [
       {
-        plugins: [compiledWasm],
-        resolve: {
-          alias: { 'cloudflare:workers': resolve(import.meta.dirname, 'test/simulation/platform/platform-module.ts') },
-        },
+        plugins: [workersInNode],
         test: {
           name: 'node',
           isolate,

@@ -1,13 +1,20 @@
+import { execFileSync } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Bug } from './bug.ts';
 import { BUGS } from './all-bugs.ts';
+import { parseTurn, rangeOf } from '../setup/turns.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 
 /**
- * `npm run test:planted-bugs [-- --only WORDS]`: plants each planted bug in a copy of the project and wants what is named with it to fail, within three minutes
- * each. This is the test of the tests. Exit 1 for a bug that nobody has noticed.
+ * `npm run test:planted-bugs` plants each bug in a copy of the project, and the tests that are named with it have to fail, within three
+ * minutes each. This is the test of the tests. Exit 1 for a bug that no test has noticed.
+ *
+ *     npm run test:planted-bugs                                        all of them
+ *     npm run test:planted-bugs -- --only WORDS                        those with these words in their name
+ *     npm run test:planted-bugs -- --turn 2/19                         the third nineteenth
+ *     npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5  and some of those in files that changed since then
  */
 
 const COPIES = 2;
@@ -17,7 +24,33 @@ const CONTROL_MS = 20 * 60_000;
 const HISTORIES = '300';
 const GAMES = '1000';
 
-const { values: options } = parseArgs({ options: { only: { type: 'string' } } });
+/** Of those in changed files: a rename changes them all. */
+const MAX_CHANGED = 20;
+
+const { values: options } = parseArgs({
+  options: { only: { type: 'string' }, turn: { type: 'string' }, 'changed-since': { type: 'string' } },
+});
+
+/** The bugs that are asked for, with a line that says which they are. */
+function selected(): readonly Bug[] {
+  const named = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
+  const turn = parseTurn(options.turn ?? '0/1');
+  const [from, to] = rangeOf(turn, named.length);
+  const revision = options['changed-since'];
+  const files = revision === undefined ? [] : filesChangedSince(revision);
+  const changed = named.filter(({ file }, i) => files.includes(file) && (i < from || i >= to));
+  // Where many files changed, each commit takes others of them.
+  const [first] = rangeOf(turn, changed.length);
+  const ofChanged = [...changed.slice(first), ...changed.slice(0, first)].slice(0, MAX_CHANGED);
+  console.log(
+    `planted bugs ${from} to ${to} of ${named.length}, and ${ofChanged.length} of ${changed.length} others in changed files`,
+  );
+  return [...ofChanged, ...named.slice(from, to)];
+}
+
+function filesChangedSince(revision: string): readonly string[] {
+  return execFileSync('git', ['diff', '--name-only', revision, 'HEAD'], { encoding: 'utf8' }).split('\n');
+}
 
 /** What has to fail, as a command. */
 function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly string[] {
@@ -71,7 +104,7 @@ async function control(bugs: readonly Bug[], folder: string): Promise<void> {
 
 async function main(): Promise<readonly string[]> {
   const root = process.cwd();
-  const bugs = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
+  const bugs = selected();
   const queue = [...bugs];
   const missed: string[] = [];
   const judge = async (bug: Bug, folder: string) => {

@@ -27,7 +27,7 @@ export function isOfWorkers(file: string): boolean {
  * @param upTo a pool that is stopped at the first failure says nothing of it, so who wants its words lets all of them run
  */
 export function testsOf(files: readonly string[], upTo: 'first' | 'last'): readonly string[] {
-  const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/planted-bugs/vitest.config.ts'];
+  const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/setup/plain.vitest.config.ts'];
   const until = upTo === 'first' ? ['--bail', '1'] : [];
   return ['node_modules/vitest/vitest.mjs', 'run', ...until, ...config, ...files];
 }

@@ -14,7 +14,7 @@ export interface Order {
 /** Whether a test has failed, or nothing could be loaded. */
 export type Verdict = 'noticed' | 'not noticed';
 
-const CONFIG = 'test/planted-bugs/vitest.config.ts';
+const CONFIG = 'test/setup/plain.vitest.config.ts';
 
 const vitest = await createVitest('test', { config: CONFIG, watch: false, bail: 1, reporters: [{}] });
 await vitest.standalone();

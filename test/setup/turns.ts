@@ -23,3 +23,22 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
   const turn = process.env[TURN] ?? '0';
   return turn === 'all' ? cases : cases.filter((_, i) => i % parts === Number.parseInt(turn, 10) % parts);
 }
+
+/** One of several equal parts: `2/19` is the third of nineteen. */
+export interface Turn {
+  readonly part: number;
+  readonly parts: number;
+}
+
+/** Reads `K/N` with K from 0 up to N - 1. Throws for anything else. */
+export function parseTurn(text: string): Turn {
+  const [, part = '', parts = ''] = /^([0-9]{1,6})\/([1-9][0-9]{0,5})$/.exec(text) ?? [];
+  const turn = { part: Number.parseInt(part, 10), parts: Number.parseInt(parts, 10) };
+  if (part === '' || turn.part >= turn.parts) throw new Error(`not a part of a whole, such as 2/19: ${text}`);
+  return turn;
+}
+
+/** Where a part of so many neighbours begins and ends: from the first, up to the second and without it. */
+export function rangeOf({ part, parts }: Turn, count: number): readonly [from: number, to: number] {
+  return [Math.floor((part * count) / parts), Math.floor(((part + 1) * count) / parts)];
+}

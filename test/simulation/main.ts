@@ -2,6 +2,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { appendFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { takeOverPlatform } from './platform/clocks.ts';
+import { parseTurn } from '../setup/turns.ts';
 import type { Course, Outcome } from './history.ts';
 import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './totals.ts';
@@ -13,6 +14,7 @@ import { addTo, type Sum, sumOf, textOf } from './totals.ts';
  *     npm run test:simulation -- --count 20000 --log test/simulation/runs.jsonl
  *     npm run test:simulation -- --seed 4711          one, and tells it
  *     npm run test:simulation -- --points             one payment, once for every point at which somebody can die
+ *     npm run test:simulation -- --points --turn 1/4  the second quarter of these points
  *     npm run test:simulation -- --pairs 2000         the same with two deaths, so many pairs of them
  *
  * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did not: the seeds are named.
@@ -31,6 +33,8 @@ const { values: options } = parseArgs({
     part: { type: 'boolean', default: false },
     /** Which of the deaths are its own. */
     share: { type: 'string' },
+    /** Of the points: one of several parts. */
+    turn: { type: 'string', default: '0/1' },
   },
 });
 
@@ -87,8 +91,10 @@ async function sweepOf(
   // Each process has to know how many there are; one of them counts it.
   const { points } = await judged({ seed: 1, families, crashPoints: new Set() }, share === 0 ? sum : sumOf(), live);
   const pairs = Number.parseInt(options.pairs ?? '0', 10);
+  const { part, parts } = parseTurn(options.turn);
+  // Of the points of this turn, every second one for each of two processes.
   if (options.points)
-    for (let at = share; at < points; at += PROCESSES)
+    for (let at = part + parts * share; at < points; at += parts * PROCESSES)
       await judged({ seed: 1, families, crashPoints: new Set([at]) }, sum, live);
   // Spread evenly over all of them, and the same each time.
   const all = (points * (points - 1)) / 2;
@@ -124,7 +130,13 @@ async function shared(): Promise<Sum> {
   const size = Math.ceil(count / PROCESSES);
   const parts = Array.from({ length: PROCESSES }, (_, i) =>
     isSweep
-      ? ['--share', String(i), ...(options.points ? ['--points'] : []), '--pairs', options.pairs ?? '0']
+      ? [
+          '--share',
+          String(i),
+          ...(options.points ? ['--points', '--turn', options.turn] : []),
+          '--pairs',
+          options.pairs ?? '0',
+        ]
       : ['--from', String(first + i * size), '--count', String(Math.min(size, count - i * size))],
   );
   const sums = await Promise.all(parts.map(partOf));

@@ -1,0 +1,70 @@
+import { readdirSync } from 'node:fs';
+
+/** One part of the proof: a command that takes ten minutes at most on two cores. */
+export interface ProofPart {
+  readonly name: string;
+  readonly command: readonly string[];
+}
+
+/** Folders of tests in Node; a test of the parts finds one that is missing. */
+const OTHER_ROOMS =
+  'approval-page architecture bench cli cosigner-client dashboard devices http jobs local monitors objects prices proof push setup simulation store vectors worker';
+
+/** Folders and files of tests, as vitest is given them: together they hold every test in Node, and every test from the outside. */
+export const NODE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'domain, chains and protocols': ['test/domain/', 'test/chains/', 'test/mpc/'],
+  'co-signers': ['test/cosigner/'],
+  'attacks in one process': ['test/attacks/'],
+  'the other rooms': OTHER_ROOMS.split(' ').map((room) => `test/${room}/`),
+};
+
+export const OUTSIDE_TESTS: Readonly<Record<string, readonly string[]>> = {
+  'the stack on EVM chains': ['test/e2e/evm/'],
+  'the stack on Bitcoin and Solana': ['test/e2e/bitcoin/', 'test/e2e/solana/'],
+  'operations, devices and logins': ['test/e2e/operations/', ...testFilesIn('test/e2e/')],
+  'the spec': ['test/spec/'],
+  'browsers, and attacks on them': ['test/browser/', 'test/attacks/'],
+};
+
+/** The test files of a folder itself. */
+function testFilesIn(folder: string): readonly string[] {
+  return readdirSync(folder).flatMap((name) => (name.endsWith('.test.ts') ? [`${folder}${name}`] : []));
+}
+
+const BUG_PARTS = 12;
+const POINT_PARTS = 2;
+
+function script(name: string, ...words: readonly string[]): readonly string[] {
+  return ['npm', 'run', '--silent', name, ...(words.length === 0 ? [] : ['--', ...words])];
+}
+
+function tests(project: string, paths: readonly string[]): readonly string[] {
+  return ['npx', 'vitest', 'run', '--project', project, ...paths];
+}
+
+/** Everything that `npm run proof` runs, in order: what fails often and fast comes first. */
+export const PROOF_PARTS: readonly ProofPart[] = [
+  { name: 'check', command: script('check') },
+  { name: 'build', command: script('build') },
+  ...Object.entries(NODE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('node', paths) })),
+  { name: 'tests: the coordinator in workerd', command: tests('worker', []) },
+  ...Object.entries(OUTSIDE_TESTS).map(([name, paths]) => ({ name: `tests: ${name}`, command: tests('e2e', paths) })),
+  { name: 'both Workers can be deployed', command: script('deploy:dry-run') },
+  { name: 'demo', command: script('demo') },
+  { name: 'demo with four co-signers', command: script('demo', '--cosigners', '4') },
+  { name: 'bench', command: script('bench', '--brief') },
+  { name: 'simulation', command: script('test:simulation', '--from', '1', '--count', '1000') },
+  ...Array.from({ length: POINT_PARTS }, (_, i) => ({
+    name: `every single death, part ${i + 1} of ${POINT_PARTS}`,
+    command: script('test:simulation', '--points', '--turn', `${i}/${POINT_PARTS}`),
+  })),
+  { name: 'adversary', command: script('test:adversary', '--from', '1', '--count', '4000') },
+  { name: 'payload mutation', command: script('test:payload-mutation') },
+  { name: 'fuzz', command: script('test:fuzz') },
+  { name: 'kill test', command: script('test:kill') },
+  { name: 'ten thousand deliveries', command: script('test:deliveries') },
+  ...Array.from({ length: BUG_PARTS }, (_, i) => ({
+    name: `planted bugs, part ${i + 1} of ${BUG_PARTS}`,
+    command: script('test:planted-bugs', '--turn', `${i}/${BUG_PARTS}`),
+  })),
+];
