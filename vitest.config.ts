@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
+import { filesOutOfTurn } from './test/setup/turns.ts';
 import { workersInNode } from './test/setup/workers-in-node.ts';
 
 /**
@@ -55,7 +56,7 @@ const isolate = process.env['CONCLAVE_ISOLATED_TESTS'] === 'true';
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
 export default defineConfig({
   test: {
-    // End-to-end tests mostly wait for processes of their own, so one more than there are cores of a small machine.
+    // End-to-end tests mostly wait for processes of their own, so there are more than a small machine has cores.
     maxWorkers: 3,
     projects: [
       {
@@ -67,6 +68,7 @@ export default defineConfig({
           include: ['test/**/*.test.ts'],
           // The attacks that take a browser run with the tests of the e2e project.
           exclude: [
+            ...filesOutOfTurn(),
             '**/*.worker.test.ts',
             'test/{browser,e2e,spec}/**',
             'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',
@@ -117,6 +119,7 @@ export default defineConfig({
             'test/{browser,e2e,spec}/**/*.test.ts',
             'test/attacks/coordinator/lying-{dashboard,redirect}.test.ts',
           ],
+          exclude: [...filesOutOfTurn()],
           testTimeout: 120_000,
           hookTimeout: 120_000,
         },

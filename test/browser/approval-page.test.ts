@@ -35,7 +35,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     dashboards.push(scene.url);
     // Alice's browser takes the script that looks for barriers; the others keep the policy of the content.
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
-    for (const name of NAMES) pages.set(name, (await scene.pageOf(name, name === 'alice' ? phone : {})).page);
+    for (const name of NAMES) pages.set(name, (await scene.keptPageOf(name, name === 'alice' ? phone : {})).page);
     pins = pinsOfStack(scene.world.folder);
   }, 120_000);
   afterAll(async () => {

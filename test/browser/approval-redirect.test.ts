@@ -33,7 +33,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
     dashboards.push(scene.url);
     for (const name of ['alice', 'bob', 'carol']) {
-      const { page } = await scene.pageOf(name, name === 'alice' ? PHONE : {});
+      const { page } = await scene.keptPageOf(name, name === 'alice' ? PHONE : {});
       // As a blocker does it; carol's browser would open one.
       if (name !== 'carol') await page.addInitScript(() => (window.open = () => null));
       await page.reload();

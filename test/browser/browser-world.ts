@@ -1,6 +1,23 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { onTestFinished } from 'vitest';
 import { startLoginWorld } from '../e2e/login-world.ts';
 import { complaintsOf, launch, logIn } from './chromium.ts';
+
+type ContextOptions = Parameters<Browser['newContext']>[0];
+type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
+
+/** The dashboard of a person in a context that may have a session already; one that has ended is begun again. */
+async function enteredPage(context: BrowserContext, url: string, name: string): Promise<Page> {
+  if ((await context.cookies()).length === 0) return logIn(context, url, name);
+  const page = await context.newPage();
+  await page.goto(`${url}/`);
+  const [vaults, door] = [page.getByRole('heading', { name: 'Vaults' }), page.getByRole('link', { name: 'Log in' })];
+  await vaults.or(door).first().waitFor();
+  if (await vaults.isVisible()) return page;
+  await page.close();
+  await context.clearCookies();
+  return logIn(context, url, name);
+}
 
 /** The whole stack, a vault called treasury, and a real browser in which people log in. @param urlOf the service as its readers call it */
 export async function startBrowserWorld(
@@ -12,16 +29,27 @@ export async function startBrowserWorld(
   const { world, url } = scene;
   const vault = await world.vault('treasury');
   const browser = await launch(executable);
+  /** Of each person that has logged in: the way through the issuer is four pages, and costs a second of CPU. */
+  const sessions = new Map<string, StorageState>();
+  /** A person's page, in a browser of their own, and what it has complained of until then. It stays open. */
+  const keptPageOf = async (name: string, options: ContextOptions = {}) => {
+    const storageState = sessions.get(name);
+    const context = await browser.newContext({ ...options, ...(storageState === undefined ? {} : { storageState }) });
+    const page = await enteredPage(context, url, name);
+    sessions.set(name, await context.storageState());
+    return { page, complaints: complaintsOf(page) };
+  };
   return {
     world,
     url,
     vault,
     browser,
-    /** A person's page, in a browser of their own, and what it has complained of until then. */
-    pageOf: async (name: string, options: Parameters<Browser['newContext']>[0] = {}) => {
-      const context = await browser.newContext(options);
-      const page = await logIn(context, url, name);
-      return { page, complaints: complaintsOf(page) };
+    keptPageOf,
+    /** The same until the test ends: an open page follows every event of the vault, and slows all pages after it. */
+    pageOf: async (name: string, options: ContextOptions = {}) => {
+      const person = await keptPageOf(name, options);
+      onTestFinished(() => person.page.context().close());
+      return person;
     },
     goTo: (page: Page, path: string) => page.goto(`${url}/#${path}`),
     /** A transfer of alice's that nobody has decided about. Gives its id. */

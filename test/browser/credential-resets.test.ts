@@ -15,8 +15,8 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
   let bob: Page;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
-    ({ page: alice } = await scene.pageOf('alice'));
-    ({ page: bob } = await scene.pageOf('bob'));
+    ({ page: alice } = await scene.keptPageOf('alice'));
+    ({ page: bob } = await scene.keptPageOf('bob'));
     // A person without a credential in use needs no reset.
     for (const page of [alice, bob]) await page.getByRole('link', { name: 'treasury' }).waitFor();
   }, 120_000);

@@ -32,7 +32,7 @@ describe.skipIf(executable === null)('with passkeys', () => {
 
   /** Somebody in front of a device with a fingerprint reader of its own. */
   async function withPasskeys(name: string): Promise<Page> {
-    const { page, complaints: own } = await scene.pageOf(name);
+    const { page, complaints: own } = await scene.keptPageOf(name);
     const session = await page.context().newCDPSession(page);
     await session.send('WebAuthn.enable');
     await session.send('WebAuthn.addVirtualAuthenticator', {

@@ -2,7 +2,6 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { TURN } from '../setup/turns.ts';
 import { PROOF_PARTS } from './parts.ts';
 
 /**
@@ -68,7 +67,8 @@ function showStatus(commit: string): void {
 /** Runs the parts that are left. Returns the names of those that failed. */
 function prove(commit: string, deadlineMs: number): readonly string[] {
   const failed: string[] = [];
-  const env = { ...process.env, CONCLAVE_ISOLATED_TESTS: 'true', [TURN]: 'all' };
+  const { CONCLAVE_TURN: _turn, ...everything } = process.env;
+  const env = { ...everything, CONCLAVE_ISOLATED_TESTS: 'true' };
   for (const { name, command } of PROOF_PARTS) {
     const proof = proofOf(commit);
     if (name in proof.passed) continue;

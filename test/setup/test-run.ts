@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, READY_BUNDLES } from '#local/stack/bundle.ts';
 import { RUN_FOLDER } from './once-in-run.ts';
-import { TURN, turnOfCommit } from './turns.ts';
 
 /** Makes the folder of a test run, with both Workers built once for all of its stacks. */
 export async function setup(): Promise<() => Promise<void>> {
@@ -16,6 +15,5 @@ export async function setup(): Promise<() => Promise<void>> {
   ]);
   process.env[READY_BUNDLES] = folder;
   process.env[RUN_FOLDER] = folder;
-  process.env[TURN] ??= turnOfCommit();
   return () => rm(folder, { recursive: true, force: true });
 }

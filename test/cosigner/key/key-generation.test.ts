@@ -93,7 +93,7 @@ test('wherever the making of a key is cut off, with every node’s memory gone, 
   const whole = await generateKey(cosigners.all, request('frost-ed25519'));
   cosigners.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
-  for (const cut of inTurn(cutsOf(calls), 3)) {
+  for (const cut of inTurn(cutsOf(calls), 9)) {
     await expect(generateKey(cutAt(cosigners.all, cut), request('frost-ed25519'))).rejects.toThrow(Cut);
     await cosigners.restart();
     const made = await generateKey(cosigners.all, request('frost-ed25519'));

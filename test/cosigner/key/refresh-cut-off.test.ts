@@ -29,7 +29,7 @@ async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T
 }
 
 test('wherever a refresh is cut off, with the memory of every co-signer gone, the key signs and the refresh ends', async () => {
-  await cutOff(cosignersInMemory(), (cuts) => inTurn(cuts, 6));
+  await cutOff(cosignersInMemory(), (cuts) => inTurn(cuts, 18));
 }, 300_000);
 
 test('so it is with real restarts of workerd', async () => {

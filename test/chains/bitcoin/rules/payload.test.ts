@@ -13,6 +13,7 @@ import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { present } from '../../evm/cast.ts';
 import { BTC, bytesOf, mainnet, message, payment, regtest, stranger, units, Wallet } from '../cast.ts';
+import { inTurn } from '../../../setup/turns.ts';
 
 const wallet = new Wallet().address;
 const thief = stranger();
@@ -137,7 +138,7 @@ test('nothing but these very bytes is signed: cut, with more behind, or with a b
   const bytes = bytesOf(payload(intent, HONEST));
   expect(verdict(intent, payloadHex(concatBytes(bytes, Uint8Array.of(0))))).not.toBe('signs');
   const accepted = new Set<string>();
-  for (let bit = 0; bit < bytes.length * 8; bit++) {
+  for (const bit of inTurn([...Array(bytes.length * 8).keys()], 8)) {
     const turned = Uint8Array.from(bytes);
     turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     const inspected = inspectBitcoinPayload(intent, payloadHex(turned));
