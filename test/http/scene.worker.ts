@@ -4,11 +4,7 @@ import { expect } from 'vitest';
 import type { Promises } from '../worker/main.ts';
 import { expectDocumented } from './documented.worker.ts';
 import { parseKeyId } from '#domain/id.ts';
-import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { insertAccessToken } from '#store/access-tokens.ts';
-import { insertSession } from '#store/sessions.ts';
-import { findUser } from '#store/users.ts';
 
 export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SERVICE_KEY: string };
 
@@ -96,6 +92,7 @@ export async function enter(name: string, token: Readonly<Record<string, unknown
  * /session/access-token` makes it, but without the limit of three a minute of a session.
  */
 export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
+  const { newTokenId, newSecret, insertAccessToken } = await promises();
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('access-token')];
   const token = { id, user, name: 'one more', expiresAt, secretHash: secret.hash };
   const made = await coordinator.ACCESS_TOKEN.getByName(`token:${id}`).create(token);
@@ -118,6 +115,7 @@ export async function withinLimits(person: Person): Promise<Person> {
 
 /** The cookie of a session of a person, as the callback of a login makes it. */
 export async function login(person: Person): Promise<string> {
+  const { newTokenId, newSecret, insertSession } = await promises();
   const [user, id, secret] = [await profileOf(person), newTokenId(), newSecret('session')];
   await insertSession(coordinator.DB, { id, userId: user.id, createdAtMs: Date.now() });
   await coordinator.SESSION.getByName(`session:${id}`).create({ id, user, secretHash: secret.hash });
@@ -125,6 +123,7 @@ export async function login(person: Person): Promise<string> {
 }
 
 async function profileOf({ id }: Person) {
+  const { findUser } = await promises();
   const user = await findUser(coordinator.DB, id);
   if (user === null) throw new Error('a person of the scene is in the directory');
   return user;

@@ -1,8 +1,12 @@
 import { app } from '#http/app.ts';
 import { commonRefusals } from '#http/encode/common-refusals.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
+import { newSecret, newTokenId } from '#http/edge/credential-value.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { insertAccessToken } from '#store/access-tokens.ts';
+import { insertSession } from '#store/sessions.ts';
+import { findUser } from '#store/users.ts';
 
 /**
  * The coordinator without its consumers: these tests play the machines themselves, one report at a time. Queues and jobs run in
@@ -14,8 +18,14 @@ export { SessionObject } from '#objects/token/session.ts';
 export { VaultObject } from '#objects/vault/object.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
-/** What the interface promises, for the tests in the same isolate: importing it there would load all of its modules one by one. */
-const PROMISES = { app, ROUTES, commonRefusals, problemSchema, statusOf };
+/**
+ * What the interface promises, and what the scene of the tests writes, for the tests in the same isolate: an import there loads modules one
+ * by one, and those of the interface and of D1 are hundreds.
+ */
+const PROMISES = {
+  ...{ app, ROUTES, commonRefusals, problemSchema, statusOf },
+  ...{ newSecret, newTokenId, findUser, insertAccessToken, insertSession },
+};
 export type Promises = typeof PROMISES;
 Object.assign(globalThis, { promises: PROMISES });
 
