@@ -23,8 +23,16 @@ export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
  * by one, and those of the interface and of D1 are hundreds.
  */
 const PROMISES = {
-  ...{ app, ROUTES, commonRefusals, problemSchema, statusOf },
-  ...{ newSecret, newTokenId, findUser, insertAccessToken, insertSession },
+  app,
+  ROUTES,
+  commonRefusals,
+  problemSchema,
+  statusOf,
+  newSecret,
+  newTokenId,
+  findUser,
+  insertAccessToken,
+  insertSession,
 };
 export type Promises = typeof PROMISES;
 Object.assign(globalThis, { promises: PROMISES });
