@@ -1,29 +1,24 @@
-import type { ApprovalMode, Device } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Member } from '#domain/access/member.ts';
 import type { VaultId } from '#domain/id.ts';
 import { sortedUserIds } from '#domain/id.ts';
-import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy, PolicyFault } from '#domain/policy/policy.ts';
 import { NO_PREVIOUS_POLICY, policyFault } from '#domain/policy/policy.ts';
-import type { Rules } from '#domain/policy/rules.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 
-export interface VaultSpec {
+/** What of its first policy is given when a vault is created. */
+type PolicyTerms = Pick<Policy, 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>;
+
+export interface VaultSpec extends PolicyTerms {
   readonly id: VaultId;
   /** The operator's own name for it. */
   readonly reference: string;
   readonly foundedAtMs: number;
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
-  readonly threshold: number;
-  readonly approvalMode: ApprovalMode;
-  readonly devices: readonly Device[];
-  readonly rules: Rules;
-  readonly cosigners?: readonly CosignerPin[];
 }
 
 /** A new vault with policy version 1. Refuses what `policyFault` refuses. */
@@ -37,9 +32,7 @@ export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
 }
 
 /** What a vault is governed by at first; it may be one that can not be. */
-export function initialPolicy(
-  spec: Pick<VaultSpec, 'members' | 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>,
-): Omit<Policy, 'vaultId'> {
+export function initialPolicy(spec: PolicyTerms & Pick<VaultSpec, 'members'>): Omit<Policy, 'vaultId'> {
   return {
     version: 1,
     signers: sortedUserIds(spec.members.filter(isSigner).map(({ userId }) => userId)),
