@@ -184,12 +184,12 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
         return (await registration.getNotifications()).map(({ title, body, tag }) => ({ title, body, tag }));
       });
     await expect
-      .poll(shown, { timeout: 60_000 })
+      .poll(shown, { timeout: 20_000 })
       .toEqual([{ title: 'treasury', body: 'Approval wanted: <b>0.001 ETH</b>', tag: 'tx-1' }]);
     await row.getByRole('button', { name: 'Stop' }).click();
     await page.getByText('You are notified nowhere yet.').waitFor();
     expect(complaints).toEqual([]);
-  }, 120_000);
+  }, 60_000);
 
   test('whoever does not want notifications gets none, and is told so', async () => {
     const { page } = await scene.pageOf('carol', { permissions: [] });
