@@ -113,7 +113,7 @@ export class World {
     const work = (batch: MessageBatch<unknown>) => consume(batch, this.env);
     const onSend = (body: unknown) => this.resendWaits.sent(body as JobMessage);
     const queue = (name: string, mostAtOnce: number, mostRetries: number) => {
-      const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null, onSend };
+      const dead = { name: `conclave-${name}-dead`, mostAtOnce: 10, mostRetries: 3, deadLetters: null };
       const deadLetters = new SimulatedQueue(this.schedule, work, dead);
       return new SimulatedQueue(this.schedule, work, {
         name: `conclave-${name}`,

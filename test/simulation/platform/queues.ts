@@ -10,7 +10,7 @@ export interface QueueTerms {
   /** Null of a dead-letter queue itself. */
   readonly deadLetters: SimulatedQueue | null;
   /** Called with each message that the queue has taken. */
-  readonly onSend: (body: unknown) => void;
+  readonly onSend?: (body: unknown) => void;
 }
 
 interface Letter {
@@ -49,7 +49,7 @@ export class SimulatedQueue {
     await this.#schedule.call(`${this.#terms.name}.send`, () => {
       for (const { body, delaySeconds = 0 } of messages) {
         this.#accept(body, delaySeconds * 1000);
-        this.#terms.onSend(body);
+        this.#terms.onSend?.(body);
       }
     });
   }
