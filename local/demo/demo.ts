@@ -23,7 +23,7 @@ import { stopped } from '../stack/stopped.ts';
 
 /**
  * `npm run demo`: the whole way of five transfers on three chains, driven as a client would and checked against the chain itself. With
- * `-- --cosigners 4`, payments of the recommended set-up instead (demo-of-four.ts). Exit 0, or 1 with the reason.
+ * `-- --cosigners 4`, payments of the recommended set-up instead (three-of-four.ts). Exit 0, or 1 with the reason.
  */
 
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
