@@ -59,7 +59,24 @@ interface Secrets {
   readonly coordinator?: string;
   /** Absent in a folder that is older than it. */
   readonly push?: PushKeys;
-  readonly cosigners: readonly { readonly identity: string; readonly keyEncryption: string }[];
+  readonly cosigners: readonly CosignerSecrets[];
+}
+
+/** Hex of 32 bytes each. */
+export interface CosignerSecrets {
+  readonly identity: string;
+  readonly keyEncryption: string;
+}
+
+export function newCosignerSecrets(): CosignerSecrets {
+  return { identity: randomHex(32), keyEncryption: randomHex(32) };
+}
+
+/** Returns the PEERS setting of co-signers with these secrets, in order: number to public keys. */
+export function peersOf(cosigners: readonly CosignerSecrets[]): string {
+  return JSON.stringify(
+    Object.fromEntries(cosigners.map(({ identity }, i) => [String(i + 1), publicIdentity(identity)])),
+  );
 }
 
 /** The endpoint of the monitor of the local chain. */
@@ -82,14 +99,13 @@ export function configure(folder: string, settings: Settings): Configuration {
   const { hasDashboard = true } = settings;
   const secrets = secretsOf(folder, count);
   const isElsewhere = (index: number) => String(index) in cosignerUrls;
-  const identities = secrets.cosigners.map(({ identity }) => publicIdentity(identity));
-  const peers = JSON.stringify(Object.fromEntries(identities.map((keys, i) => [String(i + 1), keys])));
+  const peers = peersOf(secrets.cosigners);
   const coordinator = writeWorker(join(folder, 'coordinator'), {
     template: 'wrangler.toml',
     changes: {
       ...(settings.entry === undefined ? {} : { main: settings.entry }),
       ...(hasDashboard ? {} : { assets: undefined }),
-      services: identities.flatMap((_, i) => (isElsewhere(i + 1) ? [] : [bindingOf(i + 1)])),
+      services: secrets.cosigners.flatMap((_, i) => (isElsewhere(i + 1) ? [] : [bindingOf(i + 1)])),
       vars: {
         RPC_URLS: JSON.stringify(settings.rpcUrls),
         CHAINS: JSON.stringify(settings.chains ?? []),
@@ -151,7 +167,7 @@ function secretsOf(folder: string, count: number): Required<Secrets> {
     monitor: `whsec_${Buffer.from(randomBytes(32)).toString('base64')}`,
     coordinator: randomHex(32),
     push: newPushKeys('mailto:operator@localhost'),
-    cosigners: Array.from({ length: count }, () => ({ identity: randomHex(32), keyEncryption: randomHex(32) })),
+    cosigners: Array.from({ length: count }, newCosignerSecrets),
     // What was drawn before stays.
     ...known,
   };

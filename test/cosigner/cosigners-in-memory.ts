@@ -1,24 +1,14 @@
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { serve } from '#cosigner/app.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
 import { CosignerObject } from '#cosigner/object.ts';
-import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
-import { publicIdentity } from '#mpc/identity.ts';
-import { party } from '../mpc/dealt-key.ts';
+import { newCosignerSecrets, peersOf } from '#local/stack/configuration.ts';
 import { memorySql } from '../objects/memory-sql.ts';
-import type { Passage, Relay } from './cosigners.ts';
-
-interface Secrets {
-  readonly identity: string;
-  readonly keyEncryption: string;
-}
-
-const newSecrets = (): Secrets => ({ identity: randomHex(), keyEncryption: randomHex() });
+import { watchedClients } from './cosigners.ts';
 
 /** One co-signer: its objects as far as they are in memory, and what each of them has stored. */
 class Machine {
-  secrets = newSecrets();
+  secrets = newCosignerSecrets();
   readonly #stored = new Map<string, SqlStorage>();
   readonly #objects = new Map<string, CosignerObject>();
   readonly #index: number;
@@ -36,7 +26,7 @@ class Machine {
   replace(): void {
     this.forget();
     this.#stored.clear();
-    this.secrets = newSecrets();
+    this.secrets = newCosignerSecrets();
   }
 
   environment(peers: string): CosignerEnv {
@@ -85,17 +75,15 @@ function contextOver(sql: SqlStorage): DurableObjectState {
 export function cosignersInMemory(count = 3) {
   const machines = Array.from({ length: count }, (_, i) => new Machine(i + 1));
   const running = new Set<Promise<unknown>>();
-  let relay: Relay = () => {};
   let environments: readonly CosignerEnv[] = [];
   const configure = () => {
-    const identities = machines.map(({ secrets }) => publicIdentity(secrets.identity));
-    const peers = JSON.stringify(Object.fromEntries(identities.map((keys, i) => [String(i + 1), keys])));
+    const peers = peersOf(machines.map(({ secrets }) => secrets));
     for (const machine of machines) machine.forget();
     environments = machines.map((machine) => machine.environment(peers));
   };
   configure();
 
-  const client = (index: number): CosignerClient => {
+  const clients = watchedClients(count, (index) => {
     const fetch = (url: string, init?: RequestInit) => {
       const env = environments[index - 1];
       if (env === undefined) throw new Error(`there is no co-signer ${index}`);
@@ -104,29 +92,12 @@ export function cosignersInMemory(count = 3) {
       void served.finally(() => running.delete(served)).catch(() => {});
       return served;
     };
-    const inner = cosignerClient(party(index), {
-      origin: 'http://cosigner',
-      fetcher: { fetch },
-      coordinatorSecret: null,
-    });
-    return {
-      index: party(index),
-      call: async (path, content) => {
-        const passage: Passage = { cosigner: index, path, body: structuredClone(content) };
-        await relay(passage);
-        return inner.call(path, passage.body);
-      },
-    };
-  };
-  const [first, second, third, ...others] = Array.from({ length: count }, (_, i) => client(i + 1));
-  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three at least');
+    return cosignerClient(index, { origin: 'http://cosigner', fetcher: { fetch }, coordinatorSecret: null });
+  });
   /** What is under way comes to its end first: a machine that dies in the middle of a request needs workerd. */
   const settled = () => Promise.allSettled(running);
   return {
-    all: [first, second, third, ...others] as const,
-    some: (...indices: number[]) => indices.map(client),
-    /** From now on every request passes here. */
-    watch: (next: Relay) => (relay = next),
+    ...clients,
     /** Power off and on: memory is gone, storage stays. */
     restart: async () => {
       await settled();
@@ -139,8 +110,4 @@ export function cosignersInMemory(count = 3) {
       configure();
     },
   };
-}
-
-function randomHex(): string {
-  return bytesToHex(randomBytes(32));
 }

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +19,12 @@ import { cosignerClient } from '#cosigner-client/client.ts';
 import { generateKey } from './key/generate-key.ts';
 import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
 import type { Settings } from '#local/stack/configuration.ts';
-import { configure } from '#local/stack/configuration.ts';
+import { configure, newCosignerSecrets } from '#local/stack/configuration.ts';
 import type { Runtime } from '#local/stack/runtime.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, policy } from '../domain/cast.ts';
+import type { PartyIndex } from '#mpc/party.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 
@@ -50,6 +50,30 @@ const ONE_CONNECTION_EACH = {
 /** Looks at a request on its way and may change its body. */
 export type Relay = (passage: Passage) => void | Promise<void>;
 
+/** Clients of so many co-signers, whose every request passes where a test may look at it and change it. */
+export function watchedClients(count: number, clientOf: (index: PartyIndex) => CosignerClient) {
+  let relay: Relay = () => {};
+  const client = (number: number): CosignerClient => {
+    const inner = clientOf(party(number));
+    return {
+      index: inner.index,
+      call: async (path, content) => {
+        const passage: Passage = { cosigner: number, path, body: structuredClone(content) };
+        await relay(passage);
+        return inner.call(path, passage.body);
+      },
+    };
+  };
+  const [first, second, third, ...others] = Array.from({ length: count }, (_, i) => client(i + 1));
+  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three at least');
+  return {
+    all: [first, second, third, ...others] as const,
+    some: (...indices: number[]) => indices.map(client),
+    /** From now on every request passes here. */
+    watch: (next: Relay) => (relay = next),
+  };
+}
+
 interface CosignerOptions extends Pick<Settings, 'recoveryKeys'> {
   /** False for co-signers that have never met; their first key pairs them. */
   readonly arePaired?: boolean;
@@ -68,36 +92,27 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
   const settings = { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true, ...differences };
   const { files, coordinatorSecret } = configure(folder, settings);
   let runtime: Runtime = await startRuntime(files.slice(1), { folder });
-  let relay: Relay = () => {};
   const seen: string[] = [];
   const objects = join(folder, 'state', 'v3', 'do');
   const storedBy = async (index: number) =>
     (await readdir(objects)).filter((name) => name.startsWith(`conclave-cosigner-${index}-`));
   const originOf = (index: number) => `http://127.0.0.1:${runtime.ports[index - 1]}`;
 
-  const client = (index: number): CosignerClient => ({
-    index: party(index),
-    call: async (path, content) => {
-      const passage: Passage = { cosigner: index, path, body: structuredClone(content) };
-      await relay(passage);
+  const clients = watchedClients(count, (index) => ({
+    index,
+    call: async (path, body) => {
       const door = { origin: originOf(index), coordinatorSecret, fetcher: ONE_CONNECTION_EACH };
-      const answer = await cosignerClient(party(index), door).call(path, passage.body);
-      seen.push(JSON.stringify(passage.body), JSON.stringify(answer));
+      const answer = await cosignerClient(index, door).call(path, body);
+      seen.push(JSON.stringify(body), JSON.stringify(answer));
       return answer;
     },
-  });
-  const everybody = Array.from({ length: count }, (_, i) => client(i + 1));
-  const [first, second, third, ...others] = everybody;
-  if (first === undefined || second === undefined || third === undefined) throw new Error('there are three at least');
+  }));
 
   return {
     folder,
     originOf,
     coordinatorSecret,
-    all: [first, second, third, ...others] as const,
-    some: (...indices: number[]) => indices.map(client),
-    /** From now on every request passes here. */
-    watch: (next: Relay) => (relay = next),
+    ...clients,
     /** Everything that the coordinator has sent and got, as text. */
     seen,
     /** Power off and on: memory is gone, storage stays. */
@@ -127,7 +142,7 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       await runtime.stop();
       const stored = join(folder, 'secrets.json');
       const secrets = JSON.parse(await readFile(stored, 'utf8')) as { cosigners: { identity: string }[] };
-      present(secrets.cosigners[index - 1]).identity = Buffer.from(randomBytes(32)).toString('hex');
+      present(secrets.cosigners[index - 1]).identity = newCosignerSecrets().identity;
       await writeFile(stored, JSON.stringify(secrets));
       configure(folder, settings);
       runtime = await startRuntime(files.slice(1), { folder });
@@ -137,8 +152,7 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       await runtime.stop();
       const stored = join(folder, 'secrets.json');
       const secrets = JSON.parse(await readFile(stored, 'utf8')) as { cosigners: unknown[] };
-      const fresh = () => Buffer.from(randomBytes(32)).toString('hex');
-      secrets.cosigners[index - 1] = { identity: fresh(), keyEncryption: fresh() };
+      secrets.cosigners[index - 1] = newCosignerSecrets();
       await writeFile(stored, JSON.stringify(secrets));
       const mine = await storedBy(index);
       if (mine.length === 0) throw new Error('the node has kept nothing');

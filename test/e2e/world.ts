@@ -9,6 +9,7 @@ import type { Person, ReadyVault, VaultOptions } from '#local/stack/provision.ts
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Stack, StackOptions } from '#local/stack/stack.ts';
 import { startStack } from '#local/stack/stack.ts';
+import { stopped } from '#local/stack/stopped.ts';
 import { pollUntil } from '#local/stack/poll.ts';
 import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 import { startGate } from './rpc-proxy.ts';
@@ -68,9 +69,9 @@ export async function startWorld(requested: WorldOptions = {}) {
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   if (requested.folder === undefined) started.defer(() => rm(folder, { recursive: true, force: true }));
   if (requested.folder === undefined && cosignerUrls === undefined) await copyPairedCosigners(folder, cosigners ?? 3);
-  const anvil = started.adopt(await startAnvil(), (one) => one.stop());
-  const gate = started.adopt(await startGate(anvil.url), (one) => one.stop());
-  const secondGate = started.adopt(await startGate(anvil.url), (one) => one.stop());
+  const anvil = started.adopt(await startAnvil(), stopped);
+  const gate = started.adopt(await startGate(anvil.url), stopped);
+  const secondGate = started.adopt(await startGate(anvil.url), stopped);
   const options: StackOptions = {
     folder,
     rpcUrls: {

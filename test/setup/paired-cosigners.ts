@@ -1,9 +1,11 @@
 import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { pairNextCosigners } from '#jobs/keys/pair-cosigners.ts';
 import { configure } from '#local/stack/configuration.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
+import { stopped } from '#local/stack/stopped.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { onceInRun } from './once-in-run.ts';
 
@@ -19,15 +21,19 @@ export async function copyPairedCosigners(folder: string, count: number): Promis
 
 async function pairAll(folder: string, count: number): Promise<void> {
   const { files, coordinatorSecret } = configure(folder, { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true });
-  const runtime = await startRuntime(files.slice(1), { folder });
+  await using started = new AsyncDisposableStack();
+  const runtime = started.adopt(await startRuntime(files.slice(1), { folder }), stopped);
   const cosigners = runtime.ports.map((port, i) =>
     cosignerClient(party(i + 1), { origin: `http://127.0.0.1:${port}`, coordinatorSecret }),
   );
-  let isPaired = false;
-  while (!isPaired) {
-    const paired = await pairNextCosigners(cosigners);
+  await pairEvery(cosigners);
+}
+
+/** Pairs every two that are not paired, or whose set-up is stale. Throws the refusal where two do not pair. */
+export async function pairEvery(cosigners: readonly CosignerClient[], stale?: ReadonlySet<string>): Promise<void> {
+  for (;;) {
+    const paired = await pairNextCosigners(cosigners, stale);
     if (!paired.ok) throw new Error(JSON.stringify(paired.refusal));
-    isPaired = !paired.value;
+    if (!paired.value) return;
   }
-  await runtime.stop();
 }

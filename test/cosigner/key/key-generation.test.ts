@@ -6,8 +6,9 @@ import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
-import { pairNextCosigners, pairSetups } from '#jobs/keys/pair-cosigners.ts';
+import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
+import { pairEvery } from '../../setup/paired-cosigners.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
@@ -105,26 +106,20 @@ test('wherever two co-signers are cut off while they pair anew, they pair in the
   const made = await generateKey(cosigners.all, request('ecdsa-secp256k1'));
   if (!made.ok) throw new Error(made.refusal.reason);
   const pair = cosigners.some(1, 2);
-  const pairAnew = async (clients: readonly CosignerClient[], stale: ReadonlySet<string>) => {
-    for (let paired = await pairNextCosigners(clients, stale); ; paired = await pairNextCosigners(clients, stale)) {
-      if (!paired.ok) throw new Error(JSON.stringify(paired.refusal));
-      if (!paired.value) return;
-    }
-  };
   const stale = async () => {
     const setups = await pairSetups(pair);
     return new Set(setups.ok ? setups.value : []);
   };
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
-  await pairAnew(pair, await stale());
+  await pairEvery(pair, await stale());
   cosigners.watch(() => {});
   expect(calls).toBeGreaterThan(10);
   for (const cut of inTurn(cutsOf(calls - 2), 12)) {
     const before = await stale();
-    await expect(pairAnew(cutAt(pair, cut), before), JSON.stringify(cut)).rejects.toThrow(Cut);
+    await expect(pairEvery(cutAt(pair, cut), before), JSON.stringify(cut)).rejects.toThrow(Cut);
     await cosigners.restart();
-    await pairAnew(pair, before);
+    await pairEvery(pair, before);
     const key = { ...made.value, threshold: 2, epoch: 1 };
     expect([cut, await proofFault(pair, key)]).toEqual([cut, null]);
   }
