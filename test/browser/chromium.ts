@@ -2,14 +2,26 @@ import { execFileSync } from 'node:child_process';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
-/** Debian's name for it, and those of others. */
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+/** The names of the whole browser: Debian's, and those of others. */
+const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** Where this machine has a Chromium (CHROMIUM, else by name), or null. */
+/** The same engine without a window, for half the CPU. It displays no notifications. */
+const HEADLESS_SHELL = 'chromium-headless-shell';
+
+/** Returns the path of the Chromium for most tests: CHROMIUM, else the headless shell, else the whole browser. Null where there is none. */
 export function chromiumHere(): string | null {
+  return executableOf([HEADLESS_SHELL, ...BROWSERS]);
+}
+
+/** Returns the path of a Chromium with all its parts: CHROMIUM, else the first by name. Null where there is none. */
+export function wholeChromiumHere(): string | null {
+  return executableOf(BROWSERS);
+}
+
+function executableOf(names: readonly string[]): string | null {
   const { CHROMIUM } = process.env;
   if (CHROMIUM !== undefined && CHROMIUM !== '') return CHROMIUM;
-  for (const name of NAMES) {
+  for (const name of names) {
     try {
       return execFileSync('which', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     } catch {

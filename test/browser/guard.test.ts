@@ -4,11 +4,11 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
-import { chromiumHere } from './chromium.ts';
+import { wholeChromiumHere } from './chromium.ts';
 
 /** Whose page it is, and until when: other sites, ended sessions, and what comes to a browser while nobody looks. */
 
-const executable = chromiumHere();
+const executable = wholeChromiumHere();
 
 describe.skipIf(executable === null)('the dashboard and what is around it', () => {
   let scene: BrowserWorld;

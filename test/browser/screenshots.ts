@@ -2,14 +2,14 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { startLoginWorld } from '../e2e/login-world.ts';
 import { finished } from '../e2e/world.ts';
-import { chromiumHere, launch, logIn } from './chromium.ts';
+import { wholeChromiumHere, launch, logIn } from './chromium.ts';
 
 /** `npm run screenshots`: every page of the dashboard, light and dark, on a desk and on a phone, to be looked at. */
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
 const VIEWPORTS = { desktop: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };
 
-const executable = chromiumHere();
+const executable = wholeChromiumHere();
 if (executable === null) throw new Error('there is no Chromium here; CHROMIUM names one');
 await rm(FOLDER, { recursive: true, force: true });
 await mkdir(FOLDER, { recursive: true });

@@ -2,6 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { wholeChromiumHere } from '../browser/chromium.ts';
 import { PROOF_PARTS } from './parts.ts';
 
 /**
@@ -68,7 +69,8 @@ function showStatus(commit: string): void {
 function prove(commit: string, deadlineMs: number): readonly string[] {
   const failed: string[] = [];
   const { CONCLAVE_TURN: _turn, ...everything } = process.env;
-  const env = { ...everything, CONCLAVE_ISOLATED_TESTS: 'true' };
+  const browser = wholeChromiumHere();
+  const env = { ...everything, CONCLAVE_ISOLATED_TESTS: 'true', ...(browser === null ? {} : { CHROMIUM: browser }) };
   for (const { name, command } of PROOF_PARTS) {
     const proof = proofOf(commit);
     if (name in proof.passed) continue;
