@@ -7,7 +7,6 @@ import { Client } from '#cli/api-client.ts';
 import { configure } from '#local/stack/configuration.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
-import { migrateDatabase } from '#local/stack/migrations.ts';
 import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 
@@ -91,7 +90,6 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
   const bare = await startRuntime([join(here, 'bare.toml')], { folder: join(folder, 'bare') });
   const [servicePort, signPort, barePort] = [service.ports[0] ?? 0, service.ports.at(-1) ?? 0, bare.ports[0] ?? 0];
   const database = await service.miniflare.getD1Database('DB', 'conclave');
-  await migrateDatabase(database);
   const bareDatabase = await bare.miniflare.getD1Database('DB', 'conclave-bench-bare');
   for (const statement of BARE_RECORDS) await bareDatabase.prepare(statement).run();
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { MiniflareOptions } from 'miniflare';
 import { convertV4MiniflareOptions, Log, LogLevel, Miniflare } from 'miniflare';
 import { bundle } from './bundle.ts';
+import { migrationWorker } from './migrations.ts';
 import type { WorkerOptions } from './worker-options.ts';
 import { workerOptionsOf } from './worker-options.ts';
 
@@ -41,24 +42,31 @@ export interface RuntimeOptions {
 const ABSENT_WORKER = `export default { fetch: () => new Response('nobody is there', { status: 503 }) };`;
 
 /**
- * Starts the bundles that would be deployed, all in one workerd, as they are: `wrangler dev` costs twenty times the runtime,
- * watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
+ * Starts the bundles that would be deployed, all in one workerd, as they are, and brings their databases to the newest schema. `wrangler dev`
+ * costs twenty times the runtime, watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
+  const read = configs.map(workerOptionsOf);
   const workers = await Promise.all(
-    configs.map(async (config, i) => {
-      const worker = workerOptionsOf(config);
+    read.map(async (worker, i) => {
       const isAbsent = options.absent?.includes(i) === true;
       return {
         ...(isAbsent
           ? { modules: true, script: ABSENT_WORKER }
-          : { ...worker.options, ...(await scriptOf(config, worker, options)) }),
+          : { ...worker.options, ...(await scriptOf(configs[i] ?? '', worker, options)) }),
         name: worker.name,
         // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
         unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
       };
     }),
   );
+  const migrations = read
+    .flatMap(({ databases }) => databases)
+    .map((database, i) => ({
+      ...migrationWorker(database),
+      name: `migrations-${i}`,
+      unsafeDirectSockets: [{ host: '127.0.0.1', port: 0 }],
+    }));
   const shared = {
     host: '127.0.0.1',
     port: 0,
@@ -68,9 +76,16 @@ export async function startRuntime(configs: readonly string[], options: RuntimeO
     ...(options.inspectorPort === undefined ? {} : { inspectorPort: options.inspectorPort }),
     resourcePersistencePath: statePath(options.folder),
   };
-  const converted: MiniflareOptions = convertV4MiniflareOptions({ ...shared, workers } as unknown as V4Options);
+  const converted: MiniflareOptions = convertV4MiniflareOptions({
+    ...shared,
+    workers: [...workers, ...migrations],
+  } as unknown as V4Options);
   const miniflare = new Miniflare(converted);
   const cronPort = portOf(await miniflare.ready);
+  for (const { name } of migrations) {
+    const response = await fetch(await miniflare.unsafeGetDirectURL(name));
+    if (!response.ok) throw new Error(`the migrations did not pass: ${await response.text()}`);
+  }
   const ports: number[] = [];
   for (const { name } of workers) ports.push(portOf(await miniflare.unsafeGetDirectURL(name)));
   return { miniflare, ports, cronPort, stop: () => miniflare.dispose() };

@@ -1,4 +1,3 @@
-import { migrateDatabase } from './migrations.ts';
 import { startRuntime } from './runtime.ts';
 
 /** The process of a local stack, apart from whoever started it, so that it can be killed like a machine. */
@@ -19,7 +18,6 @@ export interface Serving {
 
 const { files, ...options }: ServeOrder = JSON.parse(process.argv[2] ?? '');
 const runtime = await startRuntime(files, options);
-await migrateDatabase(await runtime.miniflare.getD1Database('DB'));
 const serving: Serving = { port: runtime.ports[0] ?? 0, cronPort: runtime.cronPort };
 process.send?.(serving);
 

@@ -44,6 +44,9 @@ const built = new Set<string>();
 /** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: 'false', X_LOCAL_OBSERVABILITY: 'false', FORCE_COLOR: '0' };
 
+/** Where Node keeps what it has compiled: a start costs a tenth less CPU with it. */
+const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
+
 /** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
@@ -54,7 +57,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const log = openSync(logFile, 'a');
   const order: ServeOrder = { files, folder, port: options.port ?? 0, absent: options.absent ?? [] };
   const child = spawn(process.execPath, [SERVE, JSON.stringify(order)], {
-    env: { ...process.env, ...QUIET },
+    env: { NODE_COMPILE_CACHE: COMPILED, ...process.env, ...QUIET },
     stdio: ['ignore', log, log, 'ipc'],
     // Its own process group, so that a kill reaches it and workerd together.
     detached: true,

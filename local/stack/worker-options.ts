@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import { parse } from 'smol-toml';
+import type { MigratedDatabase } from './migrations.ts';
 
 /** The sections of a written configuration that a local runtime needs. */
 interface WrittenConfiguration {
@@ -11,12 +12,18 @@ interface WrittenConfiguration {
   readonly compatibility_flags: readonly string[];
   readonly vars?: Readonly<Record<string, string>>;
   readonly assets?: { readonly directory: string };
-  readonly d1_databases?: readonly { readonly binding: string; readonly database_id: string }[];
+  readonly d1_databases?: readonly Database[];
   readonly durable_objects?: { readonly bindings: readonly { readonly name: string; readonly class_name: string }[] };
   readonly queues?: { readonly producers: readonly Producer[]; readonly consumers: readonly Consumer[] };
   readonly services?: readonly { readonly binding: string; readonly service: string }[];
   readonly ratelimits?: readonly { readonly name: string; readonly namespace_id: string; readonly simple: object }[];
   readonly analytics_engine_datasets?: readonly { readonly binding: string; readonly dataset: string }[];
+}
+
+interface Database {
+  readonly binding: string;
+  readonly database_id: string;
+  readonly migrations_dir?: string;
 }
 
 interface Producer {
@@ -44,6 +51,7 @@ export interface WorkerOptions {
   readonly main: string;
   /** Bindings and settings, in the shape of `convertV4MiniflareOptions`. */
   readonly options: object;
+  readonly databases: readonly MigratedDatabase[];
 }
 
 /**
@@ -81,7 +89,10 @@ export function workerOptionsOf(file: string): WorkerOptions {
           assets: { directory: assets.directory, routerConfig: { has_user_worker: true }, assetConfig: compatibility },
         }),
   };
-  return { name: written.name, main: resolve(dirname(file), written.main), options };
+  const databases = (written.d1_databases ?? []).flatMap(({ database_id: id, migrations_dir: folder }) =>
+    folder === undefined ? [] : [{ id, folder: resolve(dirname(file), folder) }],
+  );
+  return { name: written.name, main: resolve(dirname(file), written.main), options, databases };
 }
 
 function secretsBeside(file: string): NodeJS.Dict<string> {
