@@ -68,7 +68,10 @@ export async function thresholdSign(
   for (const signers of signerGroups(holders, signingThreshold)) {
     if (signers.some(({ index }) => unreachable.has(index) || judges.has(index))) continue;
     const outcome = await signWith(signers, holders, request);
-    if (!('fault' in outcome)) return outcome;
+    if (!('fault' in outcome)) {
+      for (const { index } of signers) UNREACHABLE_SINCE_MS.delete(index);
+      return outcome;
+    }
     const { fault } = outcome;
     if (fault.code === 'superseded') return { ok: false, verdict: 'unavailable', reason: fault.code };
     console.error(JSON.stringify({ event: 'cosigner-fault', keyId: key.keyId, ...fault }));
@@ -85,7 +88,10 @@ export async function thresholdSign(
   return { ok: false, verdict: isRefused ? 'refused' : 'unavailable', reason: faultText(why) };
 }
 
-/** Since when nodes have not answered, as far as this isolate has seen: whoever waits should not wait for them each time. */
+/**
+ * When co-signers were last unreachable, as far as this isolate has seen: a payment does not wait for them each time. A co-signer that has signed
+ * since is not in it.
+ */
 const UNREACHABLE_SINCE_MS = new Map<number, number>();
 const UNREACHABLE_FOR_MS = 60_000;
 

@@ -12,7 +12,7 @@ import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
-import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/signing/threshold-sign.ts';
 import { policyHash } from '#objects/vault/writes/new-transaction.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
@@ -74,6 +74,10 @@ test('one node that is away stops nothing', async () => {
   const request = approvedTransfer({ key });
   const outcome = await thresholdSign([unreachable, ...cosigners.some(2, 3)], request);
   expect(outcome.ok).toBe(true);
+  const available = () => availableHolders(cosigners.all, key).map(({ index }) => index);
+  expect(available()).toEqual([2, 3]);
+  expect(await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).toMatchObject({ ok: true });
+  expect(available()).toEqual([1, 2, 3]);
 });
 
 test('a key that all three must use is signed for by three, and not by two', async () => {

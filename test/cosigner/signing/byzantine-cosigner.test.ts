@@ -108,7 +108,7 @@ test('a partial signature that is wrong gives no signature, and the two honest n
   const reported = log.mock.calls.map(([line]) => JSON.parse(String(line)) as Record<string, unknown>);
   log.mockRestore();
   expect(outcome.ok).toBe(true);
-  // Nobody can tell which of the two it was, and the honest one is not named for it.
+  // Which of the two lied cannot be known, and the honest one is not named for it.
   expect(reported).toMatchObject([
     { event: 'cosigner-fault', cosigner: null, detail: 'combine/signature', culprit: null },
   ]);
