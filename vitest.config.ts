@@ -50,7 +50,7 @@ function newPushSettings() {
   return { subject: 'mailto:operator@example.com', publicKey: point.toString('base64url'), privateKey: d, services };
 }
 
-/** Files of one process share their modules, which halves the time; `npm run proof` runs each file apart. */
+/** Files of one process, or of one runtime, share their modules, which halves the time; `npm run proof` runs each file apart. */
 const isolate = process.env['CONCLAVE_ISOLATED_TESTS'] === 'true';
 
 /** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
@@ -104,8 +104,9 @@ export default defineConfig({
         ],
         test: {
           name: 'worker',
+          isolate,
           include: ['test/**/*.worker.test.ts'],
-          setupFiles: ['./test/worker/migrate.ts'],
+          setupFiles: ['./test/worker/shallow-prototypes.ts', './test/worker/migrate.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

@@ -1,6 +1,12 @@
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
+
+/** A vault that the tests only ask about. */
+let quiet: Treasury;
+beforeAll(async () => {
+  quiet = await foundTreasury();
+});
 
 async function page(treasury: Treasury, query = ''): Promise<Answer> {
   const { token } = await anotherToken(treasury.victor);
@@ -85,8 +91,7 @@ test.each([
   ['?page=2', 'page'],
   ['?__proto__=1', '__proto__'],
 ])('the query %s is refused by name', async (query, parameter) => {
-  const treasury = await foundTreasury();
-  const answer = await page(treasury, query);
+  const answer = await page(quiet, query);
   expect([answer.status, answer.body['errors']?.[0]?.pointer.replace('/', '')]).toEqual([400, parameter]);
 });
 
@@ -99,9 +104,8 @@ test('a cursor of another vault is none of this one', async () => {
 });
 
 test('only members see the list, and a vault that does not exist looks like another one’s', async () => {
-  const treasury = await foundTreasury();
-  const { token } = treasury.mallory;
-  const foreign = await call(`GET /vault/${treasury.id}/transactions`, { token });
+  const { token } = quiet.mallory;
+  const foreign = await call(`GET /vault/${quiet.id}/transactions`, { token });
   const nowhere = await call('GET /vault/4242424242/transactions', { token });
   const shape = ({ status, body: { requestId: _requestId, ...rest } }: Answer) => ({ status, ...rest });
   expect(foreign.status).toBe(403);
@@ -109,7 +113,6 @@ test('only members see the list, and a vault that does not exist looks like anot
 });
 
 test.each(['0', '-1', '01', '1.5', 'one', '99999999999999999999'])('the vault %s cannot be', async (id) => {
-  const treasury = await foundTreasury();
-  const answer = await call(`GET /vault/${id}/transactions`, { token: treasury.victor.token });
+  const answer = await call(`GET /vault/${id}/transactions`, { token: quiet.victor.token });
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'vaultId']);
 });
