@@ -106,7 +106,7 @@ export default defineConfig({
           name: 'worker',
           isolate,
           include: ['test/**/*.worker.test.ts'],
-          setupFiles: ['./test/worker/shallow-prototypes.ts', './test/worker/migrate.ts'],
+          setupFiles: ['./test/worker/shallow-prototypes.ts', './test/worker/empty-storage.ts'],
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },

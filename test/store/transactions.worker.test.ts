@@ -10,12 +10,9 @@ import { project } from '#store/transactions.ts';
 
 const { DB } = env as unknown as CoordinatorEnv;
 
-/** Vaults that no other file opens: files share their database. */
-const [LATE, LARGE] = [700_000_007, 700_000_008];
-
 const row = (version: number, state: string): ProjectedRow => ({
-  id: `${LATE}.01J9ZK0000000000000000000P`,
-  vaultId: LATE,
+  id: '7.01J9ZK0000000000000000000P',
+  vaultId: 7,
   version,
   state,
   stateReason: null,
@@ -30,18 +27,16 @@ const row = (version: number, state: string): ProjectedRow => ({
   watched: true,
   record: JSON.stringify({ state }),
 });
-const line: AuditRow = { vaultId: LATE, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
+const line: AuditRow = { vaultId: 7, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
 
 test('what is told late, or twice, replaces nothing newer in the read model', async () => {
   await project(DB, { records: [row(2, 'SIGNING')], lines: [line] });
   await project(DB, { records: [row(4, 'BROADCAST')], lines: [] });
   await project(DB, { records: [row(3, 'SIGNING')], lines: [{ ...line, hash: 'another' }] });
   await project(DB, { records: [row(4, 'SIGNING')], lines: [] });
-  const stored = await DB.prepare('SELECT version, state, record FROM transactions WHERE vault_id = ?')
-    .bind(LATE)
-    .all();
+  const stored = await DB.prepare('SELECT version, state, record FROM transactions WHERE vault_id = 7').all();
   expect(stored.results).toEqual([{ version: 4, state: 'BROADCAST', record: '{"state":"BROADCAST"}' }]);
-  const lines = await DB.prepare('SELECT hash FROM audit WHERE vault_id = ?').bind(LATE).all();
+  const lines = await DB.prepare('SELECT hash FROM audit WHERE vault_id = 7').all();
   expect(lines.results).toEqual([{ hash: 'first' }]);
 });
 
@@ -49,8 +44,8 @@ test('a projection is as large as it has to be, and says every letter of it', as
   const record = (i: number) => JSON.stringify({ i, note: `"\\\0 \u2028 💶 ${'€'.repeat(20_000)}` });
   const records = Array.from({ length: 60 }, (_, i) => ({
     ...row(1, 'SUCCEEDED'),
-    id: `${LARGE}.${String(i).padStart(26, '0')}`,
-    vaultId: LARGE,
+    id: `8.${String(i).padStart(26, '0')}`,
+    vaultId: 8,
     stateReason: i % 2 === 0 ? null : 'TX_REVERTED',
     txHash: '0x0123',
     externalId: '42',
@@ -58,17 +53,17 @@ test('a projection is as large as it has to be, and says every letter of it', as
     watched: false,
     record: record(i),
   }));
-  const lines = Array.from({ length: 200 }, (_, i) => ({ ...line, vaultId: LARGE, seq: i + 1, entry: record(i) }));
+  const lines = Array.from({ length: 200 }, (_, i) => ({ ...line, vaultId: 8, seq: i + 1, entry: record(i) }));
   expect(jsonTexts(records).length).toBeGreaterThan(1);
   expect(Math.max(...jsonTexts([...records, ...lines]).map(bytesIn))).toBeLessThan(2_000_000);
   await project(DB, { records, lines });
   const stored = await drizzle(DB)
     .select()
     .from(transactions)
-    .where(eq(transactions.vaultId, LARGE))
+    .where(eq(transactions.vaultId, 8))
     .orderBy(transactions.id);
   expect(stored).toEqual(records);
-  const kept = await drizzle(DB).select().from(audit).where(eq(audit.vaultId, LARGE)).orderBy(audit.seq);
+  const kept = await drizzle(DB).select().from(audit).where(eq(audit.vaultId, 8)).orderBy(audit.seq);
   expect(kept).toEqual(lines);
   expect(jsonTexts([])).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { applyD1Migrations } from 'cloudflare:test';
+import { applyD1Migrations, reset } from 'cloudflare:test';
 import { env } from 'cloudflare:workers';
 
 interface MigrationEnv {
@@ -7,4 +7,6 @@ interface MigrationEnv {
 }
 
 const { DB, TEST_MIGRATIONS } = env as unknown as MigrationEnv;
+// Files share a runtime: what the file before has stored goes, objects and their alarms too.
+await reset();
 await applyD1Migrations(DB, TEST_MIGRATIONS);
