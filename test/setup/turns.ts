@@ -27,6 +27,10 @@ const FILES_BY_TURNS = [
   'test/e2e/faulty-monitor.test.ts',
   'test/cosigner/signing/five-cosigners.test.ts',
   'test/cosigner/key/identity-rotation.test.ts',
+  'test/e2e/operations/crash.test.ts',
+  'test/cosigner/key/refresh.test.ts',
+  'test/e2e/operations/refresh.test.ts',
+  'test/e2e/evm/repricing.test.ts',
 ];
 const FILE_TURNS = 3;
 

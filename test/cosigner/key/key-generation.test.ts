@@ -94,7 +94,7 @@ test('wherever the making of a key is cut off, with every node’s memory gone, 
   const whole = await generateKey(cosigners.all, request('frost-ed25519'));
   cosigners.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
-  for (const cut of inTurn(cutsOf(calls), 9)) {
+  for (const cut of inTurn(cutsOf(calls), 18)) {
     await expect(generateKey(cutAt(cosigners.all, cut), request('frost-ed25519'))).rejects.toThrow(Cut);
     await cosigners.restart();
     const made = await generateKey(cosigners.all, request('frost-ed25519'));
@@ -115,7 +115,7 @@ test('wherever two co-signers are cut off while they pair anew, they pair in the
   await pairEvery(pair, await stale());
   cosigners.watch(() => {});
   expect(calls).toBeGreaterThan(10);
-  for (const cut of inTurn(cutsOf(calls - 2), 12)) {
+  for (const cut of inTurn(cutsOf(calls - 2), 24)) {
     const before = await stale();
     await expect(pairEvery(cutAt(pair, cut), before), JSON.stringify(cut)).rejects.toThrow(Cut);
     await cosigners.restart();
