@@ -41,7 +41,6 @@ export function migrationWorker({ id, folder }: MigratedDatabase): object {
   return {
     modules: true,
     script: SCRIPT,
-    compatibilityDate: '2026-08-01',
     d1Databases: { DB: { id } },
     bindings: { MIGRATIONS: migrationsIn(folder) },
   };

@@ -46,14 +46,14 @@ const ABSENT_WORKER = `export default { fetch: () => new Response('nobody is the
  * costs twenty times the runtime, watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
-  const read = configs.map(workerOptionsOf);
+  const read = configs.map((config) => ({ config, ...workerOptionsOf(config) }));
   const workers = await Promise.all(
     read.map(async (worker, i) => {
       const isAbsent = options.absent?.includes(i) === true;
       return {
         ...(isAbsent
           ? { modules: true, script: ABSENT_WORKER }
-          : { ...worker.options, ...(await scriptOf(configs[i] ?? '', worker, options)) }),
+          : { ...worker.options, ...(await scriptOf(worker.config, worker, options)) }),
         name: worker.name,
         // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
         unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],

@@ -15,7 +15,7 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
   return turn === null ? cases : cases.filter((_, i) => i % parts === turn % parts);
 }
 
-/** Of these files `npm test` takes every third at each commit: each costs ten seconds of CPU and more, and finds faults of rare moments. */
+/** Of these files `npm test` takes every third at each commit: each costs five seconds of CPU and more, and finds faults of rare moments. */
 const FILES_BY_TURNS = [
   'test/e2e/evm/wallet-nonce.test.ts',
   'test/e2e/funds-in-flight.test.ts',
