@@ -54,28 +54,103 @@ const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
 const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
-function after(position: Position, event: TransactionEvent): Position {
-  const context = {
-    nowMs: position.isLate ? EXPIRES_AT_MS : NOON_MS,
-    policy: position.hasCarol ? policy : WITHOUT_CAROL,
-    spentOf: UNSPENT,
-  };
-  const decided = decide(position.record, event, context);
-  return decided.ok && decided.value.changed ? { ...position, record: decided.value.transaction } : position;
+/** Records that are the same for everything that can follow are one object here, so that each step of it is decided once. */
+const records = new Map<string, Transaction>();
+const numbers = new Map<Transaction, number>();
+
+function oneOfAlike(record: Transaction): Transaction {
+  if (numbers.has(record)) return record;
+  const name = nameOf(record);
+  const known = records.get(name);
+  if (known !== undefined) return known;
+  records.set(name, record);
+  numbers.set(record, numbers.size);
+  return record;
 }
+
+/** What each event makes of a record: by time and policy, by record, and by event. */
+type Decisions = Map<TransactionEvent, Transaction>;
+const decisions = new Map<string, Map<Transaction, Decisions>>();
+
+function after(position: Position, event: TransactionEvent): Position {
+  const { record, isLate, hasCarol } = position;
+  const alike = valueOf(decisions, `${isLate} ${hasCarol}`, () => new Map<Transaction, Decisions>());
+  const ofRecord = valueOf(alike, record, (): Decisions => new Map());
+  const next = valueOf(ofRecord, event, () => {
+    const context = {
+      nowMs: isLate ? EXPIRES_AT_MS : NOON_MS,
+      policy: hasCarol ? policy : WITHOUT_CAROL,
+      spentOf: UNSPENT,
+    };
+    const decided = decide(record, event, context);
+    return decided.ok && decided.value.changed ? oneOfAlike(decided.value.transaction) : record;
+  });
+  return next === record ? position : { ...position, record: next };
+}
+
+function valueOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
+/** An event of each attempt, always the same object: decisions are kept by it. */
+function ofAttempt(eventOf: (attempt: number) => TransactionEvent): (attempt: number) => TransactionEvent {
+  const made = new Map<number, TransactionEvent>();
+  return (attempt) => valueOf(made, attempt, () => eventOf(attempt));
+}
+
+const APPROVALS = PEOPLE.map((actor): TransactionEvent => ({ type: 'approve', actor, device: null, digest: DIGEST }));
+const REJECT: TransactionEvent = { type: 'reject', actor: bob };
+const CANCEL: TransactionEvent = { type: 'cancel', actor: alice };
+const SPEED_UP: TransactionEvent = { type: 'speedUp', actor: alice };
+const EXPIRE: TransactionEvent = { type: 'expire' };
+const DROP_APPROVALS: TransactionEvent = { type: 'dropVotes', policy: WITHOUT_CAROL };
+const MISS: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+const SETTLE: TransactionEvent = { type: 'settle' };
+const PREPARE = {
+  intent: { type: 'prepare', attempt: { ...PREPARED, purpose: 'intent' } },
+  cancellation: { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } },
+} as const;
+const sign = ofAttempt((attempt) => ({ type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) }));
+const sendUnknown = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'unknown', answer: null }));
+const sendAccepted = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'accepted', answer: null }));
+const sendUnderpriced = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'underpriced', answer: null }));
+const refuse = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers: false }));
+const refuseAll = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers: true }));
+const refuseAtTheEnd = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no' }));
+const includedAt = {
+  1: ofAttempt((attempt) => included({ attempt, depth: 1 })),
+  3: ofAttempt((attempt) => included({ attempt, depth: 3 })),
+  final: ofAttempt((attempt) => included({ attempt, depth: 'final' })),
+};
+
+/** What consumers report whatever they have read: it may come at any time. */
+const REPORTS: readonly TransactionEvent[] = [
+  { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
+  { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
+  { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
+  { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
+  MISS,
+  { type: 'miss', inMempool: true, nonceTaken: false },
+  SETTLE,
+  { type: 'waitForNonce', blocker: { transactionId: null } },
+  { type: 'waitForNonce', blocker: null },
+];
 
 /** What people do, in any order and as often as they like. */
 function byPeople(position: Position): Position[] {
   const { record, hasCarol } = position;
-  const signers = hasCarol ? PEOPLE : PEOPLE.slice(0, 2);
   const later: Position = { ...position, isLate: true };
-  const alone = after({ ...position, hasCarol: false }, { type: 'dropVotes', policy: WITHOUT_CAROL });
+  const alone = after({ ...position, hasCarol: false }, DROP_APPROVALS);
   return [
-    ...signers.map((actor) => after(position, { type: 'approve', actor, device: null, digest: DIGEST })),
-    after(position, { type: 'reject', actor: bob }),
-    after(position, { type: 'cancel', actor: alice }),
-    after(position, { type: 'speedUp', actor: alice }),
-    ...(isFinal(record.state) ? [] : [later, after(later, { type: 'expire' }), alone]),
+    ...APPROVALS.slice(0, hasCarol ? 3 : 2).map((approval) => after(position, approval)),
+    after(position, REJECT),
+    after(position, CANCEL),
+    after(position, SPEED_UP),
+    ...(isFinal(record.state) ? [] : [later, after(later, EXPIRE), alone]),
   ];
 }
 
@@ -83,37 +158,23 @@ function byPeople(position: Position): Position[] {
 function byMachines(position: Position): Position[] {
   const { record, everOut, everSigned, isBad } = position;
   const attempts = record.attempts.map(({ number }) => number);
-  const prepares = (['intent', 'cancellation'] as const).map((purpose): TransactionEvent => {
-    return { type: 'prepare', attempt: { ...PREPARED, purpose } };
-  });
-  const sent = attempts.flatMap((attempt): TransactionEvent[] => {
-    const answer = null;
+  const sent = attempts.flatMap((attempt) => {
     const others = (everOut & ~(1 << attempt)) !== 0;
     if (!has(everSigned, attempt)) return [];
     return [
-      { type: 'send', attempt, outcome: 'unknown', answer },
-      ...(has(everOut, attempt) ? [{ type: 'send', attempt, outcome: 'accepted', answer } as const] : []),
-      ...(others ? [{ type: 'send', attempt, outcome: 'underpriced', answer } as const] : []),
-      ...(isBad ? [refusal(attempt, false), refusal(attempt, true)] : []),
+      sendUnknown(attempt),
+      ...(has(everOut, attempt) ? [sendAccepted(attempt)] : []),
+      ...(others ? [sendUnderpriced(attempt)] : []),
+      ...(isBad ? [refuse(attempt), refuseAll(attempt)] : []),
     ];
   });
-  const reported = BLOCKS.flatMap((block) => (has(position.seen, bitOf(block)) ? [included(block)] : []));
+  const reported = BLOCKS.filter((block) => has(position.seen, bitOf(block)));
   const events: TransactionEvent[] = [
-    ...(attempts.length < MAX_ATTEMPTS ? prepares : []),
-    { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
-    { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
-    { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
-    { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
-    ...attempts.map((attempt): TransactionEvent => {
-      return { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) };
-    }),
+    ...(attempts.length < MAX_ATTEMPTS ? [PREPARE.intent, PREPARE.cancellation] : []),
+    ...REPORTS,
+    ...attempts.map(sign),
     ...sent,
-    ...reported,
-    { type: 'miss', inMempool: false, nonceTaken: false },
-    { type: 'miss', inMempool: true, nonceTaken: false },
-    { type: 'settle' },
-    { type: 'waitForNonce', blocker: { transactionId: null } },
-    { type: 'waitForNonce', blocker: null },
+    ...reported.map(({ attempt, depth }) => includedAt[depth](attempt)),
   ];
   return events.map((event) => knowing(after(position, event)));
 }
@@ -125,10 +186,6 @@ const BLOCKS: readonly Block[] = Array.from({ length: MAX_ATTEMPTS }, (_, i) => 
   DEPTHS.map((depth) => ({ attempt, depth })),
 );
 const bitOf = ({ attempt, depth }: Block) => (attempt - 1) * DEPTHS.length + DEPTHS.indexOf(depth);
-
-const refusal = (attempt: number, blocksOthers: boolean): TransactionEvent => {
-  return { type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers };
-};
 
 /** What is signed in the record is read by somebody. */
 function knowing(position: Position): Position {
@@ -175,24 +232,10 @@ const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && 
 const refusals = (attempt: Attempt) => Math.min(attempt.refusal?.times ?? 0, MAX_IDENTICAL_REJECTIONS);
 
 const shape = (attempt: Attempt) => {
-  const { purpose, signed, sent } = attempt;
-  const bytes = `${purpose[0]}${signed === null ? '-' : 's'}${refusals(attempt)}`;
+  const { number, purpose, signed, sent } = attempt;
+  const bytes = `${number}${purpose[0]}${signed === null ? '-' : 's'}${refusals(attempt)}`;
   return `${bytes}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
 };
-
-/** Of records that are the same for everything that can follow, one number: naming a record takes most of the time, so each is named once. */
-const numbers = new Map<string, number>();
-const numberedRecords = new WeakMap<Transaction, number>();
-
-function numberOfRecord(record: Transaction): number {
-  const known = numberedRecords.get(record);
-  if (known !== undefined) return known;
-  const name = nameOf(record);
-  const number = numbers.get(name) ?? numbers.size;
-  numbers.set(name, number);
-  numberedRecords.set(record, number);
-  return number;
-}
 
 function nameOf({ state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld }: Transaction): string {
   const approvers = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
@@ -210,7 +253,7 @@ function keyOf({ record, isLate, hasCarol, out, everOut, everSigned, mined, seen
     [block, BLOCKS.length + 1],
     [seen, 1 << BLOCKS.length],
   ] as const;
-  return parts.reduce((key, [value, size]) => key * size + value, numberOfRecord(record));
+  return parts.reduce((key, [value, size]) => key * size + value, numbers.get(oneOfAlike(record)) ?? 0);
 }
 
 function purposeOf({ attempts }: Transaction, mined: Position['mined']): string | null {
@@ -254,31 +297,31 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
   const number = newest?.number ?? 0;
   switch (job) {
     case 'expire':
-      return after({ ...position, isLate: true }, { type: 'expire' });
+      return after({ ...position, isLate: true }, EXPIRE);
     case 'sign': {
       const purpose = nextPurpose(position.record);
-      const prepared = after(position, { type: 'prepare', attempt: { ...PREPARED, purpose } });
+      const prepared = after(position, PREPARE[purpose]);
       const attempt = newestAttempt(prepared.record)?.number ?? 0;
-      return after(prepared, { type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) });
+      return after(prepared, sign(attempt));
     }
     case 'broadcast':
-      if (position.isBad) return after(position, { type: 'refuseBroadcast', attempt: number, answer: 'no' });
+      if (position.isBad) return after(position, refuseAtTheEnd(number));
       return after(
         { ...position, out: position.out | (1 << number), everOut: position.everOut | (1 << number) },
-        { type: 'send', attempt: number, outcome: 'accepted', answer: null },
+        sendAccepted(number),
       );
     case 'confirm': {
       if (position.mined !== null) {
         const { attempt } = position.mined;
-        return after({ ...position, mined: { attempt, depth: 'final' } }, included({ attempt, depth: 'final' }));
+        return after({ ...position, mined: { attempt, depth: 'final' } }, includedAt.final(attempt));
       }
       const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(position.out, attempt));
-      if (waiting === undefined) return after(position, { type: 'miss', inMempool: false, nonceTaken: false });
+      if (waiting === undefined) return after(position, MISS);
       const mined = { attempt: waiting, depth: 'final' as const };
-      return after({ ...position, mined }, included(mined));
+      return after({ ...position, mined }, includedAt.final(waiting));
     }
     case 'settle':
-      return after(position, { type: 'settle' });
+      return after(position, SETTLE);
   }
 }
 
