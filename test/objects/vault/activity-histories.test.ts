@@ -7,6 +7,7 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import { ActivityCommands } from '#objects/vault/commands/activity.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { NOON_MS, UNPRICED } from '../../domain/cast.ts';
+import { inTurn } from '../../setup/turns.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
@@ -15,9 +16,9 @@ import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
  * with them the same balance of every asset at every height.
  */
 
-const HISTORIES = 2_000;
+const HISTORIES = 400;
 const STEPS = 24;
-const SEED = 4_021;
+const SEEDS = [4_021, 4_022, 4_023, 4_024, 4_025];
 const FINAL_DEPTH = 8;
 /** Never as deep as what is final. */
 const MAX_REORG_DEPTH = 5;
@@ -195,49 +196,53 @@ function balanceOf(all: readonly Paid[], asset: Asset): bigint {
 
 const line = (hash: string, block: string) => `${hash} in ${block}`;
 
-test(`${HISTORIES} random histories end in what the chain has (seed ${SEED})`, async () => {
-  const chance = seededRandom(SEED);
-  let [reorganised, dropped, waited] = [0, 0, 0];
-  for (let number = 0; number < HISTORIES; number++) {
-    const scene = newCommands();
-    const chain = await live(scene, chance);
-    vi.setSystemTime(Date.now() + PATIENCE_MS);
-    await follow(scene, chain);
-    // The look at the end, as reprocess does it: everything that is in the chain now.
-    for (const { paid } of chain.blocks) for (const { hash } of paid) await reported(scene, chain, hash);
-    const records = scene.records();
-    expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
-    reorganised += records.filter(({ stateReason }) => stateReason === 'REORGED').length;
-    dropped += records.filter(({ stateReason }) => stateReason === 'DROPPED').length;
-    const waiting = records.filter(({ state }) => state === 'BROADCAST');
-    waited += waiting.length;
-    expect(waiting.filter(({ hash, block }) => block !== null || !chain.waits(hash))).toEqual([]);
-    const agreement = records.flatMap(({ hash, state, block }) =>
-      block === null || state === 'FAILED' ? [] : [{ hash, block }],
-    );
-    const concerns = ({ signer, payments }: Paid) =>
-      signer === WALLET || payments.some(({ from, to }) => from === WALLET || to === WALLET);
-    const onChain = chain.blocks.flatMap(({ hash: block, paid }) =>
-      paid.filter(concerns).map(({ hash }) => ({ hash, block })),
-    );
-    expect(new Set(agreement.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
-      new Set(onChain.map(({ hash, block }) => line(hash, block))),
-    );
-    // What was final once stays so, also where the chain has become shorter since.
-    const finalHashes = new Set(agreement.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
-    const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
-    for (const asset of ASSETS) {
-      const identity = { chain: 'anvil', ...asset };
-      // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
-      for (let height = 0; height <= chain.blocks.length; height++) {
-        expect(scene.balances.standAt(identity, String(height)).recordedUnits).toBe(
-          balanceOn(chain, asset, height + 1),
-        );
+test.each(inTurn(SEEDS, SEEDS.length))(
+  `${HISTORIES} random histories end in what the chain has, seed %i`,
+  async (seed) => {
+    const chance = seededRandom(seed);
+    let [reorganised, dropped, waited] = [0, 0, 0];
+    for (let number = 0; number < HISTORIES; number++) {
+      const scene = newCommands();
+      const chain = await live(scene, chance);
+      vi.setSystemTime(Date.now() + PATIENCE_MS);
+      await follow(scene, chain);
+      // The look at the end, as reprocess does it: everything that is in the chain now.
+      for (const { paid } of chain.blocks) for (const { hash } of paid) await reported(scene, chain, hash);
+      const records = scene.records();
+      expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
+      reorganised += records.filter(({ stateReason }) => stateReason === 'REORGED').length;
+      dropped += records.filter(({ stateReason }) => stateReason === 'DROPPED').length;
+      const waiting = records.filter(({ state }) => state === 'BROADCAST');
+      waited += waiting.length;
+      expect(waiting.filter(({ hash, block }) => block !== null || !chain.waits(hash))).toEqual([]);
+      const agreement = records.flatMap(({ hash, state, block }) =>
+        block === null || state === 'FAILED' ? [] : [{ hash, block }],
+      );
+      const concerns = ({ signer, payments }: Paid) =>
+        signer === WALLET || payments.some(({ from, to }) => from === WALLET || to === WALLET);
+      const onChain = chain.blocks.flatMap(({ hash: block, paid }) =>
+        paid.filter(concerns).map(({ hash }) => ({ hash, block })),
+      );
+      expect(new Set(agreement.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
+        new Set(onChain.map(({ hash, block }) => line(hash, block))),
+      );
+      // What was final once stays so, also where the chain has become shorter since.
+      const finalHashes = new Set(agreement.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
+      const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
+      for (const asset of ASSETS) {
+        const identity = { chain: 'anvil', ...asset };
+        // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
+        for (let height = 0; height <= chain.blocks.length; height++) {
+          expect(scene.balances.standAt(identity, String(height)).recordedUnits).toBe(
+            balanceOn(chain, asset, height + 1),
+          );
+        }
+        const final = unitsOf(scene.balances.balance(identity)?.final ?? signedAmountOf(0n));
+        expect(final).toBe(balanceOf(finalOnes, asset));
       }
-      const final = unitsOf(scene.balances.balance(identity)?.final ?? signedAmountOf(0n));
-      expect(final).toBe(balanceOf(finalOnes, asset));
     }
-  }
-  // The story would be dull without.
-  for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(100);
-}, 60_000);
+    // The story would be dull without.
+    for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(20);
+  },
+  60_000,
+);
