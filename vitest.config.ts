@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { cloudflareTest, readD1Migrations } from '@cloudflare/vitest-pool-workers';
 import { build } from 'esbuild';
 import { defineConfig } from 'vitest/config';
+import { keepTemporaryFilesInMemory } from './test/setup/temporary-files.ts';
 import { filesOutOfTurn } from './test/setup/turns.ts';
 import { workersInNode } from './test/setup/workers-in-node.ts';
 
@@ -50,6 +51,8 @@ function newPushSettings() {
   return { subject: 'mailto:operator@example.com', publicKey: point.toString('base64url'), privateKey: d, services };
 }
 
+keepTemporaryFilesInMemory();
+
 /** Files of one process, or of one runtime, share their modules, which halves the time; `npm run proof` runs each file apart. */
 const isolate = process.env['CONCLAVE_ISOLATED_TESTS'] === 'true';
 
@@ -57,7 +60,7 @@ const isolate = process.env['CONCLAVE_ISOLATED_TESTS'] === 'true';
 export default defineConfig({
   test: {
     // End-to-end tests mostly wait for processes of their own, so there are more than a small machine has cores.
-    maxWorkers: 3,
+    maxWorkers: 4,
     projects: [
       {
         plugins: [workersInNode],
