@@ -96,7 +96,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const { page, complaints } = await pageOf('alice');
     await openVault(page);
     await page.getByRole('link', { name: 'New transfer' }).click();
-    await page.getByLabel('To').fill(await world.chain.account(6));
+    await page.getByLabel('To', { exact: true }).fill(await world.chain.account(6));
     const amount = page.getByLabel('Amount');
     for (const [typed, said] of [
       ['1e3', 'is a number'],
@@ -133,7 +133,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const known = (await world.chain.account(7)).toLowerCase();
     const similar = `${known.slice(0, 8)}${'0'.repeat(known.length - 14)}${known.slice(-6)}`;
     await page.goto(`${url}/#/vault/${vault.id}/transfer`);
-    await page.getByLabel('To').fill(similar);
+    await page.getByLabel('To', { exact: true }).fill(similar);
     await page.getByLabel('Amount').fill('0.001');
     await page.getByRole('button', { name: 'Look at it' }).click();
     await page.getByRole('alert').filter({ hasText: 'begins and ends like' }).waitFor();
