@@ -91,11 +91,18 @@ export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint
   return { zeros, ones };
 }
 
+/**
+ * The window of the table of multiples of Y, of which there are 128 products. With the table a product takes a fifth of the time, by the
+ * same code as the products of the generator. Wider windows cost more to fill than they save.
+ */
+const TABLE_WINDOW_BITS = 5;
+
 /** Receiver: the one seed it chose of each OT, t Y. Null where Y is malformed. */
 export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8Array): SenderSeeds | null {
   const offered = parsePoint(offer);
   if (offered === null) return null;
-  const keys = encodePoints(chosen.secrets.map((t) => offered.multiply(t)));
+  const table = offered.precompute(TABLE_WINDOW_BITS);
+  const keys = encodePoints(chosen.secrets.map((t) => table.multiply(t)));
   const seeds = new Int32Array(BASE_OTS * WORDS);
   for (let i = 0; i < BASE_OTS; i++) {
     const points = chosen.message.subarray(i * 2 * POINT_BYTES, (i + 1) * 2 * POINT_BYTES);
