@@ -19,9 +19,9 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
 const FILES_BY_TURNS = [
   'test/e2e/evm/wallet-nonce.test.ts',
   'test/e2e/funds-in-flight.test.ts',
-  'test/e2e/operations/restore-drill.test.ts',
-  'test/e2e/evm/private-mempool.test.ts',
   'test/e2e/operations/remote-cosigners.test.ts',
+  'test/e2e/evm/private-mempool.test.ts',
+  'test/e2e/operations/restore-drill.test.ts',
   'test/e2e/operations/duplicate-delivery.test.ts',
   'test/e2e/evm/missing-history.test.ts',
   'test/e2e/faulty-monitor.test.ts',
@@ -31,6 +31,16 @@ const FILES_BY_TURNS = [
   'test/cosigner/key/refresh.test.ts',
   'test/e2e/operations/refresh.test.ts',
   'test/e2e/evm/repricing.test.ts',
+  'test/e2e/bitcoin/flow.test.ts',
+  'test/e2e/bitcoin/segwit.test.ts',
+  'test/e2e/bitcoin/utxos.test.ts',
+  'test/e2e/bitcoin/child-pays-for-parent.test.ts',
+  'test/e2e/evm/balances.test.ts',
+  'test/e2e/evm/replace.test.ts',
+  'test/e2e/operations/recovery.test.ts',
+  'test/browser/credential-resets.test.ts',
+  'test/browser/guard.test.ts',
+  'test/browser/statements.test.ts',
 ];
 const FILE_TURNS = 3;
 
