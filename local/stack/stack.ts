@@ -45,7 +45,7 @@ const built = new Set<string>();
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: 'false', X_LOCAL_OBSERVABILITY: 'false', FORCE_COLOR: '0' };
 
 /** Where Node keeps what it has compiled: a start costs a tenth less CPU with it. */
-const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
+export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 
 /** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
 export async function startStack(options: StackOptions): Promise<Stack> {

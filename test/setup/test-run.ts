@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bundle, READY_BUNDLES } from '#local/stack/bundle.ts';
+import { COMPILED } from '#local/stack/stack.ts';
 import { RUN_FOLDER } from './once-in-run.ts';
 
 /** Makes the folder of a test run, with both Workers built once for all of its stacks. */
@@ -15,5 +16,7 @@ export async function setup(): Promise<() => Promise<void>> {
   ]);
   process.env[READY_BUNDLES] = folder;
   process.env[RUN_FOLDER] = folder;
+  // Commands of the tests are processes of their own, which compile the same files.
+  process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
   return () => rm(folder, { recursive: true, force: true });
 }
