@@ -21,8 +21,17 @@ interface CompilerOutput {
 
 export type ContractFile = 'DemoDollar.sol' | 'OddTokens.sol' | 'Movers.sol';
 
-/** Compiles every contract of a file beside this one, by name. Loading the compiler takes some seconds. Throws what it says. */
+/** What this process has compiled. */
+const compiled = new Map<ContractFile, ReadonlyMap<string, CompiledContract>>();
+
+/** Returns every contract of a file beside this one, by name. The first call for a file compiles it. Throws the errors of the compiler. */
 export function compile(file: ContractFile): ReadonlyMap<string, CompiledContract> {
+  const contracts = compiled.get(file) ?? compileAnew(file);
+  compiled.set(file, contracts);
+  return contracts;
+}
+
+function compileAnew(file: ContractFile): ReadonlyMap<string, CompiledContract> {
   const content = readFileSync(join(import.meta.dirname, file), 'utf8');
   const input = {
     language: 'Solidity',
