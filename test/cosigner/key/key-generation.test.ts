@@ -6,9 +6,6 @@ import { refused } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
-import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
-import { proofFault } from '#jobs/keys/prove-key.ts';
-import { pairEvery } from '../../setup/paired-cosigners.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { generateKey } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
@@ -101,35 +98,3 @@ test('wherever the making of a key is cut off, with every node’s memory gone, 
     expect([cut, made.ok]).toEqual([cut, true]);
   }
 }, 120_000);
-
-test('wherever two co-signers are cut off while they pair anew, they pair in the end, and sign', async () => {
-  const made = await generateKey(cosigners.all, request('ecdsa-secp256k1'));
-  if (!made.ok) throw new Error(made.refusal.reason);
-  const pair = cosigners.some(1, 2);
-  const stale = async () => {
-    const setups = await pairSetups(pair);
-    return new Set(setups.ok ? setups.value : []);
-  };
-  let calls = 0;
-  cosigners.watch(() => void (calls += 1));
-  await pairEvery(pair, await stale());
-  cosigners.watch(() => {});
-  expect(calls).toBeGreaterThan(10);
-  for (const cut of inTurn(cutsOf(calls - 2), 24)) {
-    const before = await stale();
-    await expect(pairEvery(cutAt(pair, cut), before), JSON.stringify(cut)).rejects.toThrow(Cut);
-    await cosigners.restart();
-    await pairEvery(pair, before);
-    const key = { ...made.value, threshold: 2, epoch: 1 };
-    expect([cut, await proofFault(pair, key)]).toEqual([cut, null]);
-  }
-}, 240_000);
-
-test('two co-signers of which one was replaced while they paired pair in the end, and sign', async () => {
-  await cosigners.replace(2);
-  const cut = cutAt(cosigners.all, { lastCall: 13, isAnswerLost: false });
-  await expect(generateKey(cut, request('ecdsa-secp256k1'))).rejects.toThrow(Cut);
-  await cosigners.restart();
-  // Every pair of co-signers proves that it can sign: that is part of it.
-  expect(await generateKey(cosigners.all, request('ecdsa-secp256k1'))).toMatchObject({ ok: true });
-}, 60_000);
