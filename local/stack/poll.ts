@@ -1,5 +1,5 @@
-/** Between two looks, unless somebody wants it otherwise. */
-const POLL_MS = 25;
+/** Between two probes by default. More often costs CPU that what is waited for needs: at 25 ms the tests from outside took 6 % more. */
+const POLL_MS = 60;
 
 /** The last probe gets so much, however late it began. */
 const LAST_PROBE_MS = 10_000;
