@@ -10,6 +10,12 @@ import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-p
 /** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
 const POLL_MS = 500;
 
+/**
+ * So many polls in a row must find the window closed. The page closes itself as it answers, and browsers deliver the answer and the end
+ * of the window in no order: on a busy machine the answer comes later.
+ */
+const POLLS_CLOSED = 6;
+
 /** The window of the approval page, or null where the browser opens none. To be called in a click. */
 export function openApprovalPage(origin: string): Window | null {
   const address = `${origin}/#dashboard=${encodeURIComponent(location.origin)}`;
@@ -25,6 +31,7 @@ export function requestThroughWindow(
   requestFor: (nonce: string) => Promise<ApprovalRequest | EnrolmentRequest>,
 ): Promise<ApprovalAnswer | EnrolmentAnswer> {
   let requestId: string | null = null;
+  let pollsClosed = 0;
   return new Promise<ApprovalAnswer | EnrolmentAnswer>((resolve, reject) => {
     const end = () => {
       removeEventListener('message', hear);
@@ -54,7 +61,8 @@ export function requestThroughWindow(
     };
     addEventListener('message', hear);
     const looking = setInterval(() => {
-      if (page.closed) fail(new NotSigned('The approval page was closed without a signature.'));
+      pollsClosed = page.closed ? pollsClosed + 1 : 0;
+      if (pollsClosed >= POLLS_CLOSED) fail(new NotSigned('The approval page was closed without a signature.'));
     }, POLL_MS);
   });
 }
