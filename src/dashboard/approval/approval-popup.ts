@@ -11,7 +11,7 @@ import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-p
 const POLL_MS = 500;
 
 /**
- * So many polls in a row must find the window closed. The page closes itself as it answers, and browsers deliver the answer and the end
+ * So many polls find the window closed before it is taken for left without an answer. The page closes itself as it answers, and browsers deliver the answer and the end
  * of the window in no order: on a busy machine the answer comes later.
  */
 const POLLS_CLOSED = 6;
@@ -61,7 +61,7 @@ export function requestThroughWindow(
     };
     addEventListener('message', hear);
     const looking = setInterval(() => {
-      pollsClosed = page.closed ? pollsClosed + 1 : 0;
+      if (page.closed) pollsClosed += 1;
       if (pollsClosed >= POLLS_CLOSED) fail(new NotSigned('The approval page was closed without a signature.'));
     }, POLL_MS);
   });
