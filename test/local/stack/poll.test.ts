@@ -1,0 +1,23 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { pollUntil } from '#local/stack/poll.ts';
+
+beforeEach(() => vi.useFakeTimers());
+afterEach(() => vi.useRealTimers());
+
+test('what comes is given, and no timer is left', async () => {
+  const answers = [null, null, 'here'];
+  const found = pollUntil('answer', async () => answers.shift() ?? null, 1_000);
+  await vi.advanceTimersByTimeAsync(500);
+  expect(await found).toBe('here');
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test.each([
+  ['gives nothing', async () => null, 'no answer within 1000 ms'],
+  ['never ends', () => new Promise<null>(() => {}), 'no answer within 1000 ms: the last probe has not ended'],
+])('a probe that %s ends with what was waited for', async (_, probe, message) => {
+  const refused = expect(pollUntil('answer', probe, 1_000)).rejects.toThrow(new Error(message));
+  await vi.advanceTimersByTimeAsync(20_000);
+  await refused;
+  expect(vi.getTimerCount()).toBe(0);
+});
