@@ -100,8 +100,6 @@ describe.each(SCHEMES)('%s', (scheme) => {
       const signature = await sign(main, { message, signers: [one, three] });
       if (!signature.ok) throw new Error(signature.abort.step);
       expect(isGood(main, signature.value, message)).toBe(true);
-      // Plain numbers verify slowly: that other keys refuse it is shown once.
-      if (i > 0) continue;
       expect(isGood(trial, signature.value, message)).toBe(false);
       expect(isGood(root, signature.value, message)).toBe(false);
     }
