@@ -17,11 +17,11 @@ import { openBody } from '../rejected-requests.ts';
 /**
  * What people have approved, and what an attacker makes of it who has the coordinator: fields changed, bytes flipped, parts of one request put
  * into another, in any number and at any place. Whatever a node then still signs does exactly what was approved. MUTATIONS=1000000 for the
- * long run. SEED repeats one; without it each commit has another.
+ * long run; SEED repeats one.
  */
 
-const MUTATIONS = Number.parseInt(process.env['MUTATIONS'] ?? '2000', 10);
-const SEED = Number.parseInt(process.env['SEED'] ?? process.env['CONCLAVE_TURN'] ?? '20261122', 10);
+const MUTATIONS = Number.parseInt(process.env['MUTATIONS'] ?? '4000', 10);
+const SEED = Number.parseInt(process.env['SEED'] ?? '20261122', 10);
 const WALLET = '0x1111111111111111111111111111111111111111';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const TOKEN = '0x3333333333333333333333333333333333333333';
