@@ -115,17 +115,17 @@ const PREPARE = {
   cancellation: { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } },
 } as const;
 const sign = ofAttempt((attempt) => ({ type: 'sign', attempt, raw: `0x${attempt}`, hash: hashOf(attempt) }));
-const sendUnknown = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'unknown', answer: null }));
-const sendAccepted = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'accepted', answer: null }));
-const sendUnderpriced = ofAttempt((attempt) => ({ type: 'send', attempt, outcome: 'underpriced', answer: null }));
-const refuse = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers: false }));
+const sentWith = (outcome: 'unknown' | 'accepted' | 'underpriced') =>
+  ofAttempt((attempt) => ({ type: 'send', attempt, outcome, answer: null }));
+const [sendUnknown, sendAccepted, sendUnderpriced] = [
+  sentWith('unknown'),
+  sentWith('accepted'),
+  sentWith('underpriced'),
+];
+const refuse = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no' }));
 const refuseAll = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no', blocksOthers: true }));
-const refuseAtTheEnd = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, answer: 'no' }));
-const includedAt = {
-  1: ofAttempt((attempt) => included({ attempt, depth: 1 })),
-  3: ofAttempt((attempt) => included({ attempt, depth: 3 })),
-  final: ofAttempt((attempt) => included({ attempt, depth: 'final' })),
-};
+const includedWith = (depth: Depth) => ofAttempt((attempt) => included({ attempt, depth }));
+const includedAt = { 1: includedWith(1), 3: includedWith(3), final: includedWith('final') };
 
 /** What consumers report whatever they have read: it may come at any time. */
 const REPORTS: readonly TransactionEvent[] = [
@@ -146,7 +146,7 @@ function byPeople(position: Position): Position[] {
   const later: Position = { ...position, isLate: true };
   const alone = after({ ...position, hasCarol: false }, DROP_APPROVALS);
   return [
-    ...APPROVALS.slice(0, hasCarol ? 3 : 2).map((approval) => after(position, approval)),
+    ...(hasCarol ? APPROVALS : APPROVALS.slice(0, 2)).map((approval) => after(position, approval)),
     after(position, REJECT),
     after(position, CANCEL),
     after(position, SPEED_UP),
@@ -305,7 +305,7 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
       return after(prepared, sign(attempt));
     }
     case 'broadcast':
-      if (position.isBad) return after(position, refuseAtTheEnd(number));
+      if (position.isBad) return after(position, refuse(number));
       return after(
         { ...position, out: position.out | (1 << number), everOut: position.everOut | (1 << number) },
         sendAccepted(number),
