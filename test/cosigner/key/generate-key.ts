@@ -1,9 +1,16 @@
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { KeyRequest } from '#jobs/keys/generate-key.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
+import { policy } from '../../domain/cast.ts';
+
+/** Asks for a key under the first policy of the cast, of which two co-signers sign. */
+export function twoOfThree<S extends KeyScheme>(scheme: S): KeyRequest & { readonly scheme: S } {
+  return { scheme, threshold: 2, policies: [{ policy, mandate: null }] };
+}
 
 /** A key of these co-signers in one go: all the steps that a coordinator takes one by one. */
 export async function generateKey(

@@ -7,8 +7,7 @@ import type { KeyCandidate } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { inTurn } from '../../setup/turns.ts';
-import { generateKey } from './generate-key.ts';
-import { policy } from '../../domain/cast.ts';
+import { generateKey, twoOfThree } from './generate-key.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
 import { present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
@@ -17,15 +16,13 @@ import { cosignersInMemory } from '../cosigners-in-memory.ts';
 
 const cosigners = cosignersInMemory();
 
-const request = (scheme: KeyScheme) => ({ scheme, threshold: 2, policies: [{ policy, mandate: null }] });
-
 /** A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs some for other things. */
 const MAX_CALLS = 24;
 
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
-  const step = await nextKeyStep(cosigners.all, request(scheme), candidate);
+  const step = await nextKeyStep(cosigners.all, twoOfThree(scheme), candidate);
   cosigners.watch(() => {});
   if (!step.ok) throw new Error(step.refusal.reason);
   expect(calls).toBeLessThanOrEqual(MAX_CALLS);
@@ -65,7 +62,11 @@ test('with a node away the candidate stays, and goes on where it was', async () 
     call: async () =>
       refused({ cosigner: present(cosigners.all[2]).index, code: 'unreachable', detail: null, culprit: null }),
   };
-  const without = await nextKeyStep([...cosigners.some(1, 2), unreachable], request('frost-ed25519'), first.candidate);
+  const without = await nextKeyStep(
+    [...cosigners.some(1, 2), unreachable],
+    twoOfThree('frost-ed25519'),
+    first.candidate,
+  );
   expect(without).toMatchObject({ ok: false, refusal: { isUseless: false } });
   await cosigners.restart();
   const second = await countedStep('frost-ed25519', first.candidate);
@@ -74,11 +75,11 @@ test('with a node away the candidate stays, and goes on where it was', async () 
 
 test('a candidate that somebody can not sign with is useless', async () => {
   const candidate = await fresh('frost-ed25519');
-  const lost = await nextKeyStep(cosigners.all, request('frost-ed25519'), { ...candidate, ...NOBODYS });
+  const lost = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), { ...candidate, ...NOBODYS });
   expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
   const other = await fresh('frost-ed25519');
   const wrong = { ...candidate, publicKey: other.publicKey };
-  const unverified = await nextKeyStep(cosigners.all, request('frost-ed25519'), wrong);
+  const unverified = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), wrong);
   expect(unverified).toMatchObject({ ok: false, refusal: { isUseless: true } });
 });
 
@@ -88,13 +89,13 @@ const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
 test('wherever the making of a key is cut off, with every node’s memory gone, the next try ends with one', async () => {
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
-  const whole = await generateKey(cosigners.all, request('frost-ed25519'));
+  const whole = await generateKey(cosigners.all, twoOfThree('frost-ed25519'));
   cosigners.watch(() => {});
   expect([whole.ok, calls > 25]).toEqual([true, true]);
   for (const cut of inTurn(cutsOf(calls), 18)) {
-    await expect(generateKey(cutAt(cosigners.all, cut), request('frost-ed25519'))).rejects.toThrow(Cut);
+    await expect(generateKey(cutAt(cosigners.all, cut), twoOfThree('frost-ed25519'))).rejects.toThrow(Cut);
     await cosigners.restart();
-    const made = await generateKey(cosigners.all, request('frost-ed25519'));
+    const made = await generateKey(cosigners.all, twoOfThree('frost-ed25519'));
     expect([cut, made.ok]).toEqual([cut, true]);
   }
 }, 120_000);

@@ -1,20 +1,19 @@
 import { expect, test } from 'vitest';
 import { pairSetups } from '#jobs/keys/pair-cosigners.ts';
 import { proofFault } from '#jobs/keys/prove-key.ts';
-import { policy } from '../../domain/cast.ts';
 import { pairEvery } from '../../setup/paired-cosigners.ts';
 import { inTurn } from '../../setup/turns.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
-import { generateKey } from './generate-key.ts';
+import { generateKey, twoOfThree } from './generate-key.ts';
 
 /** Co-signers pair in several messages, and a pairing that was cut off anywhere is begun again. */
 
 const cosigners = cosignersInMemory();
 
-const REQUEST = { scheme: 'ecdsa-secp256k1', threshold: 2, policies: [{ policy, mandate: null }] } as const;
+const REQUEST = twoOfThree('ecdsa-secp256k1');
 
-/** No multiple of the turns of this file, so that every part has its turn. */
+/** It has no factor in common with the six turns of the files, so every part has its turn. */
 const CUT_PARTS = 7;
 
 test('wherever two co-signers are cut off while they pair anew, they pair in the end, and sign', async () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
 import { inTurn } from '../../setup/turns.ts';
-import { startCosigners } from '../cosigners.ts';
+import { present, startCosigners } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
@@ -35,6 +35,7 @@ test('wherever a refresh is cut off, with the memory of every co-signer gone, th
 test('so it is with real restarts of workerd', async () => {
   const cosigners = await startCosigners();
   // While the shares are dealt, or while the co-signers change over to them.
-  await cutOff(cosigners, (cuts) => inTurn([...cuts.slice(-3, -2), ...cuts.slice(cuts.length / 3).slice(0, 1)], 2));
+  const positions = (count: number) => inTurn([Math.floor(count / 3), count - 3], 2);
+  await cutOff(cosigners, (cuts) => positions(cuts.length).map((at) => present(cuts[at])));
   await cosigners.stop();
 }, 120_000);

@@ -4,7 +4,7 @@ import { signerGroups, proofFault } from '#jobs/keys/prove-key.ts';
 import { nextRefreshStep } from '#jobs/keys/refresh-key.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { sharesHeldBy } from '#cosigner-client/held-shares.ts';
-import { generateKey } from './generate-key.ts';
+import { generateKey, twoOfThree } from './generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 
 /** Every two of three nodes. */
@@ -15,7 +15,7 @@ export async function frostKey(
   cosigners: readonly CosignerClient[],
   scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
 ): Promise<VaultKey> {
-  const made = await generateKey(cosigners, { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
+  const made = await generateKey(cosigners, twoOfThree(scheme));
   if (!made.ok) throw new Error(made.refusal.reason);
   return { ...made.value, addresses: {} };
 }
