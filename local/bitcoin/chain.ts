@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RawTx, Transaction } from '@scure/btc-signer';
+import { RawTx } from '@scure/btc-signer';
 import { equalBytes } from '@noble/curves/utils.js';
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { coinbase, deposit, doubleSpend, FAUCET_SCRIPT } from './faucet.ts';
+import { hashOf } from './transaction-hash.ts';
 import { isUnlocked } from './input-signature.ts';
 import { virtualSizeOf } from './virtual-size.ts';
 import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
@@ -104,6 +105,11 @@ export class LocalBitcoinChain {
   /** Everything in blocks, oldest first. */
   confirmed(): readonly AcceptedTransaction[] {
     return this.#blocks.flatMap(({ transactions }) => transactions);
+  }
+
+  /** Hashes of the transactions in a block; null for a block that is none. */
+  hashesIn(block: string): readonly string[] | null {
+    return this.#blocks.find(({ hash }) => hash === block)?.transactions.map(({ hash }) => hash) ?? null;
   }
 
   /** Hashes of all transactions in blocks beyond a height. */
@@ -265,8 +271,8 @@ export class LocalBitcoinChain {
     }
     this.#mempool.clear();
     // Twice: a node names them in any order, and they may spend each other's coins.
-    for (const raw of waiting) this.#all.set(nameOf(raw), this.#read(raw));
-    for (const raw of waiting) this.#mempool.set(nameOf(raw), this.#read(raw));
+    for (const raw of waiting) this.#all.set(hashOf(raw), this.#read(raw));
+    for (const raw of waiting) this.#mempool.set(hashOf(raw), this.#read(raw));
   }
 
   /** Writes the blocks down, for the next run. */
@@ -307,7 +313,7 @@ export class LocalBitcoinChain {
     const outs = outputs.map(({ script, amount }) => ({ script: Uint8Array.from(script), amount }));
     const spent = spends.map((one) => one.spent ?? { amount: 0n });
     return {
-      hash: nameOf(raw),
+      hash: hashOf(raw),
       raw,
       inputs: spends,
       outputs: outs,
@@ -385,15 +391,4 @@ function decoded(raw: string) {
   } catch {
     throw new Rejected('TX decode failed');
   }
-}
-
-const ANY = {
-  allowUnknownInputs: true,
-  allowUnknownOutputs: true,
-  disableScriptCheck: true,
-  allowLegacyWitnessUtxo: true,
-};
-
-function nameOf(raw: string): string {
-  return Transaction.fromRaw(hexToBytes(raw), ANY).id;
 }

@@ -144,6 +144,7 @@ type Route = (view: ViewState, given: readonly string[]) => unknown;
 
 const ROUTES: readonly (readonly [string, Route])[] = [
   ['blocks/tip/height', ({ chain }) => chain.height],
+  ['block/*/txids', ({ chain }, [hash = '']) => chain.hashesIn(hash)],
   ['block-height/*', ({ chain }, [height = '']) => chain.blockHash(Number.parseInt(height, 10))],
   ['fee-estimates', ({ rates }) => rates],
   ['tx/*', ({ chain }, [hash = '']) => shown(chain, chain.find(hash))],

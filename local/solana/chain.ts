@@ -310,6 +310,10 @@ export class LocalSolanaChain implements ChainView {
     return getAddressDecoder().decode(createHash('sha256').update(`block ${slot}`).digest());
   }
 
+  hashesIn(slot: bigint): readonly string[] {
+    return this.#entries.filter((entry) => entry.slot === slot).map(({ hash }) => hash);
+  }
+
   /** Writes everything down, for the next run. */
   save(folder: string): void {
     mkdirSync(folder, { recursive: true });

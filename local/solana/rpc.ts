@@ -54,6 +54,7 @@ export interface ChainView {
   naming(at: Address): readonly Entry[];
   /** The name of the block in a slot; null where there is none. */
   blockhashOf(slot: bigint): string | null;
+  hashesIn(slot: bigint): readonly string[];
   simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint };
   /** Null for what is dropped without a trace, `signature` for a wrong one. */
   send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' | null;
@@ -160,7 +161,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const entry = chain.entry(String(hash));
     return entry === null || entry.slot > headFor(chain, options) ? null : transactionOf(entry);
   },
-  getBlock: (chain, [slot]) => {
+  getBlock: (chain, [slot, options]) => {
     const number = BigInt(numberOf(slot));
     const blockhash = number > chain.slot ? null : chain.blockhashOf(number);
     const isUnknown = number > chain.slot || (blockhash === null && chain.heightAt === undefined);
@@ -168,7 +169,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     // The node's own words: it does not say which of the two it is.
     const isMissing = `Slot ${number} was skipped, or missing due to ledger jump to recent snapshot`;
     if (blockhash === null) throw new Refusal(-32007, isMissing);
-    return { blockhash, blockHeight: heightAt(chain, number), parentSlot: number - 1n, blockTime: null };
+    const { transactionDetails } = (options ?? {}) as { readonly transactionDetails?: string };
+    const signatures = transactionDetails === 'signatures' ? { signatures: chain.hashesIn(number) } : {};
+    return { blockhash, blockHeight: heightAt(chain, number), parentSlot: number - 1n, blockTime: null, ...signatures };
   },
   getSignaturesForAddress: (chain, [at, options]) => {
     const { before, limit = 1000n } = (options ?? {}) as { readonly before?: string; readonly limit?: number | bigint };

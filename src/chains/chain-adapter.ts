@@ -50,6 +50,8 @@ interface QuoteOptions {
   readonly taken?: ReadonlySet<string>;
   /** Of a consolidation: how many of the smallest coins it spends. */
   readonly joins?: number;
+  /** A block that the node has to have whose balances count; any node will do when absent, and where there are coins. */
+  readonly notBefore?: bigint;
 }
 
 /** What an estimate says of each speed, in the chain's smallest unit. */
@@ -251,6 +253,8 @@ export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends Fe
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
   /** @param requiresProof with what is proven of the counts: by two RPC nodes, or by a final block where there is one */
   accountNonce(address: string, requiresProof?: boolean): Promise<Result<AccountNonce, ChainFault>>;
+  /** The number of the newest block that two RPC nodes have, where two or more are configured. */
+  provenHead(): Promise<Result<bigint, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
    * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. One that waits to be

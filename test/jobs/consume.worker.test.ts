@@ -88,7 +88,7 @@ test('what could not be signed in its time, and has others above its nonce, is f
     expect([state, stateReason]).toEqual(['SIGNING', reason]);
   }
   // The nonce stays its own meanwhile.
-  expect(await allocator.blocker({ transactionId: 'above', latest: '0' })).toEqual({ transactionId: id });
+  expect(await allocator.blocker({ transactionId: 'above', latest: '0', pending: '0' })).toEqual({ transactionId: id });
 });
 
 test('a job that is early or late for its transaction finds nothing to do', async () => {

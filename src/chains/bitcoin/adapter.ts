@@ -1,10 +1,11 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
-import { readFromPool, prepareFromPool } from '#chains/rpc/node-fallback.ts';
+import { readFromPool, prepareFromPool, provenHead } from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/bitcoin/watch/activity.ts';
 import { parseAddress } from '#chains/bitcoin/rules/address.ts';
 import { assembleMessage, assembleTransaction } from '#chains/bitcoin/rules/assemble.ts';
+import { BLOCK_CALLS } from '#chains/bitcoin/client/rpc-calls.ts';
 import { bitcoinNodePool } from '#chains/bitcoin/client/node-pool.ts';
 import { broadcastSigned } from '#chains/bitcoin/watch/broadcast.ts';
 import { proofServers } from '#chains/bitcoin/client/utxo-proof.ts';
@@ -75,6 +76,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
       paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
+    provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>

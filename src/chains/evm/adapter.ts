@@ -1,7 +1,7 @@
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
-import { readFromPool, prepareFromPool } from '#chains/rpc/node-fallback.ts';
+import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
 import type { ChainAdapter, EvmFeeEstimate } from '#chains/chain-adapter.ts';
 import { NO_MEMO } from '#chains/chain-adapter.ts';
 import { accountNonce, provenNonce } from '#chains/evm/client/account-nonce.ts';
@@ -15,6 +15,7 @@ import { estimateFee } from '#chains/evm/client/estimate.ts';
 import { holdingsOn } from '#chains/evm/watch/holdings.ts';
 import { assembleMessage, readMessage } from '#chains/evm/rules/message.ts';
 import { chainIdOf } from '#chains/evm/rules/chain-id.ts';
+import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { evmNodePool } from '#chains/evm/client/node-pool.ts';
 import { observeTransaction } from '#chains/evm/watch/observe.ts';
 import { readFeed } from '#chains/evm/client/price-feed.ts';
@@ -48,13 +49,14 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: (intent, replaced, { speed = 'normal' } = {}) =>
-      prepareFromPool(pool, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
+    quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
+      quoteFromPool(pool, notBefore, (node) => quoteTransaction(node, intent, { chain, replaced, speed })),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent, chain)),
     simulate: (intent) => readFromPool(pool, (node) => simulateCall(node, intent)),
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, requiresProof = false) =>
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
+    provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>

@@ -3,50 +3,77 @@ import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ActivityBlock } from '#domain/activity/activity.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** How a chain is asked whether a block still stands. */
+type BlockId = Pick<ActivityBlock, 'number' | 'hash'>;
+
+/** How the nodes of a chain are asked for blocks. */
 export interface BlockCalls {
   /** For the hash of the block at a number; null for one that the node does not have. */
   readonly getHash: (number: bigint) => RpcCall<string | null>;
-  /** For the newest number, where a number may be left out for good: there none can be found in place of the one that was. */
-  readonly getHead: RpcCall<bigint> | null;
+  /** For the hashes of all transactions in a block; null for one that the node does not have. */
+  readonly getTransactionHashes: (block: BlockId) => RpcCall<readonly string[] | null>;
+  /** For the newest number. */
+  readonly getHead: RpcCall<bigint>;
+  /** A number may have no block for good. */
+  readonly skipsNumbers: boolean;
+}
+
+/** A recorded inclusion, and the transactions that it may be of. */
+interface Recorded {
+  /** Null where none is recorded. */
+  readonly block: BlockId | null;
+  readonly hashes: readonly string[];
 }
 
 /**
- * What a node does not know of is absent. Where it was found before, only another block in the place of the one that had it shows that; while
- * that one stands the node lags behind with the transaction, and where it has no block there at all it is behind itself.
+ * Accepts that a transaction, which the node does not find by its hash, is absent. Where it was recorded in a block, that is so when the node
+ * has another block there, or none for good. A node that has the recorded block itself, with all its transactions and without this one, or
+ * whose head the block is impossibly far ahead of, denies the inclusion (`deniesInclusion`). Any other node is behind.
  */
 export async function checkAbsence(
   node: RpcNode,
-  found: Pick<ActivityBlock, 'number' | 'hash'> | null,
-  { getHash, getHead }: BlockCalls,
+  chain: Pick<Chain, 'pollIntervalMs'>,
+  { block: recorded, hashes }: Recorded,
+  { getHash, getTransactionHashes, getHead, skipsNumbers }: BlockCalls,
 ): Promise<Result<null, NodeProblem>> {
-  if (found === null) return accepted(null);
-  const number = BigInt(found.number);
+  if (recorded === null) return accepted(null);
+  const number = BigInt(recorded.number);
   // First: what was not there at that height is not there at a later one either.
-  const head = getHead === null ? null : await node.request(getHead);
-  if (head !== null && !head.ok) return head;
-  const block = await node.request(getHash(number));
-  if (!block.ok) return block;
-  if (block.value === found.hash) {
-    const detail = 'the node has the recorded block, but not the transaction';
-    return refused({ kind: 'unusable', detail, deniesInclusion: true });
+  const head = await node.request(getHead);
+  if (!head.ok) return head;
+  if (number - head.value > maxLagBlocks(chain))
+    return denial('the recorded block is impossibly far ahead of the newest one');
+  const hash = await node.request(getHash(number));
+  if (!hash.ok) return hash;
+  if (hash.value === null) {
+    const isSkipped = skipsNumbers && head.value >= number;
+    return isSkipped ? accepted(null) : unusable('the node is behind the recorded block');
   }
-  if (block.value !== null) return accepted(null);
-  return head === null || head.value < number ? unusable('the node is behind the recorded block') : accepted(null);
+  if (hash.value !== recorded.hash) return accepted(null);
+  const held = await node.request(getTransactionHashes(recorded));
+  if (!held.ok) return held;
+  if (held.value === null) return unusable('the node does not show the transactions of the recorded block');
+  // A node may have the block before it can find its transactions by their hashes.
+  return held.value.some((one) => hashes.includes(one))
+    ? unusable('the node has the transaction in the recorded block, but does not find it by its hash')
+    : denial('the node has the recorded block, and it does not hold the transaction');
+}
+
+function denial(detail: string): Result<null, NodeProblem> {
+  return refused({ kind: 'unusable', detail, deniesInclusion: true });
 }
 
 /** The same of a transaction of the vault's own, by the block that it was found in before. */
 export function checkOwnAbsence(
   node: RpcNode,
-  { inclusion }: Pick<WatchedAttempts, 'inclusion'>,
+  chain: Pick<Chain, 'pollIntervalMs'>,
+  { inclusion, hashes }: Pick<WatchedAttempts, 'inclusion' | 'hashes'>,
   blocks: BlockCalls,
 ): Promise<Result<null, NodeProblem>> {
-  return checkAbsence(
-    node,
-    inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash },
-    blocks,
-  );
+  const block = inclusion === null ? null : { number: inclusion.blockNumber, hash: inclusion.blockHash };
+  return checkAbsence(node, chain, { block, hashes }, blocks);
 }

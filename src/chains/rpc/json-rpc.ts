@@ -7,6 +7,8 @@ import { accepted, refused } from '#domain/result.ts';
 export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
+  /** The words of an error that stands for null; absent where no error does. */
+  readonly nullWords?: RegExp;
   read(answer: unknown): T | undefined;
 }
 
@@ -33,11 +35,16 @@ export const MAX_RESPONSE_BYTES = 4_000_000;
 const RATE_LIMITED = new Set([-32005, -32007, 429]);
 
 /** The body of a JSON-RPC answer, parsed: `{ error, result }`. */
-export function readAnswer(answer: unknown, secrets: readonly string[]): Result<unknown, NodeFault> {
+export function readAnswer(
+  answer: unknown,
+  secrets: readonly string[],
+  nullWords?: RegExp,
+): Result<unknown, NodeFault> {
   if (!isObject(answer)) return noAnswer('no JSON-RPC answer');
   const { error, result } = answer;
   if (error === undefined || error === null) return accepted(result);
   const { code, message, data = null } = isObject(error) ? error : {};
+  if (typeof message === 'string' && nullWords?.test(message) === true) return accepted(null);
   const detail = redacted(typeof message === 'string' ? message : 'an error without words', secrets);
   const number = typeof code === 'bigint' ? Number.parseInt(code.toString(), 10) : code;
   if (typeof number !== 'number' || RATE_LIMITED.has(number)) return noAnswer(detail);

@@ -1,10 +1,10 @@
-import type { BusyFault, ChainFault, PreparationFault } from '#chains/chain-adapter.ts';
+import type { BusyFault, ChainFault, PreparationFault, Quote } from '#chains/chain-adapter.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { onFirstUsableNode } from '#chains/rpc/node-pool.ts';
-import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { NO_NODE, onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
+import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import type { Result } from '#domain/result.ts';
-import { refused } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /** What every adapter makes of trouble with its nodes, when something is to be prepared. */
 export async function prepareFromPool<T>(
@@ -16,6 +16,37 @@ export async function prepareFromPool<T>(
   const { refusal } = result;
   if (refusal.kind === 'permanent' || refusal.kind === 'busy') return refused(refusal);
   return refused({ kind: 'transient', detail: refusal.detail });
+}
+
+/**
+ * Prepares a quote by a node that has a block already: one that is behind it may state balances that a settled transaction has taken since.
+ */
+export function quoteFromPool<Q extends Quote>(
+  pool: NodePool,
+  notBefore: bigint,
+  read: (node: RpcNode) => Promise<Result<Q, PermanentFault | NodeProblem>>,
+): Promise<Result<Q, PreparationFault>> {
+  return prepareFromPool(pool, async (node): Promise<Result<Q, PermanentFault | NodeProblem>> => {
+    const quote = await read(node);
+    const block = quote.ok ? quote.value.spending?.funds.blockNumber : undefined;
+    return block !== undefined && BigInt(block) < notBefore ? unusable('the node is behind what is settled') : quote;
+  });
+}
+
+/**
+ * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer.
+ */
+export async function provenHead(pool: NodePool, getHead: RpcCall<bigint>): Promise<Result<bigint, ChainFault>> {
+  const answers = await Promise.all(
+    pool.nodes.map(async (node): Promise<Result<bigint, NodeProblem>> => {
+      const problem = await pool.nodeProblem(node);
+      return problem === null ? node.request(getHead) : refused(problem);
+    }),
+  );
+  const heads = answers.flatMap((answer) => (answer.ok ? [answer.value] : [])).toSorted((a, b) => (a < b ? 1 : -1));
+  const head = pool.nodes.length === 1 ? heads[0] : heads[1];
+  const fault = answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE;
+  return head === undefined ? asChainFault(refused(fault)) : accepted(head);
 }
 
 /** The same when something is only looked at. */

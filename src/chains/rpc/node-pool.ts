@@ -15,7 +15,7 @@ export type NodeProblem =
   | {
       readonly kind: 'unusable';
       readonly detail: string;
-      /** It has the very block of an inclusion that is recorded or claimed, and not the transaction. */
+      /** It shows that the block of an inclusion, which is recorded or claimed, does not hold the transaction. */
       readonly deniesInclusion?: true;
     };
 

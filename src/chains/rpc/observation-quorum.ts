@@ -6,6 +6,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
+import { isSameInclusion } from '#domain/transaction/inclusion.ts';
 import type { Inclusion, SecondNodeVerdict } from '#domain/transaction/transaction.ts';
 
 /** What one RPC node says of the attempts of a transaction. */
@@ -13,74 +14,113 @@ type Observer = (node: RpcNode, watched: WatchedAttempts) => Promise<Result<Obse
 
 type Answer = Result<Observation, NodeProblem>;
 
+/** What a node is asked, and the depth that ends a transaction. */
+interface Watch {
+  readonly chain: Pick<Chain, 'confirmations'>;
+  readonly watched: WatchedAttempts;
+}
+
 /**
- * Where the attempts of a transaction are, as all configured RPC nodes see it. The first one that has an attempt in a block is believed, and
- * where that block is deep enough to end the transaction a second node is asked for the same inclusion. That a node does not know a
- * transaction is no evidence while another one knows it: so what ends a transaction without an inclusion has to come from every node that is
- * configured, and a node that is away holds that end up.
+ * Where the attempts of a transaction are, as all configured RPC nodes see it. An inclusion is proven when two nodes state the same
+ * transaction, block and result, wherever these two stand in the list; its depth and finality are the smaller of what two nodes state.
+ * An inclusion that one node alone states is reported with what the others say of it (`secondNode`), and is never final.
+ *
+ * What ends a transaction without an inclusion has to come from every node that is configured: that one node does not know a transaction
+ * is no evidence while another one knows it.
  */
 export async function observeWithQuorum(
   pool: NodePool,
-  { chain, watched }: { readonly chain: Chain; readonly watched: WatchedAttempts },
+  watch: Watch,
   observe: Observer,
 ): Promise<Result<Observation, ChainFault>> {
-  const observeOn = async (node: RpcNode, seenBefore: WatchedAttempts): Promise<Answer> => {
+  const observeOn = async (node: RpcNode, watched: WatchedAttempts): Promise<Answer> => {
     const problem = await pool.nodeProblem(node);
-    return problem === null ? observe(node, seenBefore) : refused(problem);
+    return problem === null ? observe(node, watched) : refused({ kind: 'no-answer', detail: problem.detail });
   };
-  const [first, ...others] = pool.nodes;
-  if (first === undefined) return asChainFault(refused(NO_NODE));
-  const answers = [await observeOn(first, watched)];
-  // Together: one that is away takes its time to say nothing.
-  if (inclusionIn(answers) === null)
-    answers.push(...(await Promise.all(others.map((node) => observeOn(node, watched)))));
-  const found = inclusionIn(answers);
-  if (found === null) return asChainFault(absenceAmong(answers));
-  const { inclusion, index } = found;
-  if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion });
-  if (!needsSecond(inclusion, watched, chain))
-    return accepted({ type: 'included', inclusion: keptFrom(watched, inclusion) });
-  const rest = pool.nodes.filter((_, i) => i !== index);
-  // By the block that is claimed: one that does not have it yet says that it is behind, and not that the transaction is gone.
-  const seconds = await Promise.all(rest.map((node) => observeOn(node, { ...watched, inclusion })));
-  return accepted({ type: 'included', inclusion: { ...inclusion, secondNode: secondAmong(seconds, inclusion) } });
+  // Together: a node that is away takes its time to say nothing.
+  const answers = await Promise.all(pool.nodes.map((node) => observeOn(node, watch.watched)));
+  const claim = claimAmong(answers, watch);
+  if (claim === null) return asChainFault(absenceAmong(answers, watch));
+  if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim });
+  // By the block that is claimed: a node that does not have it yet says that it is behind, and not that the transaction is gone.
+  const seconds = await Promise.all(
+    answers.map(async (answer, i) => {
+      const node = pool.nodes[i];
+      const isAnswered = states(answer, claim) || isSameInclusion(watch.watched.inclusion, claim);
+      return isAnswered || node === undefined ? answer : observeOn(node, { ...watch.watched, inclusion: claim });
+    }),
+  );
+  return accepted({ type: 'included', inclusion: judge(claim, seconds, watch) });
 }
 
-function inclusionIn(answers: readonly Answer[]): { readonly inclusion: Inclusion; readonly index: number } | null {
-  for (const [index, answer] of answers.entries()) {
-    if (answer.ok && answer.value.type === 'included') return { inclusion: answer.value.inclusion, index };
+function inclusionsIn(answers: readonly Answer[]): readonly Inclusion[] {
+  return answers.flatMap((answer) => (answer.ok && answer.value.type === 'included' ? [answer.value.inclusion] : []));
+}
+
+function states(answer: Answer, claim: Inclusion): boolean {
+  return inclusionsIn([answer]).some((one) => isSameInclusion(one, claim));
+}
+
+/** The inclusion that two nodes state, else the recorded one, else the first; null where no node states any. */
+function claimAmong(answers: readonly Answer[], { watched: { inclusion: before } }: Watch): Inclusion | null {
+  const claims = inclusionsIn(answers);
+  const shared = claims.find((claim, i) => claims.some((other, k) => k !== i && isSameInclusion(claim, other)));
+  return shared ?? claims.find((claim) => isSameInclusion(before, claim)) ?? claims[0] ?? null;
+}
+
+/** So many times the confirmations that one node counts alone: the second one is not just a block behind, and people are told so. Ours. */
+const LAG_TIMES = 2;
+
+/** The claim with what two nodes say of it. */
+function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: { inclusion: before } }: Watch) {
+  const statements = inclusionsIn(answers).filter((one) => isSameInclusion(one, claim));
+  const [deepest = 0, second = null] = statements.map(({ confirmations }) => confirmations).toSorted((a, b) => b - a);
+  const finals = statements.filter(({ finalized }) => finalized).length;
+  const alone = finals > 0 ? { isFinalForOneNode: true as const } : {};
+  const isLeftBehind = (second ?? 0) < chain.confirmations && deepest >= LAG_TIMES * chain.confirmations;
+  if (second !== null && !isLeftBehind) {
+    const finalized = finals >= 2;
+    const proven = { ...claim, confirmations: second, finalized, secondNode: 'agrees' as const };
+    return finalized ? proven : { ...proven, ...alone };
   }
-  return null;
-}
-
-/** What is not deep enough ends nothing; and what a second node has confirmed once needs no further one in the same block. */
-function needsSecond(found: Inclusion, { inclusion: before }: WatchedAttempts, chain: Chain): boolean {
-  const isConfirmed = before?.secondNode === 'agrees' && isSameInclusion(before, found);
-  return found.confirmations >= chain.confirmations && !isConfirmed;
+  // What two nodes have confirmed once stays confirmed in the same block, and gets no deeper by the word of one.
+  const isProven = before?.secondNode === 'agrees' && before.confirmations >= chain.confirmations;
+  if (before !== null && isProven && isSameInclusion(before, claim)) {
+    return { ...claim, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const, ...alone };
+  }
+  const secondNode = second === null ? verdictOf(answers, claim) : 'away';
+  return { ...claim, confirmations: deepest, finalized: false, secondNode, ...alone };
 }
 
 /**
  * A node that does not answer, or is behind the block, does not contradict. One that has the block and not the transaction does: a receipt is
- * forged more easily than a block, and who forges one names a block that is there.
+ * forged more easily than a block, and a forger names a block that exists.
  */
-function secondAmong(answers: readonly Answer[], claimed: Inclusion): SecondNodeVerdict {
-  const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
-  if (answered.some((one) => one.type === 'included' && isSameInclusion(one.inclusion, claimed))) return 'agrees';
-  const denies = answers.some((answer) => !answer.ok && 'deniesInclusion' in answer.refusal);
-  return answered.length === 0 && !denies ? 'away' : 'disagrees';
+function verdictOf(answers: readonly Answer[], claim: Inclusion): SecondNodeVerdict {
+  const contradicts = answers.some((answer) => (answer.ok ? !states(answer, claim) : isDenial(answer)));
+  return contradicts ? 'disagrees' : 'away';
 }
 
-/** What a second node has said of the same inclusion stays. */
-function keptFrom({ inclusion: before }: WatchedAttempts, found: Inclusion): Inclusion {
-  return before?.secondNode === 'agrees' && isSameInclusion(before, found) ? { ...found, secondNode: 'agrees' } : found;
+function isDenial(answer: Answer): boolean {
+  return !answer.ok && 'deniesInclusion' in answer.refusal;
 }
 
-function isSameInclusion(one: Inclusion, other: Inclusion): boolean {
-  return one.hash === other.hash && one.blockHash === other.blockHash && one.succeeded === other.succeeded;
+const NOTHING = { type: 'absent', inMempool: false, nonceTaken: false } as const;
+
+/**
+ * Denials are absences when no node that answers says otherwise: the recorded inclusion never was, or is gone. One that two nodes have
+ * confirmed takes two to deny.
+ */
+function withDenials(answers: readonly Answer[], { watched: { inclusion } }: Watch): readonly Answer[] {
+  const denials = answers.filter(isDenial).length;
+  const isOpen = answers.some((answer) => !answer.ok && !isDenial(answer) && answer.refusal.kind === 'unusable');
+  const isVoid = denials >= (inclusion?.secondNode === 'agrees' ? 2 : 1) && !isOpen;
+  return isVoid ? answers.map((answer) => (isDenial(answer) ? accepted(NOTHING) : answer)) : answers;
 }
 
 /** What follows where no node has an attempt in a block. Refuses where none of them can tell. */
-function absenceAmong(answers: readonly Answer[]): Result<Observation, NodeProblem> {
+function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation, NodeProblem> {
+  const answers = withDenials(all, watch);
   const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   const absent = answered.filter((one) => one.type === 'absent');
   const waiting = absent.find(({ inMempool }) => inMempool);
@@ -90,12 +130,11 @@ function absenceAmong(answers: readonly Answer[]): Result<Observation, NodeProbl
   }
   if (answered.length === 0) return refused(answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE);
   if (answered.length === answers.length && absent.length === 0) return accepted({ type: 'lapsed' });
-  const nothing = { type: 'absent', inMempool: false, nonceTaken: false } as const;
   if (absent.length === answers.length && absent.every(({ nonceTaken }) => nonceTaken)) {
-    return accepted({ ...nothing, nonceTaken: true });
+    return accepted({ ...NOTHING, nonceTaken: true });
   }
   const isUsed = absent.some(({ nonceTaken, isUnexplained }) => nonceTaken || isUnexplained === true);
-  if (isUsed) return accepted({ ...nothing, isUnexplained: true });
+  if (isUsed) return accepted({ ...NOTHING, isUnexplained: true });
   const isGone = absent.length > 0 && answered.every((one) => one.type === 'absent' && one.isCoinUnknown === true);
-  return accepted(isGone ? { ...nothing, isCoinUnknown: true } : nothing);
+  return accepted(isGone ? { ...NOTHING, isCoinUnknown: true } : NOTHING);
 }

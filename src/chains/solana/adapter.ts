@@ -1,7 +1,7 @@
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
-import { readFromPool, prepareFromPool } from '#chains/rpc/node-fallback.ts';
+import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/solana/watch/activity.ts';
 import { parseMint, parseRecipient, parseWallet } from '#chains/solana/rules/address.ts';
 import { currentNonce } from '#chains/solana/client/durable-nonce.ts';
@@ -18,6 +18,7 @@ import { UINT64_MAX } from '#chains/solana/rules/payload.ts';
 import type { SolanaQuote } from '#chains/solana/client/quote.ts';
 import { quoteTransfer } from '#chains/solana/client/quote.ts';
 import { scanCluster } from '#chains/solana/watch/scan.ts';
+import { BLOCK_CALLS } from '#chains/solana/client/rpc-calls.ts';
 import { solanaNodePool } from '#chains/solana/client/node-pool.ts';
 import { NONCE_SLOTS } from '#chains/solana/rules/payment-terms.ts';
 import { readToken } from '#chains/solana/client/token.ts';
@@ -52,8 +53,8 @@ export function solanaAdapter(
     assemble: assembleTransaction,
     composeMessage,
     assembleMessage,
-    quote: (intent, replaced, { speed = 'normal' } = {}) =>
-      prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced, speed })),
+    quote: (intent, replaced, { speed = 'normal', notBefore = 0n } = {}) =>
+      quoteFromPool(pool, notBefore, (node) => quoteTransfer(node, intent, { replaced, speed })),
     simulate: async (intent) =>
       simulatedByQuote(
         intent,
@@ -63,6 +64,7 @@ export function solanaAdapter(
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
+    provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>

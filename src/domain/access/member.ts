@@ -1,5 +1,6 @@
 import type { UserId } from '#domain/id.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
+import { isReplaceable } from '#domain/transaction/transaction.ts';
 
 /** What a person may do in one vault. A person holds a set of roles: an admin is not by that a signer. */
 export const ROLES = ['viewer', 'initiator', 'signer', 'admin'] as const;
@@ -39,7 +40,10 @@ export function mayCancel(
 }
 
 /** Who takes a transaction back: as above; and any signer stops what waits to be mined. */
-export function mayCancelTransaction(member: Member, transaction: Pick<Transaction, 'state' | 'createdBy'>): boolean {
-  const isOnItsWay = transaction.state === 'BROADCAST' && hasPermission(member, 'decide');
+export function mayCancelTransaction(
+  member: Member,
+  transaction: Pick<Transaction, 'state' | 'inclusion' | 'createdBy'>,
+): boolean {
+  const isOnItsWay = isReplaceable(transaction) && hasPermission(member, 'decide');
   return isOnItsWay || mayCancel(member, transaction.createdBy.userId);
 }

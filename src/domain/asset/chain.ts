@@ -60,6 +60,14 @@ export interface Chain {
   readonly gasEstimate?: GasEstimateKind;
 }
 
+/** An honest RPC node is behind the others by less. A block that is further ahead of its newest one is no block of the chain. Ours. */
+const MAX_LAG_MS = 10 * 60_000;
+
+/** The same in blocks, as if one came with every look at a transaction; more of them come on chains that are fast. */
+export function maxLagBlocks({ pollIntervalMs }: Pick<Chain, 'pollIntervalMs'>): bigint {
+  return BigInt(Math.ceil(MAX_LAG_MS / pollIntervalMs));
+}
+
 /** `op-stack` and `scroll`: by a contract that answers for the bytes. `none`: bytes cost nothing but gas. */
 export const DATA_FEE_KINDS = ['op-stack', 'scroll', 'none'] as const;
 type DataFeeKind = (typeof DATA_FEE_KINDS)[number];

@@ -1,22 +1,22 @@
 import type { EventOf, PriceObstacle } from '#domain/transaction/event.ts';
-import { isSameBlock, isSameInclusion, typeAfter } from '#domain/transaction/inclusion.ts';
+import { hasSameProof, isRecorded, isSameInclusion, typeAfter } from '#domain/transaction/inclusion.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
-import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved } from '#domain/transaction/job.ts';
+import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved, needsCancellation } from '#domain/transaction/job.ts';
 import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
-import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
+import { isFinal, isReplaceable, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
 export const include: TransitionStep<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
-  if (mined === undefined || isSameInclusion(transaction, inclusion)) return null;
+  if (mined === undefined || isRecorded(transaction, inclusion)) return null;
   // One that failed may have left the others alive.
   if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
   const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
-  if (inclusion.confirmations < confirmationsNeeded) {
+  if (inclusion.confirmations < confirmationsNeeded && inclusion.secondNode !== 'disagrees') {
     return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
   const { givenUp = null } = transaction;
@@ -32,12 +32,12 @@ type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readon
 /** The end that an inclusion brings, or what it waits for until then (see `checkSecondNode`). */
 function confirmed(transaction: Transaction, end: End): TransactionChange | null {
   const { inclusion, state, stateReason } = transaction;
-  const isSame = isSameBlock(inclusion, end.inclusion);
+  const isSame = isSameInclusion(inclusion, end.inclusion);
   const { ends, reason } = checkSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
   if (ends) return end;
   // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
   const isOld = isSame && state === 'CONFIRMING' && stateReason === reason;
-  return isOld && inclusion?.finalized === end.inclusion.finalized
+  return isOld && inclusion !== null && hasSameProof(inclusion, end.inclusion)
     ? null
     : { ...end, state: 'CONFIRMING', stateReason: reason };
 }
@@ -48,10 +48,11 @@ function confirmed(transaction: Transaction, end: End): TransactionChange | null
  */
 export const includeAgain: TransitionStep<'include'> = (transaction, event, context) => {
   const { inclusion: before } = transaction;
-  const { finalized, secondNode } = event.inclusion;
+  const { finalized, secondNode, isFinalForOneNode } = event.inclusion;
   if (before === null && transaction.state !== 'FAILED') return null;
   const isNewVerdict = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
-  if (isSameBlock(before, event.inclusion) && !finalized && !isNewVerdict) return null;
+  const isNewFinality = finalized || (isFinalForOneNode === true && before?.isFinalForOneNode !== true);
+  if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict) return null;
   const change = include(transaction, event, context);
   // The allocator gives the coins back when this inclusion is final.
   return change === null || 'code' in change || !keepsUtxosReserved(transaction)
@@ -95,8 +96,10 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
 };
 
 /** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
-export const handleReorg: TransitionStep<'miss'> = (transaction) => {
-  if (transaction.inclusion === null || transaction.inclusion.finalized) return null;
+export const handleReorg: TransitionStep<'miss'> = (transaction) =>
+  transaction.inclusion === null || transaction.inclusion.finalized ? null : withoutInclusion(transaction);
+
+function withoutInclusion(transaction: Transaction) {
   return {
     state: 'BROADCAST',
     stateReason: 'REORGED',
@@ -104,8 +107,28 @@ export const handleReorg: TransitionStep<'miss'> = (transaction) => {
     displayType: typeAfter(transaction, null),
     nonceHeld: true,
     attempts: sentAgain(transaction),
+  } as const;
+}
+
+/**
+ * While RPC nodes contradict each other about the inclusion of a payment, a person can act as if there were none: the chain takes one of the
+ * attempts, whichever node is right.
+ */
+export function ifDisputed<E extends 'cancel' | 'speedUp'>(
+  step: TransitionStep<E>,
+  code: 'transaction-not-pending' | 'transaction-not-broadcast',
+): TransitionStep<E> {
+  return (transaction, event, context) => {
+    const { state, cancelling } = transaction;
+    if (!isReplaceable(transaction)) return { code, state };
+    const reopened = withoutInclusion(transaction);
+    const change = step({ ...transaction, ...reopened }, event, context);
+    if (change !== null) return 'code' in change ? change : { ...reopened, ...change };
+    const newest = newestAttempt(transaction);
+    // A late report of the inclusion came between the request to cancel and its attempt.
+    return newest !== null && needsCancellation(newest, cancelling) ? reopened : null;
   };
-};
+}
 
 /** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
 const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;

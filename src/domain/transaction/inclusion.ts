@@ -7,18 +7,30 @@ export function typeAfter({ intent, displayType }: Transaction, inclusion: Inclu
 }
 
 /** Reports whether a record says of an inclusion what is there already. */
-export function isSameInclusion({ inclusion: before }: Transaction, inclusion: Inclusion): boolean {
+export function isRecorded({ inclusion: before }: Transaction, inclusion: Inclusion): boolean {
   return (
     before !== null &&
-    isSameBlock(before, inclusion) &&
+    isSameInclusion(before, inclusion) &&
     before.confirmations === inclusion.confirmations &&
-    before.finalized === inclusion.finalized &&
-    before.secondNode === inclusion.secondNode &&
-    inclusion.secondNode !== 'away'
+    hasSameProof(before, inclusion)
   );
 }
 
-/** Reports whether two inclusions are of one attempt in one block. */
-export function isSameBlock(one: Inclusion | null, other: Inclusion): boolean {
-  return one?.hash === other.hash && one.blockHash === other.blockHash;
+/** Reports whether RPC nodes say as much of one inclusion as of another, but for its depth. */
+export function hasSameProof(one: Inclusion, other: Inclusion): boolean {
+  return (
+    one.finalized === other.finalized &&
+    one.secondNode === other.secondNode &&
+    one.isFinalForOneNode === other.isFinalForOneNode
+  );
+}
+
+/** Reports whether two inclusions are of one attempt in one block, with one result. */
+export function isSameInclusion(one: Inclusion | null, other: Inclusion): boolean {
+  return (
+    one?.hash === other.hash &&
+    one.blockHash === other.blockHash &&
+    one.blockNumber === other.blockNumber &&
+    one.succeeded === other.succeeded
+  );
 }

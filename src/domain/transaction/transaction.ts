@@ -117,8 +117,8 @@ export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'r
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * What a second RPC node says of an inclusion that is deep enough. `away`: it can not tell, because it does not answer or is behind.
- * `disagrees`: it answers, and has something else.
+ * What a second RPC node says of an inclusion. `away`: it can not tell, because it does not answer or is behind. `disagrees`: it answers,
+ * and has something else.
  */
 export type SecondNodeVerdict = 'agrees' | 'away' | 'disagrees';
 
@@ -129,12 +129,16 @@ export interface Inclusion extends WalletMovements {
   readonly blockHash: string;
   readonly succeeded: boolean;
   readonly feePaid: Amount;
+  /** Depth of the block, counting itself; of two RPC nodes the smaller one, where two state the inclusion. */
   readonly confirmations: number;
+  /** Beyond any reorganisation, by two RPC nodes where two or more are configured. */
   readonly finalized: boolean;
   /** The chain's own words when it did not succeed. */
   readonly failure: string | null;
-  /** Absent before it is deep enough, where one node alone is configured, and in older records. */
+  /** Absent where one node alone is configured, and in older records. */
   readonly secondNode?: SecondNodeVerdict;
+  /** Of two or more configured nodes one alone states that the block is final; absent for all other inclusions. */
+  readonly isFinalForOneNode?: true;
 }
 
 /** And what it was worth, by the prices of when this block was first seen. */
@@ -203,6 +207,11 @@ export function isPending(state: TransactionState): boolean {
 
 export function isFinal(state: TransactionState): boolean {
   return FINAL.has(state);
+}
+
+/** Reports whether a transaction is signed, and may still be undone or replaced: no block has it, or RPC nodes contradict each other over that. */
+export function isReplaceable({ state, inclusion }: Pick<Transaction, 'state' | 'inclusion'>): boolean {
+  return state === 'BROADCAST' || (state === 'CONFIRMING' && inclusion?.secondNode === 'disagrees');
 }
 
 /** The newest attempt, or null before the first. */

@@ -26,7 +26,7 @@ import {
   notFoundAfterFailure,
   notFoundInBroadcast,
 } from '#domain/transaction/inclusion-steps.ts';
-import { handleReorg, resumeWatching } from '#domain/transaction/inclusion-steps.ts';
+import { handleReorg, ifDisputed, resumeWatching } from '#domain/transaction/inclusion-steps.ts';
 import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
@@ -283,7 +283,13 @@ const TABLE: Record<TransactionState, Row> = {
     lapse,
     setVisibility,
   },
-  CONFIRMING: { include, miss: handleReorg, setVisibility },
+  CONFIRMING: {
+    cancel: ifDisputed(cancelInBroadcast, 'transaction-not-pending'),
+    speedUp: ifDisputed(speedUp, 'transaction-not-broadcast'),
+    include,
+    miss: handleReorg,
+    setVisibility,
+  },
   SUCCEEDED: { include: includeAgain, miss: handleReorg, settle, setVisibility },
   FAILED: { include: includeAgain, miss: notFoundAfterFailure, watch: resumeWatching, settle, setVisibility },
   REJECTED: { setVisibility },

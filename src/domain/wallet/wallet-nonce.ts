@@ -5,7 +5,7 @@
 export interface NonceAllocations {
   /** Transaction id to the nonce that it owns. */
   readonly owned: ReadonlyMap<string, bigint>;
-  /** Below this every nonce is used for good: raised by a final inclusion alone, so no count of an RPC node moves it. */
+  /** Below this every nonce is used for good. A final inclusion alone raises it, and a lower proven count alone lowers it. */
   readonly floor: bigint;
   /** Transactions that are about to give theirs back: until they have, or go on after all, nobody gets one above it. */
   readonly leaving: ReadonlySet<string>;
@@ -19,10 +19,13 @@ interface Counts {
   readonly pending: bigint;
 }
 
+/** Of each count what does not rest on a single answer: two RPC nodes say it, or a final block; null where that is nothing. */
+type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null };
+
 /** Counts of one RPC node. */
 export interface ChainCounts extends Counts {
-  /** What does not rest on a single answer: two RPC nodes say it, or a final block. Nothing when absent. */
-  readonly proven?: Counts;
+  /** Absent where it was not asked for. */
+  readonly proven?: ProvenCounts;
   /** Where a nonce is a place: those that are open already, and given before others. None when absent. */
   readonly open?: readonly bigint[];
 }
@@ -42,8 +45,6 @@ export type Allocation =
 
 export const NO_ALLOCATIONS: NonceAllocations = { owned: new Map(), floor: 0n, leaving: new Set() };
 
-const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
-
 /**
  * The nonce of a transaction: the one it has, else the lowest that is not below the count of the chain and that no other owns.
  *
@@ -55,16 +56,30 @@ const NOTHING_PROVEN: Counts = { latest: 0n, pending: 0n };
 export function allocate(book: NonceAllocations, transactionId: string, counts: ChainCounts): Allocation {
   const own = book.owned.get(transactionId);
   if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };
-  const { latest, pending, proven = NOTHING_PROVEN, open = [] } = counts;
-  const used = larger(book.floor, proven.latest);
+  const { latest, pending, proven, open = [] } = counts;
+  const lowered = lowerFloor(book, counts);
+  if (lowered === null) return { book, nonce: null, waitsFor: null };
+  book = lowered;
+  const used = larger(book.floor, proven?.latest ?? 0n);
   if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
-  const start = larger(larger(used, latest), proven.pending);
+  const start = larger(larger(used, latest), proven?.pending ?? 0n);
   const taken = new Set(book.owned.values());
   const nonce = open.find((one) => one >= start && !taken.has(one)) ?? lowestUnowned(book, start);
   if (pending > nonce) return { book, nonce: null, waitsFor: null };
   const waitsFor = leavingBelow(book, nonce);
   if (waitsFor !== null) return { book, nonce: null, waitsFor };
   return { book: { ...book, owned: new Map(book.owned).set(transactionId, nonce) }, nonce };
+}
+
+/**
+ * The book whose floor is no higher than a proven count. A floor that is too high, after an inclusion that never was, would leave the
+ * nonces below it unused, and all above would wait for them. Null where the count is lower than the floor and proof was not asked for: most
+ * often the node is a block behind.
+ */
+export function lowerFloor(book: NonceAllocations, { latest, proven }: ChainCounts): NonceAllocations | null {
+  if (latest >= book.floor) return book;
+  if (proven === undefined) return null;
+  return proven.latest === null || proven.latest >= book.floor ? book : { ...book, floor: proven.latest };
 }
 
 /**

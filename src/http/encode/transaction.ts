@@ -19,7 +19,7 @@ import { publicRejection } from '#domain/transaction/rpc-rejection.ts';
 import { unreachable } from '#domain/result.ts';
 import { nameOf, ruleViolation, triggeredThresholds } from '#domain/policy/rules.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
-import { finalityOf, isPending, transactionHash } from '#domain/transaction/transaction.ts';
+import { finalityOf, isPending, isReplaceable, transactionHash } from '#domain/transaction/transaction.ts';
 import { assetRecord, movementsRecord } from '#http/encode/asset.ts';
 import { violationText } from '#http/encode/violation-text.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
@@ -207,7 +207,7 @@ type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up'
 /** What this reader can do with it now. */
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
   const stops = mayCancelTransaction(viewer, transaction) ? ['cancel' as const] : [];
-  if (transaction.state === 'BROADCAST') {
+  if (isReplaceable(transaction)) {
     const isUnknown = transaction.stateReason === COIN_UNKNOWN && stops.length > 0;
     return [
       ...(hasPermission(viewer, 'create') ? ['speed-up' as const] : []),

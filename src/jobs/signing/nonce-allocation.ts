@@ -1,4 +1,4 @@
-import type { ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
+import type { AccountNonce, ChainAdapter, PreparationFault } from '#chains/chain-adapter.ts';
 import { adapterFor } from '#chains/adapters.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
@@ -13,7 +13,7 @@ import { signedAttempts } from '#domain/transaction/transaction.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
-import type { AllocationResult, ReservationFault } from '#objects/wallet-nonce/object.ts';
+import type { AllocationResult, CountTexts, HeldSlot, ReservationFault } from '#objects/wallet-nonce/object.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
@@ -78,21 +78,23 @@ async function requestAllocation(
   const { id: transactionId, intent } = transaction;
   const counts = await adapter.accountNonce(intent.from, requiresProof);
   if (!counts.ok) return refused({ kind: 'transient', detail: counts.refusal.detail });
-  const { proven } = counts.value;
   const held = await heldBySigned(allocation);
-  const request = { transactionId, held, ...textsOf(counts.value) };
-  const full = {
-    ...request,
-    ...(proven === undefined ? {} : { proven: textsOf(proven) }),
-    ...(spending === undefined ? {} : { spending }),
-  };
+  const request = { transactionId, held, ...countTexts(counts.value) };
+  const full = spending === undefined ? request : { ...request, spending };
   return accepted(await allocatorOf(env, transaction).allocate(full));
 }
 
-/** The vault is the truth for what is under way: without it a book that was set back would give a nonce twice. */
-async function heldBySigned({ vault, transaction: { chain, intent } }: Allocation) {
+/**
+ * The vault is the truth for what is under way: without it a book that was set back would give a nonce twice. Where nonces are places, one
+ * RPC node that states a final inclusion is enough to give the place to another transaction: a second node that is away would stop the
+ * wallet else. Should it be false, the chain still carries out one of the two at most.
+ */
+async function heldBySigned({ vault, adapter, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
   const held = await vault.heldNonces({ chain, address: intent.from });
-  return held.flatMap(({ nonce, ...rest }) => (nonce === null ? [] : [{ ...rest, nonce }]));
+  return held.flatMap(({ nonce, isFinalForOneNode, ...rest }) => {
+    const isReleased = isFinalForOneNode && adapter.maxInFlight !== null;
+    return nonce === null ? [] : [{ ...rest, nonce, isReleased }];
+  });
 }
 
 /** Reserves what a further attempt takes, at the nonce that its transaction has. Null, or the fault for which it waits. */
@@ -149,8 +151,11 @@ export async function fundsFault(
   return mayBeReorged(refusal.missing, isReverted ? ofToken : undecided) ? { kind: 'in-flight' } : refusal;
 }
 
-function textsOf({ latest, pending }: { readonly latest: bigint; readonly pending: bigint }) {
-  return { latest: latest.toString(), pending: pending.toString() };
+function countTexts({ latest, pending, proven }: AccountNonce): CountTexts {
+  const texts = { latest: latest.toString(), pending: pending.toString() };
+  if (proven === undefined) return texts;
+  const { latest: provenLatest, pending: provenPending } = proven;
+  return { ...texts, proven: { latest: provenLatest?.toString() ?? null, pending: provenPending?.toString() ?? null } };
 }
 
 function faultOf(answer: Exclude<Extract<AllocationResult, { readonly nonce: null }>, ReservationFault>): NonceFault {
@@ -175,10 +180,15 @@ export async function recordBlocker({ env, vault, adapter, transaction }: Alloca
   const sinceMs = signedAttempts(transaction)[0]?.signed.atMs ?? Date.now();
   const isYoung = Date.now() - sinceMs < POLLS_BEFORE_BLOCKER * adapter.chain.pollIntervalMs;
   if (isYoung && stateReason !== WAITS_FOR_NONCE) return;
-  const counts = await adapter.accountNonce(intent.from);
-  if (!counts.ok) return;
   const allocator = allocatorOf(env, transaction);
-  const found = await allocator.blocker({ transactionId: id, latest: counts.value.latest.toString() });
+  let found: Awaited<ReturnType<typeof allocator.blocker>> = 'unproven';
+  for (const requiresProof of [false, true]) {
+    const counts = await adapter.accountNonce(intent.from, requiresProof);
+    if (!counts.ok) return;
+    found = await allocator.blocker({ transactionId: id, ...countTexts(counts.value) });
+    if (found !== 'unproven') break;
+  }
+  if (found === 'unproven') return;
   const owner = found?.transactionId ?? null;
   const held = owner === null ? [] : await vault.heldNonces({ chain, address: intent.from });
   const isHeld = held.some(({ transactionId }) => transactionId === owner);

@@ -1,4 +1,4 @@
-import type { ChainAdapter, ChainSignature, Observation } from '#chains/chain-adapter.ts';
+import type { ChainAdapter, ChainSignature, Observation, PreparationFault, Quote } from '#chains/chain-adapter.ts';
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import { waitsForPrice } from '#domain/wallet/fee-cap.ts';
@@ -7,11 +7,12 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId } from '#domain/id.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 import { attemptEndsAtMs, actionOfAttempt, isPastNotAfterTime } from '#domain/transaction/intent.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import { FUNDS_IN_FLIGHT, sumOf } from '#domain/wallet/reservation.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused, unreachable } from '#domain/result.ts';
-import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
+import type { Attempt, Speed, Transaction } from '#domain/transaction/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
 import { chainClientFor } from '#chains/client-for.ts';
@@ -139,9 +140,10 @@ async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<bo
   return true;
 }
 
-/** A nonce that is used, be it by what no node shows, takes no further attempt. */
+/** A nonce that is used, be it by what no node shows, takes no further attempt. An inclusion that nodes contradict decides nothing. */
 function decides(seen: Observation): boolean {
-  return seen.type === 'included' || (seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true));
+  if (seen.type === 'included') return seen.inclusion.secondNode !== 'disagrees';
+  return seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true);
 }
 
 interface Preparation {
@@ -171,7 +173,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const { joins = 0 } = transaction;
-  const quote = await adapter.quote(effect, replaced, { speed, taken: new Set(taken), joins });
+  const quote = await quoteSinceSettled(preparation, { effect, replaced, speed, taken: new Set(taken), joins });
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
   const { utxos = [], maxFee, spending } = quote.value;
   const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;
@@ -201,6 +203,32 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   return attempt === null || attempt.signed !== null
     ? refused({ kind: 'transient', detail: 'the transaction moved on' })
     : accepted(attempt);
+}
+
+interface QuoteRequest {
+  readonly effect: OnChainIntent;
+  readonly replaced: Attempt | null;
+  readonly speed: Speed;
+  readonly taken: ReadonlySet<string>;
+  readonly joins: number;
+}
+
+/**
+ * The quote of a node that has the newest settled block. A settled block that is impossibly far ahead of what two nodes have came from an
+ * inclusion that never was: it is lowered, and the next run of the job is quoted.
+ */
+async function quoteSinceSettled(
+  { env, adapter, transaction }: Preparation,
+  { effect, replaced, ...options }: QuoteRequest,
+): Promise<Result<Quote, PreparationFault>> {
+  const allocator = allocatorOf(env, transaction);
+  const settled = adapter.spendsUtxos ? 0n : BigInt(await allocator.settledBlock());
+  const quote = await adapter.quote(effect, replaced, { ...options, notBefore: settled });
+  if (quote.ok || quote.refusal.kind !== 'transient' || settled === 0n) return quote;
+  const head = await adapter.provenHead();
+  const isFalse = head.ok && settled - head.value > maxLagBlocks(adapter.chain);
+  if (isFalse) await allocator.lowerSettledBlock({ head: head.value.toString() });
+  return quote;
 }
 
 /** A further attempt stays at the nonce of its transaction, and may take more than the ones before. */

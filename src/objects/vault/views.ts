@@ -106,6 +106,8 @@ export interface HeldNonceRecord {
   readonly amounts: readonly AssetAmount[];
   /** The block that holds it, or null. */
   readonly includedIn: string | null;
+  /** One RPC node alone states that this block is final. */
+  readonly isFinalForOneNode: boolean;
 }
 
 /** A key that gets new shares. */

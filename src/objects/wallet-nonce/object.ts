@@ -8,6 +8,7 @@ import {
   restoreHeld,
   allocate,
   blockerOf,
+  lowerFloor,
   NO_ALLOCATIONS,
   reserveRelease,
   release,
@@ -40,16 +41,16 @@ const NATIVE = '';
 /** As long a consumer may come late with a transaction that is over; none runs longer than a quarter of an hour. */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** Counts of the chain, as decimal text. */
-interface CountTexts {
+/** `ChainCounts` as decimal text. */
+export interface CountTexts {
   readonly latest: string;
   readonly pending: string;
+  /** Absent where it was not asked for. */
+  readonly proven?: { readonly latest: string | null; readonly pending: string | null };
 }
 
 export interface AllocationRequest extends CountTexts {
   readonly transactionId: string;
-  /** What does not rest on a single answer; nothing when absent. */
-  readonly proven?: CountTexts;
   /** What the vault knows its transactions by that are under way; none when absent. */
   readonly held?: readonly HeldSlot[];
   /** What the transaction takes, and of which balances; absent where coins are claimed. */
@@ -57,8 +58,10 @@ export interface AllocationRequest extends CountTexts {
 }
 
 /** A transaction that is under way, by the record of its vault. */
-interface HeldSlot extends RecordedSpending {
+export interface HeldSlot extends RecordedSpending {
   readonly nonce: string;
+  /** Another transaction may have its nonce; what it takes is still weighed. False when absent. */
+  readonly isReleased?: boolean;
 }
 
 interface Ending {
@@ -104,8 +107,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const whole = restoreHeld(before, known.map(slotIn));
-    const given = allocate(whole, transactionId, countsIn(request));
+    const whole = withHeld(before, known);
+    const open = request.spending?.positions?.open.map(BigInt) ?? [];
+    const given = allocate(whole, transactionId, { ...countsIn(request), open });
     if (given.nonce === null) {
       if (given.book !== before) this.#store(given.book);
       const { waitsFor } = given;
@@ -132,7 +136,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     if (this.#hasEnded(transactionId)) return null;
     const known = held.filter((one) => !this.#hasEnded(one.transactionId));
     const before = this.#load();
-    const book = restoreHeld(before, known.map(slotIn));
+    const book = withHeld(before, known);
     const weighed = decideReservation(this.#inFlight(book, known), transactionId, spending);
     this.#keep(transactionId, weighed, { before, book });
     return weighed.outcome === 'reserved' ? null : unreserved(weighed);
@@ -149,8 +153,26 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     });
   }
 
-  #inFlight({ owned }: NonceAllocations, recorded: readonly RecordedSpending[]): InFlight {
-    return { owned, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
+  #inFlight({ owned }: NonceAllocations, recorded: readonly HeldSlot[]): InFlight {
+    const released = recorded
+      .filter(isReleased)
+      .map(({ transactionId, nonce }) => [transactionId, BigInt(nonce)] as const);
+    const all = new Map([...owned, ...released]);
+    return { owned: all, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
+  }
+
+  /** The newest block with a transaction that is in flight no more, as decimal text: balances before it do not count. */
+  settledBlock(): string {
+    return this.#settledBlock().toString();
+  }
+
+  /** A settled block that is ahead of every block of the chain was none. Idempotent. @param head decimal text */
+  lowerSettledBlock({ head }: { readonly head: string }): void {
+    if (this.#settledBlock() > BigInt(head)) this.#settleAt(head);
+  }
+
+  #settleAt(block: string): void {
+    this.ctx.storage.sql.exec('INSERT OR REPLACE INTO settled (only_row, block_number) VALUES (0, ?)', block);
   }
 
   #settledBlock(): bigint {
@@ -180,11 +202,17 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     }
   }
 
-  /** See `blockerOf`: what a transaction waits behind, or null. @param latest count of the chain, as decimal text */
-  blocker({ transactionId, latest }: { readonly transactionId: string; readonly latest: string }): {
-    readonly transactionId: string | null;
-  } | null {
-    const blocker = blockerOf(this.#load(), transactionId, BigInt(latest));
+  /** See `blockerOf`: what a transaction waits behind, or null. `unproven`: the counts are below what is used for good, and want proof. */
+  blocker({
+    transactionId,
+    ...texts
+  }: CountTexts & { readonly transactionId: string }): { readonly transactionId: string | null } | 'unproven' | null {
+    const before = this.#load();
+    const counts = countsIn(texts);
+    const book = lowerFloor(before, counts);
+    if (book === null) return 'unproven';
+    if (book !== before) this.#store(book);
+    const blocker = blockerOf(book, transactionId, counts.latest);
     return blocker === null ? null : { transactionId: blocker.transactionId };
   }
 
@@ -252,9 +280,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     this.ctx.storage.transactionSync(() => {
       sql.exec('INSERT OR REPLACE INTO ended (transaction_id, at_ms) VALUES (?, ?)', transactionId, nowMs);
       sql.exec('DELETE FROM ended WHERE at_ms < ?', nowMs - REMEMBERED_MS);
-      if (includedIn !== null && BigInt(includedIn) > this.#settledBlock()) {
-        sql.exec('INSERT OR REPLACE INTO settled (only_row, block_number) VALUES (0, ?)', includedIn);
-      }
+      if (includedIn !== null && BigInt(includedIn) > this.#settledBlock()) this.#settleAt(includedIn);
       if (isSpent) this.#store(retire(this.#load(), transactionId));
       else this.release({ transactionId });
     });
@@ -300,6 +326,16 @@ function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'r
     : { nonce: null, why: 'in-flight', others: weighed.others };
 }
 
+/** The book as the vault knows it: with every nonce that is held, and without those that are given to others. */
+function withHeld(book: NonceAllocations, held: readonly HeldSlot[]): NonceAllocations {
+  const freed = held.filter(isReleased).reduce((rest, { transactionId }) => release(rest, transactionId), book);
+  return restoreHeld(freed, held.filter((one) => !isReleased(one)).map(slotIn));
+}
+
+function isReleased({ isReleased: released = false }: HeldSlot): boolean {
+  return released;
+}
+
 function slotIn({ transactionId, nonce }: HeldSlot): HeldNonce {
   return { transactionId, nonce: BigInt(nonce) };
 }
@@ -310,12 +346,13 @@ function atSlot(spending: Spending, nonce: string): Spending {
   return positions === undefined || positions.open.includes(nonce) ? spending : plusRent(spending, positions.rent);
 }
 
-function countsIn({ latest, pending, proven, spending }: AllocationRequest): ChainCounts {
-  const open = spending?.positions?.open.map(BigInt) ?? [];
-  const counts = { ...numbersIn({ latest, pending }), open };
-  return proven === undefined ? counts : { ...counts, proven: numbersIn(proven) };
+function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
+  const counts = { latest: BigInt(latest), pending: BigInt(pending) };
+  return proven === undefined
+    ? counts
+    : { ...counts, proven: { latest: countIn(proven.latest), pending: countIn(proven.pending) } };
 }
 
-function numbersIn({ latest, pending }: CountTexts) {
-  return { latest: BigInt(latest), pending: BigInt(pending) };
+function countIn(text: string | null): bigint | null {
+  return text === null ? null : BigInt(text);
 }

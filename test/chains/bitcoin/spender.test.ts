@@ -77,7 +77,7 @@ test('a payment that a server has lost is not taken for one that somebody else m
   lost.add(one.hash);
   expect(await adapterAt(forgetful.url).observe(watched(one))).toEqual(UNEXPLAINED);
   const both = await adapterAt(forgetful.url, node.url).observe(watched(one));
-  expect(both).toMatchObject({ value: { type: 'included', inclusion: { hash: one.hash, secondNode: 'disagrees' } } });
+  expect(both).toMatchObject({ value: { type: 'included', inclusion: { hash: one.hash, secondNode: 'away' } } });
   lost.clear();
   expect(await adapterAt(forgetful.url).observe(watched(one))).toMatchObject({ value: { type: 'included' } });
 });

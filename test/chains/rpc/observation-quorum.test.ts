@@ -91,16 +91,40 @@ test('a conflict, and that nothing can be included any more, come from every nod
   expect(await seenBy()).toMatchObject({ ok: false });
 });
 
-test('a second node is asked for an inclusion that is deep enough, by its block', async () => {
-  const shallow = await said([included({ confirmations: 2 }), TAKEN]);
-  expect([shallow.seen, shallow.requests.length]).toEqual([included({ confirmations: 2 }), 1]);
-  const deep = await said([included(), included({ confirmations: 5 })]);
-  expect(deep.seen).toEqual(included({ secondNode: 'agrees' }));
-  expect(deep.requests).toEqual([
+test('an inclusion that one node alone states is asked of the others by its block, and is never final', async () => {
+  const before = await said([included({ finalized: true }), NOTHING]);
+  expect(before.requests).toEqual([
     { node: 0, seenBefore: null },
-    { node: 1, seenBefore: inclusion({ confirmations: 3 }) },
+    { node: 1, seenBefore: null },
+    { node: 1, seenBefore: inclusion({ confirmations: 3, finalized: true }) },
   ]);
-  expect(await secondNodeOf(included())).toBe('not asked');
+  expect(before.seen).toEqual(included({ secondNode: 'disagrees', isFinalForOneNode: true }));
+  const alone = await said([included({ finalized: true })]);
+  expect([alone.seen, alone.requests.length]).toEqual([included({ finalized: true }), 1]);
+});
+
+test('two nodes that state the same prove it, wherever they stand, at the smaller depth and finality', async () => {
+  const liars = [
+    included({ blockHash: '0xb2' }),
+    included({ blockNumber: '1000000000000' }),
+    included({ hash: OTHER_HASH }),
+    included({ succeeded: false }),
+    NOTHING,
+    UNREACHABLE,
+  ];
+  const deep = included({ confirmations: 99, finalized: true });
+  for (const liar of liars) {
+    for (const order of [
+      [liar, deep, included()],
+      [deep, liar, included()],
+      [included(), deep, liar],
+    ]) {
+      expect(await seenBy(...order)).toEqual(included({ secondNode: 'agrees', isFinalForOneNode: true }));
+    }
+    expect(await seenBy(liar, deep, deep)).toEqual(
+      included({ confirmations: 99, finalized: true, secondNode: 'agrees' }),
+    );
+  }
 });
 
 test('a node that can not tell does not contradict, and one that has something else does', async () => {
@@ -112,6 +136,7 @@ test('a node that can not tell does not contradict, and one that has something e
     WAITING,
     TAKEN,
     included({ blockHash: '0xb2' }),
+    included({ blockNumber: '7' }),
     included({ hash: OTHER_HASH }),
     included({ succeeded: false }),
   ]) {
@@ -120,12 +145,51 @@ test('a node that can not tell does not contradict, and one that has something e
   }
 });
 
-test('what a second node has confirmed is not asked for again in the same block', async () => {
-  const before = inclusion({ confirmations: 3, secondNode: 'agrees' });
-  const again = await said([included({ confirmations: 9 }), NOTHING], before);
-  expect([again.seen, again.requests.length]).toEqual([included({ confirmations: 9, secondNode: 'agrees' }), 1]);
+test('a node that stands still, or counts alone, is said to be away before it is deep enough for two', async () => {
+  const still = included({ confirmations: 1 });
+  expect(await seenBy(still, included({ confirmations: 5 }))).toEqual(
+    included({ confirmations: 1, secondNode: 'agrees' }),
+  );
+  expect(await seenBy(still, included({ confirmations: 6, finalized: true }))).toEqual(
+    included({ confirmations: 6, secondNode: 'away', isFinalForOneNode: true }),
+  );
+  expect(await seenBy(still, included({ confirmations: 9 }), included({ confirmations: 8 }))).toEqual(
+    included({ confirmations: 8, secondNode: 'agrees' }),
+  );
+});
+
+test('what two nodes have confirmed stays so in the same block, and gets no deeper by the word of one', async () => {
+  const before = inclusion({ confirmations: 4, secondNode: 'agrees' });
+  for (const other of [NOTHING, DENIES, UNREACHABLE]) {
+    expect((await said([included({ confirmations: 9, finalized: true }), other], before)).seen).toEqual(
+      included({ confirmations: 4, secondNode: 'agrees', isFinalForOneNode: true }),
+    );
+  }
   const moved = await said([included({ blockHash: '0xb2' }), NOTHING], before);
   expect(moved.seen).toEqual(included({ blockHash: '0xb2', secondNode: 'disagrees' }));
-  const alone = await said([included(), included()], inclusion({ confirmations: 3, secondNode: 'away' }));
-  expect(alone.seen).toEqual(included({ secondNode: 'agrees' }));
+  const shallow = inclusion({ confirmations: 2, secondNode: 'agrees' });
+  expect((await said([included({ confirmations: 9 }), UNREACHABLE], shallow)).seen).toEqual(
+    included({ confirmations: 9, secondNode: 'away' }),
+  );
+});
+
+test('a recorded inclusion is void when every node that answers denies it', async () => {
+  const before = inclusion({ secondNode: 'disagrees' });
+  const after = async (...answers: readonly Answer[]) => (await said(answers, before)).seen;
+  for (const answers of [[DENIES], [DENIES, DENIES], [DENIES, UNREACHABLE], [UNREACHABLE, DENIES], [NOTHING, DENIES]]) {
+    expect(await after(...answers)).toEqual(NOTHING);
+  }
+  expect(await after(WAITING, DENIES)).toEqual(WITHHELD);
+  // A denial names no other transaction that has taken the nonce, and lets nothing lapse.
+  expect(await after(TAKEN, DENIES)).toEqual(UNEXPLAINED);
+  expect(await after(LAPSED, DENIES)).toEqual(NOTHING);
+  for (const answers of [[DENIES, BEHIND], [BEHIND], [BEHIND, UNREACHABLE]]) {
+    expect(await after(...answers)).toMatchObject({ ok: false });
+  }
+});
+
+test('one node that denies does not undo what two have confirmed', async () => {
+  const before = inclusion({ secondNode: 'agrees' });
+  expect((await said([UNREACHABLE, DENIES], before)).seen).toMatchObject({ ok: false });
+  expect((await said([DENIES, DENIES, UNREACHABLE], before)).seen).toEqual(NOTHING);
 });

@@ -22,13 +22,19 @@ test('a node that lags behind does not make a payment disappear', async () => {
   expect((await lying().activity(hash, block)).ok).toBe(false);
   expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
   expect(await lying().activity(hash, { ...block, hash: 'another' })).toEqual({ ok: true, value: null });
-  // A slot may be left out for good; one that is still to come may be the block that is missed.
-  const unseen = new Map<string, Rule>([
-    ['getSignatureStatuses', none],
-    ['getBlock', { result: null }],
-  ]);
-  liar.follow((method) => unseen.get(method) ?? 'forward');
-  expect(await lying().activity(hash, block)).toEqual({ ok: true, value: null });
+  // A slot may be left out for good, which nodes say by an error; one that is still to come may be the block that is missed.
+  for (const [code, words] of [
+    [-32007, 'missing due to ledger jump to recent snapshot'],
+    [-32009, 'missing in long-term storage'],
+  ] as const) {
+    const skipped: Rule = { error: { code, message: `Slot ${block.number} was skipped, or ${words}` } };
+    const unseen = new Map<string, Rule>([
+      ['getSignatureStatuses', none],
+      ['getBlock', skipped],
+    ]);
+    liar.follow((method) => unseen.get(method) ?? 'forward');
+    expect(await lying().activity(hash, block)).toEqual({ ok: true, value: null });
+  }
   const later = (BigInt(block.number) + 1_000_000n).toString();
   expect(await lying().activity(hash, { ...block, number: later })).toMatchObject({ ok: false });
 });

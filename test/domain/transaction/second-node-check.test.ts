@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
-import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { EventOf, TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import type { SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { inclusion, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
+import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
 import { cancellation, sentWith } from './step.ts';
 
 /** An inclusion that is deep enough, and what a second RPC node says of it. */
 
+const context = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
+
 function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
-  const decided = decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
+  const decided = decide(transaction, event, { ...context, nowMs });
   if (!decided.ok) throw new Error(decided.refusal.code);
   return decided.value.transaction;
 }
@@ -70,6 +72,54 @@ test('nodes that disagree end nothing for as long as they do', () => {
   const unreachable = after(disputed, found('away'));
   expect(stand(unreachable)).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
   expect(stand(after(unreachable, found('agrees')))).toEqual(['SUCCEEDED', null]);
+});
+
+test('a contradiction counts before the inclusion is deep enough, and the nodes agree again', () => {
+  const shallow = found('disagrees', { confirmations: 1 });
+  const disputed = after(sent(), shallow);
+  expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
+  expect(after(disputed, found('disagrees', { confirmations: 2 }))).toBe(disputed);
+  expect(stand(after(disputed, found('away', { confirmations: 2 })))).toEqual(['CONFIRMING', null]);
+  expect(stand(after(disputed, found('agrees', { confirmations: 2 })))).toEqual(['CONFIRMING', null]);
+});
+
+test('while nodes contradict each other a payment is cancelled or replaced as if no block had it, and else it is not', () => {
+  const disputed = after(sent(), found('disagrees'));
+  for (const type of ['cancel', 'speedUp'] as const) {
+    const ended = after(disputed, { type, actor: alice });
+    expect([ended.state, ended.inclusion, outstandingJob(ended)]).toEqual(['BROADCAST', null, 'sign']);
+    for (const second of ['away', 'agrees', null] as const) {
+      const settled = after(sent(), found(second, { confirmations: 1 }));
+      expect(decide(settled, { type, actor: alice }, context)).toMatchObject({ ok: false });
+    }
+  }
+  const cancelled = after(disputed, { type: 'cancel', actor: alice });
+  expect([cancelled.cancelling, cancelled.stateReason]).toEqual([true, 'CANCELLING']);
+  // A late report of the same inclusion, before the cancellation is signed.
+  const again = after(cancelled, found('disagrees'));
+  expect([...stand(again), again.cancelling]).toEqual(['CONFIRMING', 'NODES_DISAGREE', true]);
+  expect(outstandingJob(after(again, { type: 'cancel', actor: alice }))).toBe('sign');
+  const attempts = [sentWith('accepted'), { ...sentWith('accepted', cancellation), number: 2 }];
+  const out = { ...again, attempts };
+  expect(after(out, { type: 'cancel', actor: alice })).toBe(out);
+});
+
+test('that one node alone calls a block final is recorded once, and ends nothing', () => {
+  const one = (confirmations: number): EventOf<'include'> => ({
+    type: 'include',
+    inclusion: inclusion({ confirmations, secondNode: 'away', isFinalForOneNode: true }),
+    confirmationsNeeded: 3,
+  });
+  const waiting = after(after(sent(), found('away')), one(9));
+  expect([...stand(waiting), waiting.inclusion?.isFinalForOneNode]).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY', true]);
+  expect(after(waiting, one(10))).toBe(waiting);
+  const done = after(sent(), found('agrees'));
+  const final = after(done, { ...one(9), inclusion: { ...one(9).inclusion, secondNode: 'agrees' } });
+  expect([final.state, final.inclusion?.isFinalForOneNode, outstandingJob(final)]).toEqual([
+    'SUCCEEDED',
+    true,
+    'confirm',
+  ]);
 });
 
 test('what ended on the word of one node is open again when a second one contradicts, and stays when that one is away', () => {

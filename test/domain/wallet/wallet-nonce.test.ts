@@ -5,6 +5,7 @@ import {
   restoreHeld,
   allocate,
   blockerOf,
+  lowerFloor,
   NO_ALLOCATIONS,
   reserveRelease,
   release,
@@ -13,6 +14,7 @@ import {
 } from '#domain/wallet/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
+const NOTHING_PROVEN = { latest: null, pending: null };
 
 function allocated(book: NonceAllocations, ids: readonly string[], counts: ChainCounts = FRESH) {
   const nonces: bigint[] = [];
@@ -62,6 +64,20 @@ test('after a restore of old storage the count of the chain wins, once it is pro
   expect(allocate(book, 'b', { ...counts, proven: counts }).nonce).toBe(42n);
 });
 
+test('a floor comes down to a lower proven count, and to no other one', () => {
+  const floor = { ...NO_ALLOCATIONS, floor: 1_000n };
+  const counts = { latest: 3n, pending: 3n };
+  expect(lowerFloor(floor, counts)).toBeNull();
+  expect(allocate(floor, 'a', counts)).toEqual({ book: floor, nonce: null, waitsFor: null });
+  // No two nodes count alike, or they agree that the one asked is behind.
+  for (const latest of [null, 1_000n, 1_001n]) {
+    expect(lowerFloor(floor, { ...counts, proven: { latest, pending: null } })).toBe(floor);
+    expect(allocate(floor, 'a', { ...counts, proven: { latest, pending: null } }).nonce).toBe(latest ?? 1_000n);
+  }
+  expect(allocate(floor, 'a', { ...counts, proven: counts }).nonce).toBe(3n);
+  expect(lowerFloor(floor, { latest: 1_000n, pending: 1_000n, proven: counts })).toBe(floor);
+});
+
 test('a count that one node gives wrongly moves nothing, in either direction', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   const settled = retire(book, 'a');
@@ -72,8 +88,8 @@ test('a count that one node gives wrongly moves nothing, in either direction', (
   ]) {
     expect(allocate(settled, 'c', lie)).toEqual({ book: settled, nonce: null, waitsFor: null });
   }
-  // What is too low is below the floor, or owned.
-  expect(allocate(settled, 'c', FRESH).nonce).toBe(2n);
+  // What is too low is below the floor, and two nodes do not say it; or it is owned.
+  expect(allocate(settled, 'c', { ...FRESH, proven: NOTHING_PROVEN }).nonce).toBe(2n);
   expect(allocate(settled, 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
 });
 
@@ -142,7 +158,7 @@ test('a settled nonce and those below are never given out again, whatever a node
   const settled = retire(release(book, 'a'), 'b');
   expect(settled.floor).toBe(2n);
   expect(retire(retire(book, 'c'), 'a').floor).toBe(3n);
-  expect(allocate(release(settled, 'c'), 'd', FRESH).nonce).toBe(2n);
+  expect(allocate(release(settled, 'c'), 'd', { ...FRESH, proven: NOTHING_PROVEN }).nonce).toBe(2n);
 });
 
 type Step = readonly ['allocate' | 'release' | 'mine', number];
@@ -220,7 +236,7 @@ test('whoever has others above may not leave; nobody gets a nonce above whoever 
   expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
   expect(allocate(cancelRelease(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
-  expect(allocate(retire(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
+  expect(allocate(retire(leaving, 'b'), 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
   // One that stays, or is mined, lets nobody else stay.
   const both: NonceAllocations = { ...leaving, leaving: new Set(['a', 'b']) };
   expect(cancelRelease(both, 'a').leaving).toEqual(new Set(['b']));

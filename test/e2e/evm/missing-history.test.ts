@@ -59,7 +59,7 @@ test('of two nodes the one that knows the payment is believed, and it succeeds o
   world.gate.forget(HISTORY);
   await mineAnHour();
   const known = await reaches(alice, id, ({ state, stateReason }) => state === 'FAILED' || stateReason !== null);
-  expect([known.state, known.stateReason]).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
+  expect([known.state, known.stateReason]).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
   world.gate.forget([]);
   await miner().setAutomine(true);
   expect([(await finished(alice, id)).state, await world.chain.balance(recipient)]).toEqual([

@@ -6,10 +6,10 @@ import { newTransactionId } from '#domain/id.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import type { ChainCounts, NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
-import { restoreHeld, allocate, blockerOf, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
+import { restoreHeld, allocate, blockerOf, lowerFloor, NO_ALLOCATIONS, release } from '#domain/wallet/wallet-nonce.ts';
 import { allocateNonce, recordBlocker } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
+import type { AllocationRequest, CountTexts } from '#objects/wallet-nonce/object.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
 
@@ -29,12 +29,8 @@ class Scene {
 
   #allocate({ transactionId, latest, pending, proven, held = [] }: AllocationRequest) {
     const known = held.map((one) => ({ transactionId: one.transactionId, nonce: BigInt(one.nonce) }));
-    const counts = { latest: BigInt(latest), pending: BigInt(pending) };
-    const full =
-      proven === undefined
-        ? counts
-        : { ...counts, proven: { latest: BigInt(proven.latest), pending: BigInt(proven.pending) } };
-    const given = allocate(restoreHeld(this.book, known), transactionId, full);
+    const counts = countsIn({ latest, pending, ...(proven === undefined ? {} : { proven }) });
+    const given = allocate(restoreHeld(this.book, known), transactionId, counts);
     this.book = given.book;
     if (given.nonce !== null) return { nonce: given.nonce.toString() };
     const { waitsFor } = given;
@@ -44,8 +40,13 @@ class Scene {
   allocation(transaction: Transaction) {
     const allocator = {
       allocate: async (request: AllocationRequest) => this.#allocate(request),
-      blocker: async ({ transactionId, latest }: { transactionId: string; latest: string }) =>
-        blockerOf(this.book, transactionId, BigInt(latest)),
+      blocker: async ({ transactionId, ...texts }: CountTexts & { transactionId: string }) => {
+        const counts = countsIn(texts);
+        const book = lowerFloor(this.book, counts);
+        if (book === null) return 'unproven';
+        this.book = book;
+        return blockerOf(book, transactionId, counts.latest);
+      },
       release: async ({ transactionId }: { transactionId: string }) => {
         this.book = release(this.book, transactionId);
       },
@@ -65,6 +66,14 @@ class Scene {
     };
     return { env, vault: vault as never, adapter, transaction };
   }
+}
+
+function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
+  const countIn = (text: string | null) => (text === null ? null : BigInt(text));
+  const counts = { latest: BigInt(latest), pending: BigInt(pending) };
+  return proven === undefined
+    ? counts
+    : { ...counts, proven: { latest: countIn(proven.latest), pending: countIn(proven.pending) } };
 }
 
 const signing = (id: typeof a) => transactionIn('SIGNING', { id });
@@ -113,6 +122,24 @@ test('the blocker of a transaction is recorded, and that there is none any more'
     { type: 'waitForNonce', blocker: null },
   ]);
   expect(scene.book.owned.size).toBe(2);
+});
+
+test('below a floor that proven counts contradict the lowest unused nonce is named, and given', async () => {
+  const scene = new Scene();
+  scene.book = { ...NO_ALLOCATIONS, owned: new Map([[b, 5n]]), floor: 5n };
+  scene.held = [{ transactionId: b, nonce: '5' }];
+  scene.truth = { latest: 3n, pending: 3n };
+  await recordBlocker(scene.allocation(waiting));
+  scene.proven = { ...scene.truth, proven: { latest: null, pending: null } };
+  await recordBlocker(scene.allocation(waiting));
+  expect(scene.book.floor).toBe(5n);
+  scene.proven = { ...scene.truth, proven: { latest: 3n, pending: 3n } };
+  await recordBlocker(scene.allocation(waiting));
+  expect(scene.recorded).toEqual([
+    { type: 'waitForNonce', blocker: null },
+    { type: 'waitForNonce', blocker: { transactionId: null } },
+  ]);
+  expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '3' }));
 });
 
 test('an owner that the vault does not have gives its nonce back, and the next transaction gets it', async () => {

@@ -99,9 +99,10 @@ test('balances older than what is settled are refused until the node has caught 
   await object.end({ transactionId: 'a', isSpent: true, includedIn: '10' });
   await object.end({ transactionId: 'z', isSpent: true, includedIn: '7' });
   await evictDurableObject(object);
-  expect(await object.allocate(requestFor('b', paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
+  const after = (spending: Spending) => ({ ...requestFor('b', spending), latest: '1', pending: '1' });
+  expect(await object.allocate(after(paying(60n)))).toMatchObject({ nonce: null, why: 'stale' });
   const funds = { ...paying(0n).funds, blockNumber: '10', nonceCount: '1', holds: [native(40n)] };
-  expect(await object.allocate(requestFor('b', paying(40n, { funds })))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(after(paying(40n, { funds })))).toMatchObject({ nonce: '1' });
 });
 
 test('an open place is given first, and the rent of one that is opened is reserved', async () => {
@@ -121,4 +122,31 @@ test('an open place is given first, and the rent of one that is opened is reserv
     others: [],
   });
   expect(await object.allocate(requestFor('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
+});
+
+test('a place that is given to another transaction leaves what its own one takes in the balance', async () => {
+  const object = wallet();
+  const funds = { ...paying(0n).funds, nonceCount: null };
+  await object.allocate(requestFor('a', paying(60n, { funds })));
+  const held = [{ transactionId: 'a', nonce: '0', amounts: [native(60n)], includedIn: '10', isReleased: true }];
+  // The balances are those of block 9.
+  expect(await object.allocate(requestFor('b', paying(41n, { funds }), held))).toMatchObject({ why: 'in-flight' });
+  const after = { ...funds, blockNumber: '10' };
+  expect(await object.allocate(requestFor('b', paying(41n, { funds: after }), held))).toMatchObject({ nonce: '0' });
+  // The inclusion was none after all: whoever has the place keeps it, and the other one goes on with its own bytes.
+  const again = held.map((one) => ({ ...one, includedIn: null, isReleased: false }));
+  expect(await object.allocate(requestFor('c', paying(1n, { funds: after }), again))).toMatchObject({ nonce: '1' });
+});
+
+test('a settled block that is ahead of the chain is lowered, and no other one', async () => {
+  const object = wallet();
+  const payment = { ...requestFor('b', paying(1n)), latest: '1', pending: '1' };
+  await object.allocate(requestFor('a', paying(60n)));
+  await object.end({ transactionId: 'a', isSpent: true, includedIn: '1000000000000' });
+  expect(await object.allocate(payment)).toEqual({ nonce: null, why: 'stale' });
+  await object.lowerSettledBlock({ head: '2000000000000' });
+  expect(await object.settledBlock()).toBe('1000000000000');
+  await object.lowerSettledBlock({ head: '9' });
+  expect(await object.settledBlock()).toBe('9');
+  expect(await object.allocate(payment)).toMatchObject({ nonce: '1' });
 });

@@ -93,14 +93,16 @@ test('whoever comes late with a transaction that is over gets no nonce and no co
   expect(await object.claim({ transactionId: 'b', utxos: ['coin'] })).toBe(true);
 });
 
-test('a final inclusion raises the floor for good, and what only ended does not', async () => {
+test('a final inclusion raises the floor, and what only ended does not', async () => {
   const object = wallet();
   for (const transactionId of ['a', 'b', 'c']) await object.allocate({ transactionId, ...FRESH });
   await object.end({ transactionId: 'c', isSpent: false });
   await object.end({ transactionId: 'b', isSpent: true });
   await evictDurableObject(object);
-  // A node that is behind counts nothing yet.
-  expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: '2' });
+  // A node that is behind counts nothing yet, and the other one that is asked then does not agree.
+  expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: null, why: 'unproven' });
+  const proven = { latest: null, pending: null };
+  expect(await object.allocate({ transactionId: 'd', ...FRESH, proven })).toEqual({ nonce: '2' });
 });
 
 test('counts of one node that name unknown transactions want proof, and leave no trace', async () => {
@@ -122,10 +124,10 @@ test('a book that was set back learns the nonces of the vault, but for those tha
   ];
   expect(await object.allocate({ transactionId: 'c', ...FRESH, held })).toEqual({ nonce: '1' });
   await evictDurableObject(object);
-  expect(await object.blocker({ transactionId: 'c', latest: '0' })).toEqual({ transactionId: 'a' });
-  expect(await object.blocker({ transactionId: 'c', latest: '1' })).toBeNull();
+  expect(await object.blocker({ transactionId: 'c', latest: '0', pending: '0' })).toEqual({ transactionId: 'a' });
+  expect(await object.blocker({ transactionId: 'c', latest: '1', pending: '1' })).toBeNull();
   await object.release({ transactionId: 'a' });
-  expect(await object.blocker({ transactionId: 'c', latest: '0' })).toEqual({ transactionId: null });
+  expect(await object.blocker({ transactionId: 'c', latest: '0', pending: '0' })).toEqual({ transactionId: null });
 });
 
 test('a book of a release that counted upwards is read without its counter', async () => {

@@ -54,22 +54,22 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'the count of one node of two is proven',
     file: 'src/chains/evm/client/account-nonce.ts',
-    was: 'proven: { latest: latest ?? 0n, pending: pending ?? 0n },',
+    was: 'proven: { latest, pending },',
     is: 'proven: { latest: latest ?? first.latest, pending: pending ?? first.pending },',
     caughtBy: evm('client/account-nonce'),
   },
   {
     name: 'the mempool of the only node is proven',
     file: 'src/chains/evm/client/account-nonce.ts',
-    was: 'proven: { latest: latest.value, pending: 0n } })',
+    was: 'proven: { latest: latest.value, pending: null } })',
     is: 'proven: { latest: latest.value, pending: counts.value.pending } })',
     caughtBy: evm('client/account-nonce'),
   },
   {
     name: 'a nonce that counts do not explain is never proven',
     file: 'src/jobs/signing/nonce-allocation.ts',
-    was: 'for (const requiresProof of [false, true]) {',
-    is: 'for (const requiresProof of [false]) {',
+    was: 'for (const requiresProof of [false, true]) {\n    const response',
+    is: 'for (const requiresProof of [false]) {\n    const response',
     caughtBy: ['test/jobs/signing/nonce-allocation.test.ts'],
   },
   {
@@ -145,15 +145,15 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a block that is undone is not noticed',
     file: 'src/domain/transaction/transition.ts',
-    was: 'CONFIRMING: { include, miss: handleReorg, setVisibility },',
-    is: 'CONFIRMING: { include, setVisibility },',
+    was: "ifDisputed(speedUp, 'transaction-not-broadcast'),\n    include,\n    miss: handleReorg,",
+    is: "ifDisputed(speedUp, 'transaction-not-broadcast'),\n    include,",
     caughtBy: domain('transaction/transition-matrix'),
   },
   {
     name: 'a transaction is done before it is deep enough',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: 'if (inclusion.confirmations < confirmationsNeeded) {',
-    is: 'if (inclusion.confirmations < 1) {',
+    was: 'if (inclusion.confirmations < confirmationsNeeded &&',
+    is: 'if (inclusion.confirmations < 1 &&',
     caughtBy: domain('transaction/transition'),
   },
   {

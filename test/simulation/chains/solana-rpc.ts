@@ -102,6 +102,10 @@ class View implements ChainView {
     return this.#blocks.find((block) => block.slot === slot)?.hash ?? null;
   }
 
+  hashesIn(slot: bigint): readonly string[] {
+    return this.#landed.filter((one) => one.slot === slot).map(({ hash }) => hash);
+  }
+
   simulate(wire: Uint8Array) {
     const { hash, state } = this.#under(1);
     const message = getCompiledTransactionMessageDecoder().decode(getTransactionDecoder().decode(wire).messageBytes);

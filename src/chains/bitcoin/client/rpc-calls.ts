@@ -46,10 +46,15 @@ const RAW = /^([0-9a-f]{2})+$/;
 export const getBlockHash = (height: bigint): RpcCall<string | null> =>
   esplora(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
 
-/** No height is ever left out. */
-export const BLOCK_CALLS: BlockCalls = { getHash: getBlockHash, getHead: null };
-
 export const getTip: RpcCall<bigint> = esplora('blocks/tip/height', (answer) => wholeIn(answer));
+
+export const BLOCK_CALLS: BlockCalls = {
+  getHash: getBlockHash,
+  getTransactionHashes: ({ hash }) =>
+    esplora(`block/${hash}/txids`, (answer) => (answer === null ? null : listIn(answer, hashIn))),
+  getHead: getTip,
+  skipsNumbers: false,
+};
 
 /** By the confirmed transactions alone, in satoshi. */
 export const getBalance = (address: string): RpcCall<bigint> =>

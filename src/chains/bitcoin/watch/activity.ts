@@ -25,7 +25,7 @@ export async function readActivity(
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.request(getTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null) return checkAbsence(node, found, BLOCK_CALLS);
+  if (transfer.value === null) return checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
   const observed = {
     hash,
@@ -34,7 +34,9 @@ export async function readActivity(
     movements: movementsIn(transfer.value),
   };
   if (transfer.value.block === null)
-    return found === null ? accepted({ ...observed, block: null }) : checkAbsence(node, found, BLOCK_CALLS);
+    return found === null
+      ? accepted({ ...observed, block: null })
+      : checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return accepted({ ...observed, block: depthOf(transfer.value.block, tip.value, chain) });

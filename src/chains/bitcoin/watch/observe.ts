@@ -34,7 +34,7 @@ export async function observeTransaction(
     if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
     inMempool = true;
   }
-  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   if (!gone.ok) return gone;
   if (inMempool) return accepted({ type: 'absent', inMempool, nonceTaken: false });
   const status = await utxoStatusOf(node, chain, watched);

@@ -45,7 +45,7 @@ function agreed(first: AccountNonce, said: readonly AccountNonce[]): AccountNonc
   return {
     latest: latest ?? first.latest,
     pending: pending ?? first.pending,
-    proven: { latest: latest ?? 0n, pending: pending ?? 0n },
+    proven: { latest, pending },
   };
 }
 
@@ -67,8 +67,8 @@ async function finalCounts(node: RpcNode, chain: Chain, address: string): Promis
   if (!counts.ok) return counts;
   const number = await finalNumber(node, chain);
   if (!number.ok) return number;
-  const latest = number.value === null ? accepted(0n) : await node.request(getNonce(address, number.value));
-  return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: 0n } }) : latest;
+  const latest = number.value === null ? accepted(null) : await node.request(getNonce(address, number.value));
+  return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: null } }) : latest;
 }
 
 /** The newest final block; null where the chain is too short to have one. */

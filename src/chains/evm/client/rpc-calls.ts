@@ -1,6 +1,5 @@
 import type { Address, Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
-import type { BlockCalls } from '#chains/rpc/absence-check.ts';
 import { parseHash, parseHexBytes, parseQuantity } from '#chains/evm/rules/hex.ts';
 import { operatorFeeIn } from '#chains/evm/client/operator-fee.ts';
 import { isObject } from '#chains/rpc/is-object.ts';
@@ -97,15 +96,6 @@ export const getBlock = (tag: BlockTag): RpcCall<Block | null> => ({
   params: [tagOf(tag), false],
   read: (answer) => (answer === null ? null : readBlock(answer)),
 });
-
-/** No number is ever left out. */
-export const BLOCK_CALLS: BlockCalls = {
-  getHash: (number) => {
-    const call = getBlock(number);
-    return { ...call, read: (answer) => (answer === null ? null : call.read(answer)?.hash) };
-  },
-  getHead: null,
-};
 
 export const getReceipt = (hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getTransactionReceipt',

@@ -1,12 +1,13 @@
 import { getAddress } from 'viem/utils';
 import { checkAbsence } from '#chains/rpc/absence-check.ts';
+import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import { movementsIn, ownPayment } from '#chains/evm/watch/movements.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { KnownTransaction } from '#chains/evm/client/rpc-calls.ts';
-import { getBlock, getReceipt, traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
+import { getBlock, getReceipt, traceTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -32,7 +33,9 @@ export async function readActivity(
   if (receipt.value === null) {
     // A node may have mined it between the two questions.
     const waits = found === null && known.value?.mined === false;
-    return waits ? accepted(waiting(hash, known.value)) : checkAbsence(node, found, BLOCK_CALLS);
+    return waits
+      ? accepted(waiting(hash, known.value))
+      : checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   }
   if (known.value === null) return unusable('the node has a receipt without its transaction');
   if (!receipt.value.succeeded) return accepted(null);

@@ -3,13 +3,14 @@ import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import { BLOCK_CALLS } from '#chains/evm/client/block-calls.ts';
 import { depthOf } from '#chains/evm/watch/depth.ts';
 import { executionFailure } from '#chains/evm/watch/execution.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
 import { getBlock, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
-import { traceTransaction, getTransaction, BLOCK_CALLS } from '#chains/evm/client/rpc-calls.ts';
+import { traceTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
@@ -130,8 +131,8 @@ function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMo
 }
 
 async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
-  const { node, watched } = view;
-  const gone = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  const { node, chain, watched } = view;
+  const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   if (!gone.ok) return gone;
   const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;

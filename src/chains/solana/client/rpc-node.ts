@@ -12,7 +12,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
   return {
     async request(call) {
-      const { method, params } = call;
+      const { method, params, nullWords } = call;
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
       const response = await boundedFetch(url, request, { timeoutMs });
@@ -20,7 +20,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       // Nodes put JSON-RPC errors into answers of any status.
       const parsed = parsedOf(response.text);
       if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: no usable answer`);
-      const answer = readAnswer(parsed, secrets);
+      const answer = readAnswer(parsed, secrets, nullWords);
       if (!answer.ok) return answer;
       const value = call.read(answer.value);
       return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);

@@ -35,7 +35,7 @@ export async function readActivity(
   const statuses = await node.request(getSignatureStatuses([hash]));
   if (!statuses.ok) return statuses;
   const status = statuses.value.value[0] ?? null;
-  if (status === null) return checkAbsence(node, found, BLOCK_CALLS);
+  if (status === null) return checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   if (status.commitment === 'processed') {
     return found === null ? accepted(null) : unusable('the node has not heard the votes for what is recorded');
   }

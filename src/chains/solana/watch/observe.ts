@@ -99,7 +99,7 @@ async function observeFailure(
   if (found !== null && (!found.status.failed || statusOfHash.value.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
-  const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   return absent.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : absent;
 }
 
@@ -157,7 +157,7 @@ async function observeAbsence(
   chain: Chain,
   watched: WatchedAttempts,
 ): Promise<Result<Observation, NodeProblem>> {
-  const absent = await checkOwnAbsence(node, watched, BLOCK_CALLS);
+  const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   if (!absent.ok) return absent;
   const statusOfHash = await statusOf(node, watched);
   if (!statusOfHash.ok) return statusOfHash;

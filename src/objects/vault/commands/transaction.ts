@@ -245,9 +245,8 @@ export class TransactionCommands {
       const isOfWallet = transaction.chain === chain && intent.from === address;
       if (!isOfWallet) return [];
       const nonce = newestAttempt(transaction)?.nonce ?? null;
-      return [
-        { transactionId, nonce, amounts: spendingOfAttempts(transaction), includedIn: inclusion?.blockNumber ?? null },
-      ];
+      const { blockNumber: includedIn = null, isFinalForOneNode = false } = inclusion ?? {};
+      return [{ transactionId, nonce, amounts: spendingOfAttempts(transaction), includedIn, isFinalForOneNode }];
     });
   }
 

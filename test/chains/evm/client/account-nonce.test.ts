@@ -39,12 +39,12 @@ test('what two nodes count alike is proven, each count by itself', async () => {
   falsify('pending', { result: '0x3e8' });
   expect(await counted(liar.url, chain.url)).toEqual({
     ok: true,
-    value: { ...counts(1n, 1_000n), proven: counts(1n, 0n) },
+    value: { ...counts(1n, 1_000n), proven: { latest: 1n, pending: null } },
   });
   falsify('latest', { result: '0x3e8' });
   expect(await counted(liar.url, chain.url)).toEqual({
     ok: true,
-    value: { ...counts(1_000n, 1n), proven: counts(0n, 1n) },
+    value: { ...counts(1_000n, 1n), proven: { latest: null, pending: 1n } },
   });
   // Of three nodes one liar says nothing that counts.
   expect(await counted(liar.url, chain.url, chain.url)).toEqual({
@@ -55,23 +55,35 @@ test('what two nodes count alike is proven, each count by itself', async () => {
 
 test('where the second node is away nothing is proven', async () => {
   liar.follow(() => 'forward');
-  expect(await counted(liar.url, DEAD)).toEqual({ ok: true, value: { ...counts(1n, 1n), proven: counts(0n, 0n) } });
+  expect(await counted(liar.url, DEAD)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1n), proven: { latest: null, pending: null } },
+  });
   expect((await counted(DEAD, DEAD)).ok).toBe(false);
   expect((await counted()).ok).toBe(false);
 });
 
 test('one node alone proves what it counts in a final block, and nothing of its mempool', async () => {
   falsify('latest', { result: '0x3e8' });
-  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1_000n, 1n), proven: counts(0n, 0n) } });
+  expect(await counted(liar.url)).toEqual({
+    ok: true,
+    value: { ...counts(1_000n, 1n), proven: { latest: 0n, pending: null } },
+  });
   await chain.client.mine({ blocks: 80 });
   falsify('pending', { result: '0x3e8' });
-  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1n, 1_000n), proven: counts(1n, 0n) } });
+  expect(await counted(liar.url)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1_000n), proven: { latest: 1n, pending: null } },
+  });
 });
 
 test('where no node says what is final, depth does', async () => {
   const none: Rule = { error: { code: -32_602, message: 'unknown tag' } };
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? none : 'forward'));
-  expect(await counted(liar.url)).toEqual({ ok: true, value: { ...counts(1n, 1n), proven: counts(1n, 0n) } });
+  expect(await counted(liar.url)).toEqual({
+    ok: true,
+    value: { ...counts(1n, 1n), proven: { latest: 1n, pending: null } },
+  });
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? 'cut' : 'forward'));
   expect((await counted(liar.url)).ok).toBe(false);
 });

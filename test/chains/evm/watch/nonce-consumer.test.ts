@@ -99,7 +99,7 @@ test('without its receipt nothing is said of it: neither that it was carried out
   // The liar in front of an honest node.
   without(HISTORY);
   const seen = await adapter(chain.url).observe(watched(from, [hash]));
-  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'disagrees' } } });
+  expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'away' } } });
 });
 
 test('a node with the state of a few blocks names what used the nonce within them, and nothing before', async () => {

@@ -231,7 +231,7 @@ test('while the recorded block stands, a node without the receipt only lags behi
   const lagging = adapterFor(anvilChain(), [liar.url]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: null }));
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
-    transient('the node has the recorded block, but not the transaction'),
+    transient('the node has the transaction in the recorded block, but does not find it by its hash'),
   );
   // Nothing recorded yet: the transaction itself still shows that its receipt is only late.
   expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('the receipt is not there yet'));
@@ -242,6 +242,25 @@ test('while the recorded block stands, a node without the receipt only lags behi
     return method === 'eth_getTransactionReceipt' || recorded ? { result: null } : 'forward';
   });
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
+    transient('the node is behind the recorded block'),
+  );
+});
+
+test('a recorded inclusion that every node denies is absent: in a block that does not hold it, or that is no block', async () => {
+  const from = await nextWallet();
+  const inclusion = await inclusionOf(watched(from, [await pay(from)]));
+  await chain.client.mine({ blocks: 3 });
+  const hash = `0x${'4d'.repeat(32)}`;
+  const nowhere = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false } };
+  const far = { ...inclusion, hash, blockNumber: '1000000000000', blockHash: `0x${'5e'.repeat(32)}` };
+  for (const forged of [{ ...inclusion, hash }, far]) {
+    for (const urls of [[chain.url], [chain.url, chain.url], ['http://127.0.0.1:9', chain.url]]) {
+      const seen = await adapterFor(anvilChain(), urls).observe({ ...watched(from, [hash], forged), nonce: 1n });
+      expect(seen).toEqual(nowhere);
+    }
+  }
+  const next = { ...far, blockNumber: (BigInt(inclusion.blockNumber) + 50n).toString() };
+  expect(await chain.adapter().observe({ ...watched(from, [hash], next), nonce: 1n })).toEqual(
     transient('the node is behind the recorded block'),
   );
 });

@@ -1,0 +1,27 @@
+import { getBlock } from '#chains/evm/client/rpc-calls.ts';
+import { parseHash } from '#chains/evm/rules/hex.ts';
+import type { BlockCalls } from '#chains/rpc/absence-check.ts';
+import { isObject } from '#chains/rpc/is-object.ts';
+
+const getHead = getBlock('latest');
+
+export const BLOCK_CALLS: BlockCalls = {
+  getHash: (number) => {
+    const call = getBlock(number);
+    return { ...call, read: (answer) => (answer === null ? null : call.read(answer)?.hash) };
+  },
+  getTransactionHashes: ({ number, hash }) => ({
+    ...getBlock(BigInt(number)),
+    read: (answer) => (answer === null ? null : readTransactionHashes(answer, hash)),
+  }),
+  getHead: { ...getHead, read: (answer) => getHead.read(answer)?.number },
+  skipsNumbers: false,
+};
+
+/** Null where another block has come in the place of the one with this hash. */
+function readTransactionHashes(block: unknown, hash: string): readonly string[] | null | undefined {
+  if (!isObject(block) || !Array.isArray(block['transactions'])) return undefined;
+  if (parseHash(block['hash']) !== hash) return null;
+  const read = block['transactions'].map((one: unknown) => parseHash(one));
+  return read.includes(null) ? undefined : read.flatMap((one) => one ?? []);
+}
