@@ -128,7 +128,7 @@ export type BroadcastVerdict =
   /** Refused for good by every node, and none of them can have kept the bytes. */
   | { readonly outcome: 'refused'; readonly answer: string }
   /** Refused by those that could be asked. One that could not may have been asked before, and have kept the bytes: nothing is known yet. */
-  | { readonly outcome: 'undecided' }
+  | { readonly outcome: 'undecided'; readonly answer: string }
   /** The account nonce is used, and not by these bytes. */
   | { readonly outcome: 'conflicted'; readonly answer: string };
 
@@ -197,8 +197,6 @@ export interface WatchedAttempts {
   readonly payloads?: readonly string[];
   /** Of the coins of all attempts, as far as they are known. */
   readonly coinParents?: readonly UtxoParent[];
-  /** The transaction that it pays for, and hangs on; null for one that pays for itself alone. */
-  readonly parent: string | null;
   /** Where it was found before, or null. */
   readonly inclusion: Inclusion | null;
 }

@@ -1,4 +1,4 @@
-import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED } from '#domain/transaction/job.ts';
 
 /** What of a running service wants a person, and nobody else would tell. */
 
@@ -27,6 +27,8 @@ export interface ServiceHealth {
   readonly outstanding: Readonly<Record<string, number>>;
   /** Of those that are decided and not done the ones that have not moved for longest, the longest first. */
   readonly quietest: readonly StalledTransaction[];
+  /** Of those with one of `UNEXPLAINED_REASONS`, how many there are, and since when the quietest has not moved. */
+  readonly unexplained: readonly UnexplainedTransactions[];
   /** What monitors have sent and nobody has dealt with. */
   readonly openDeliveries: number;
   readonly oldestDueAtMs: number | null;
@@ -50,6 +52,12 @@ interface StalledTransaction {
   readonly updatedAtMs: number;
 }
 
+interface UnexplainedTransactions {
+  readonly stateReason: string | null;
+  readonly number: number;
+  readonly updatedAtMs: number | null;
+}
+
 /** A co-signer as it answers. */
 export interface CosignerState {
   readonly node: number;
@@ -63,11 +71,9 @@ const MINUTE_MS = 60_000;
 /** Longer than any chain takes to confirm, and than a node is away for a new version. */
 const STUCK_MS = 60 * MINUTE_MS;
 /** RPC nodes contradict each other, one of two does not answer, or none has the history: an operator has to change the nodes. */
-const UNEXPLAINED: ReadonlySet<string | null> = new Set([
-  'NONCE_USED_UNEXPLAINED',
-  'NODES_DISAGREE',
-  'SECOND_NODE_AWAY',
-]);
+const UNEXPLAINED = [NONCE_USED_UNEXPLAINED, 'NODES_DISAGREE', 'SECOND_NODE_AWAY'] as const;
+/** What RPC nodes do not show keeps these in their state. */
+export const UNEXPLAINED_REASONS: readonly string[] = [...UNEXPLAINED, COIN_UNKNOWN];
 /** Longer than a node lags behind another one. */
 const UNEXPLAINED_MS = 10 * MINUTE_MS;
 const LATE_DELIVERY_MS = 15 * MINUTE_MS;
@@ -87,12 +93,9 @@ export function alertsFor(
   const isSince = (atMs: number | null, ageMs: number) => atMs !== null && atMs >= nowMs - ageMs;
   const minutes = (atMs: number | null) => Math.floor((nowMs - (atMs ?? nowMs)) / MINUTE_MS);
   const stuck = quietest.filter(({ updatedAtMs }) => isBefore(updatedAtMs, STUCK_MS));
-  const unexplained = quietest.filter(
-    ({ stateReason, updatedAtMs }) => UNEXPLAINED.has(stateReason) && isBefore(updatedAtMs, UNEXPLAINED_MS),
-  );
-  const unknown = quietest.filter(
-    ({ stateReason, updatedAtMs }) => stateReason === COIN_UNKNOWN && isBefore(updatedAtMs, UNEXPLAINED_MS),
-  );
+  const quiet = condition.unexplained.filter(({ updatedAtMs }) => isBefore(updatedAtMs, UNEXPLAINED_MS));
+  const unexplained = quiet.filter(({ stateReason }) => UNEXPLAINED.some((reason) => reason === stateReason));
+  const unknown = quiet.filter(({ stateReason }) => stateReason === COIN_UNKNOWN);
   const found: (Alert | null)[] = [
     stuck.length === 0
       ? null
@@ -104,13 +107,13 @@ export function alertsFor(
       ? null
       : {
           code: 'unexplained-transactions',
-          detail: `${unexplained.length} at least: the RPC nodes do not show what became of them`,
+          detail: `${numberOf(unexplained)}: the RPC nodes do not show what became of them`,
         },
     unknown.length === 0
       ? null
       : {
           code: 'unknown-coins',
-          detail: `${unknown.length} at least: the RPC nodes do not show a coin that they spend`,
+          detail: `${numberOf(unknown)}: the RPC nodes do not show a coin that they spend`,
         },
     isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
       ? {
@@ -152,4 +155,8 @@ export function alertsFor(
         },
   ];
   return found.filter((one) => one !== null);
+}
+
+function numberOf(rows: readonly UnexplainedTransactions[]): number {
+  return rows.reduce((sum, { number }) => sum + number, 0);
 }

@@ -14,7 +14,7 @@ export type Refusal =
   | { readonly code: 'transaction-not-pending'; readonly state: TransactionState }
   | { readonly code: 'transaction-not-broadcast'; readonly state: TransactionState }
   /** RPC nodes show the coins of the transaction, or nobody has looked yet: it ends by itself. */
-  | { readonly code: 'coin-not-unknown'; readonly state: TransactionState }
+  | { readonly code: 'end-not-unknown'; readonly state: TransactionState }
   | { readonly code: 'digest-mismatch' }
   /** The vault counts voices that a device has signed alone. */
   | { readonly code: 'device-signature-required' }

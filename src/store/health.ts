@@ -1,6 +1,7 @@
 import { and, asc, count, eq, inArray, max, min, sql } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import type { ServiceHealth } from '#domain/alert.ts';
+import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
 import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
 
 /** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */
@@ -18,7 +19,8 @@ export async function readHealth(
 ): Promise<ServiceHealth> {
   const orm = drizzle(db);
   const watched = eq(transactions.watched, true);
-  const [states, quietest, [open], [failed], [dead], [swept], [foreign]] = await orm.batch([
+  const moving = and(watched, inArray(transactions.state, MOVING));
+  const [states, quietest, unexplained, [open], [failed], [dead], [swept], [foreign]] = await orm.batch([
     orm
       .select({ state: transactions.state, number: count() })
       .from(transactions)
@@ -34,9 +36,18 @@ export async function readHealth(
         updatedAtMs: transactions.updatedAtMs,
       })
       .from(transactions)
-      .where(and(watched, inArray(transactions.state, MOVING)))
+      .where(moving)
       .orderBy(asc(transactions.updatedAtMs))
       .limit(limit),
+    orm
+      .select({
+        stateReason: transactions.stateReason,
+        number: count(),
+        updatedAtMs: min(transactions.updatedAtMs),
+      })
+      .from(transactions)
+      .where(and(moving, inArray(transactions.stateReason, UNEXPLAINED_REASONS)))
+      .groupBy(transactions.stateReason),
     orm
       .select({ number: count(), dueAtMs: min(deliveries.dueAtMs) })
       .from(deliveries)
@@ -55,6 +66,7 @@ export async function readHealth(
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
     quietest,
+    unexplained,
     openDeliveries: open?.number ?? 0,
     oldestDueAtMs: open?.dueAtMs ?? null,
     failedDeliveries: failed?.number ?? 0,

@@ -8,6 +8,7 @@ const ago = (minutes: number) => NOW_MS - minutes * 60_000;
 const FINE: ServiceHealth = {
   outstanding: {},
   quietest: [],
+  unexplained: [],
   openDeliveries: 0,
   oldestDueAtMs: null,
   failedDeliveries: 0,
@@ -46,14 +47,15 @@ test.each<[string, Partial<ServiceHealth>]>([
   expect(codes(condition)).toEqual([code]);
 });
 
-test('what the nodes do not explain is told sooner than what is only slow', () => {
+test('what the nodes do not explain is told sooner than what is only slow, however many others are quieter', () => {
+  const since = (stateReason: string, minutes: number) => ({ stateReason, number: 2, updatedAtMs: ago(minutes) });
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE', 'SECOND_NODE_AWAY']) {
-    expect(codes({ quietest: [{ ...quiet(11), stateReason }] })).toEqual(['unexplained-transactions']);
-    expect(codes({ quietest: [{ ...quiet(9), stateReason }] })).toEqual([]);
+    expect(codes({ unexplained: [since(stateReason, 11)] })).toEqual(['unexplained-transactions']);
+    expect(codes({ unexplained: [since(stateReason, 9)] })).toEqual([]);
   }
   expect(codes({ quietest: [{ ...quiet(11), stateReason: 'REBROADCASTING' }] })).toEqual([]);
-  expect(codes({ quietest: [{ ...quiet(11), stateReason: 'COIN_UNKNOWN' }] })).toEqual(['unknown-coins']);
-  expect(codes({ quietest: [{ ...quiet(9), stateReason: 'COIN_UNKNOWN' }] })).toEqual([]);
+  expect(codes({ unexplained: [since('COIN_UNKNOWN', 11)] })).toEqual(['unknown-coins']);
+  expect(codes({ unexplained: [since('COIN_UNKNOWN', 9)] })).toEqual([]);
 });
 
 test('a failure of the day before yesterday is in the list, and no alarm', () => {
@@ -78,7 +80,12 @@ test('a co-signer that is away, and one that has caught another cheating, are na
 test('all at once come in one order, worst for money first', () => {
   const all = codes(
     {
-      quietest: ['NODES_DISAGREE', 'COIN_UNKNOWN'].map((stateReason) => ({ ...quiet(100), stateReason })),
+      quietest: [quiet(100)],
+      unexplained: ['NODES_DISAGREE', 'COIN_UNKNOWN'].map((stateReason) => ({
+        stateReason,
+        number: 1,
+        updatedAtMs: ago(100),
+      })),
       oldestDueAtMs: ago(100),
       newestFailureAtMs: ago(100),
       newestDeadLetterAtMs: ago(100),

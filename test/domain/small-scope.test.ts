@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import { MAX_IDENTICAL_REJECTIONS } from '#domain/transaction/rpc-rejection.ts';
 import type { Actor, Attempt, Transaction } from '#domain/transaction/transaction.ts';
-import { isFinal, newestAttempt } from '#domain/transaction/transaction.ts';
+import { isFinal, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 import { decide, nextPurpose } from '#domain/transaction/transition.ts';
 import {
   alice,
@@ -27,6 +28,8 @@ import {
 
 const PEOPLE: readonly Actor[] = [alice, bob, carol];
 const WITHOUT_CAROL = { ...policy, version: 2, signers: [alice.userId, bob.userId] };
+/** By then everything that is to be sent again is due. */
+const LATEST_MS = EXPIRES_AT_MS + 60 * 60_000;
 const MAX_ATTEMPTS = 2;
 const DEEP_ENOUGH = 3;
 
@@ -72,13 +75,14 @@ function oneOfAlike(record: Transaction): Transaction {
 type Decisions = Map<TransactionEvent, Transaction>;
 const decisions = new Map<string, Map<Transaction, Decisions>>();
 
-function after(position: Position, event: TransactionEvent): Position {
+function after(position: Position, event: TransactionEvent, atMs?: number): Position {
   const { record, isLate, hasCarol } = position;
-  const alike = valueOf(decisions, `${isLate} ${hasCarol}`, () => new Map<Transaction, Decisions>());
+  const nowMs = atMs ?? (isLate ? EXPIRES_AT_MS : NOON_MS);
+  const alike = valueOf(decisions, `${nowMs} ${hasCarol}`, () => new Map<Transaction, Decisions>());
   const ofRecord = valueOf(alike, record, (): Decisions => new Map());
   const next = valueOf(ofRecord, event, () => {
     const context = {
-      nowMs: isLate ? EXPIRES_AT_MS : NOON_MS,
+      nowMs,
       policy: hasCarol ? policy : WITHOUT_CAROL,
       spentOf: UNSPENT,
     };
@@ -133,7 +137,6 @@ const REPORTS: readonly TransactionEvent[] = [
   { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
   { type: 'fillNonce', reason: 'SIGNERS_REFUSED', detail: null },
   { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' },
-  MISS,
   { type: 'miss', inMempool: true, nonceTaken: false },
   SETTLE,
   { type: 'waitForNonce', blocker: { transactionId: null } },
@@ -176,7 +179,8 @@ function byMachines(position: Position): Position[] {
     ...sent,
     ...reported.map(({ attempt, depth }) => includedAt[depth](attempt)),
   ];
-  return events.map((event) => knowing(after(position, event)));
+  const known = events.map((event) => knowing(after(position, event)));
+  return [...known, knowing(after(position, MISS, LATEST_MS))];
 }
 
 type Block = NonNullable<Position['mined']>;
@@ -237,10 +241,20 @@ const shape = (attempt: Attempt) => {
   return `${bytes}${sent?.outcome ?? '-'}${isRefusedOnce(sent) ? 1 : ''}`;
 };
 
-function nameOf({ state, approvals, attempts, cancelling, givenUp, inclusion: found, nonceHeld }: Transaction): string {
+function nameOf({
+  state,
+  stateReason,
+  approvals,
+  attempts,
+  cancelling,
+  givenUp,
+  inclusion: found,
+  nonceHeld,
+}: Transaction): string {
   const approvers = PEOPLE.map(({ userId }) => approvals.some(({ actor }) => actor.userId === userId)).join();
   const where = found === null ? '' : `${numberOf(found.hash)} ${found.confirmations} ${found.finalized}`;
-  return [state, approvers, attempts.map(shape).join(), cancelling, givenUp, where, nonceHeld].join('|');
+  const rests = isAtRest({ stateReason, attempts });
+  return [state, approvers, attempts.map(shape).join(), cancelling, givenUp, where, nonceHeld, rests].join('|');
 }
 
 /** Positions with the same key are the same for everything that can follow. */
@@ -316,13 +330,20 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
         return after({ ...position, mined: { attempt, depth: 'final' } }, includedAt.final(attempt));
       }
       const waiting = [3, 2, 1, 4, 5, 6].find((attempt) => has(position.out, attempt));
-      if (waiting === undefined) return after(position, MISS);
+      if (waiting === undefined)
+        return isAtRest(position.record) ? offered(position) : after(position, MISS, LATEST_MS);
       const mined = { attempt: waiting, depth: 'final' as const };
       return after({ ...position, mined }, includedAt.final(waiting));
     }
     case 'settle':
       return after(position, SETTLE);
   }
+}
+
+/** What rests is sent again, without a record of it. */
+function offered(position: Position): Position {
+  const bit = 1 << (signedAttempts(position.record).at(-1)?.number ?? 0);
+  return { ...position, out: position.out | bit, everOut: position.everOut | bit };
 }
 
 function endingFault(position: Position): string | null {

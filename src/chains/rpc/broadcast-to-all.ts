@@ -32,5 +32,5 @@ export async function broadcastToAll(
   const [agreement] = PRECEDENCE.flatMap((outcome) => verdicts.find((verdict) => verdict.outcome === outcome) ?? []);
   if (agreement === undefined) return { outcome: 'unknown', answer: (problems.at(-1) ?? NO_NODE).detail };
   const isUnreachable = problems.some(({ kind }) => kind !== 'unusable');
-  return agreement.outcome === 'refused' && isUnreachable ? { outcome: 'undecided' } : agreement;
+  return agreement.outcome === 'refused' && isUnreachable ? { ...agreement, outcome: 'undecided' } : agreement;
 }

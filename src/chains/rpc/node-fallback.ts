@@ -49,6 +49,37 @@ export async function provenHead(pool: NodePool, getHead: RpcCall<bigint>): Prom
   return head === undefined ? asChainFault(refused(fault)) : accepted(head);
 }
 
+/**
+ * Reads from all nodes, and returns what two of them state alike, as `joined` joins it. What one node alone answers is taken where no other
+ * one can be asked: a second node that is away stops no payment. Refuses where nodes that answer state different things.
+ *
+ * @param joined null for two statements that contradict each other
+ */
+export async function agreedFromPool<T>(
+  pool: NodePool,
+  read: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
+  joined: (one: T, other: T) => T | null,
+): Promise<Result<T, ChainFault>> {
+  const answers = await Promise.all(
+    pool.nodes.map(async (node): Promise<Result<T, NodeProblem>> => {
+      const problem = await pool.nodeProblem(node);
+      return problem === null ? read(node) : refused({ kind: 'no-answer', detail: problem.detail });
+    }),
+  );
+  const stated = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  for (const [i, one] of stated.entries()) {
+    for (const other of stated.slice(i + 1)) {
+      const both = joined(one, other);
+      if (both !== null) return accepted(both);
+    }
+  }
+  const objection = answers.find((answer) => !answer.ok && answer.refusal.kind === 'unusable');
+  const [first] = stated;
+  if (stated.length === 1 && first !== undefined && objection === undefined) return accepted(first);
+  if (stated.length > 1) return refused({ detail: 'the RPC nodes state different things' });
+  return asChainFault(objection ?? answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
+}
+
 /** The same when something is only looked at. */
 export async function readFromPool<T>(
   pool: NodePool,

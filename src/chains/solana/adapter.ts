@@ -1,10 +1,10 @@
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
-import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
+import { agreedFromPool, readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
 import { readActivity } from '#chains/solana/watch/activity.ts';
 import { parseMint, parseRecipient, parseWallet } from '#chains/solana/rules/address.ts';
-import { currentNonce } from '#chains/solana/client/durable-nonce.ts';
+import { currentNonce, joinedNonce } from '#chains/solana/client/durable-nonce.ts';
 import { assembleMessage, assembleTransaction } from '#chains/solana/rules/assemble.ts';
 import { broadcastSigned } from '#chains/solana/watch/broadcast.ts';
 import type { CurrentNonce } from '#chains/solana/rules/compose.ts';
@@ -48,7 +48,7 @@ export function solanaAdapter(
     parseCalldata: () => null,
     parseMessage: readMessage,
     memoFault,
-    anchor: (slot) => readFromPool(pool, (node) => currentNonce(node, slot)),
+    anchor: (slot) => agreedFromPool(pool, (node) => currentNonce(node, slot), joinedNonce),
     compose: composeTransaction,
     assemble: assembleTransaction,
     composeMessage,

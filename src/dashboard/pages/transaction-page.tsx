@@ -95,9 +95,17 @@ function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   );
 }
 
-const END_WARNING =
-  'No server shows a coin that this payment spends. If the coin comes back, the payment may still be made. ' +
-  'A second payment may then pay twice. Its other coins stay reserved for 14 days. End it?';
+const UNKNOWN_ENDS = {
+  COIN_UNKNOWN: 'No server shows a coin that this payment spends. Its coins stay reserved for 14 days.',
+  NONCE_USED_UNEXPLAINED: 'The nonce of this payment is used, and no node shows whether this payment used it.',
+  REJECTED_BY_NODE: 'Every server refuses this payment, and one of them may have it mined all the same.',
+} as const;
+
+function isUnknownEnd(reason: string | null): reason is keyof typeof UNKNOWN_ENDS {
+  return reason !== null && reason in UNKNOWN_ENDS;
+}
+
+const END_WARNING = 'The payment may still be made. A second payment may then pay twice. End it?';
 
 /** What else its reader may do with it. */
 function Further(props: {
@@ -106,7 +114,7 @@ function Further(props: {
   readonly changed: (record: Transaction) => void;
 }) {
   const { transaction, mayHide, changed } = props;
-  const { id, actionsForMe, state, visible } = transaction;
+  const { id, actionsForMe, state, stateReason, visible } = transaction;
   const [fault, setError] = useState<string | null>(null);
   const [isSending, send] = useState(false);
   const line = api.transaction[':txId'];
@@ -122,8 +130,8 @@ function Further(props: {
       'End it, although it may still be mined',
       () =>
         good<Transaction>(
-          window.confirm(END_WARNING)
-            ? line.cancel.$post({ param, json: { acknowledge: 'COIN_UNKNOWN' } })
+          isUnknownEnd(stateReason) && window.confirm(`${UNKNOWN_ENDS[stateReason]} ${END_WARNING}`)
+            ? line.cancel.$post({ param, json: { acknowledge: stateReason } })
             : line.$get({ param }),
         ),
     ],

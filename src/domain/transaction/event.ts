@@ -1,6 +1,7 @@
 import type { Amount } from '#domain/asset/amount.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionId } from '#domain/id.ts';
+import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Actor, ValuedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
@@ -36,8 +37,8 @@ export type TransactionEvent =
     }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
-  /** Of one whose coin no RPC node shows: it ends for people, who know that it may be included all the same. */
-  | { readonly type: 'endUnknown'; readonly actor: Actor }
+  /** Of one whose end no RPC node shows (`mayEndUnknown`): it ends for people, who know that it may be included all the same. */
+  | { readonly type: 'endUnknown'; readonly actor: Actor; readonly reason: UnknownEndReason }
   /** Whoever waits for it wants to pay more, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
@@ -67,13 +68,15 @@ export type TransactionEvent =
   | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
   /**
    * The network refused the bytes for good and never took any attempt. Where others wait above its nonce (`blocksOthers`), an
-   * attempt that does nothing uses it up.
+   * attempt that does nothing uses it up. Where another payment would have other coins (`keepsCoins`), it is watched on: a server that
+   * refused the bytes can still have them mined, and both would be paid.
    */
   | {
       readonly type: 'refuseBroadcast';
       readonly attempt: number;
       readonly answer: string;
       readonly blocksOthers?: boolean;
+      readonly keepsCoins?: boolean;
     }
   /**
    * No block takes the newest attempt for its price: one that pays more takes its place. With an `obstacle` it waits for a lower

@@ -1,7 +1,14 @@
-import type { EventOf, PriceObstacle } from '#domain/transaction/event.ts';
+import type { EventOf, FailureReason, PriceObstacle } from '#domain/transaction/event.ts';
 import { hasSameProof, isRecorded, isSameInclusion, typeAfter } from '#domain/transaction/inclusion.ts';
 import { isPastNotAfterTime } from '#domain/transaction/intent.ts';
-import { COIN_UNKNOWN, isWatchedAfterFailure, keepsUtxosReserved, needsCancellation } from '#domain/transaction/job.ts';
+import {
+  COIN_UNKNOWN,
+  NONCE_USED_UNEXPLAINED,
+  isWatchedAfterFailure,
+  keepsUtxosReserved,
+  mayEndUnknown,
+  needsCancellation,
+} from '#domain/transaction/job.ts';
 import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
@@ -69,8 +76,36 @@ function isOutdated(
 }
 
 /** Reasons of records that wait for what RPC nodes do not show: for the history, or for a coin. */
-const UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
-const UNSHOWN: ReadonlySet<string | null> = new Set([UNEXPLAINED, COIN_UNKNOWN]);
+const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COIN_UNKNOWN]);
+
+/** Reasons that a price, a balance or a person changes, and no repetition does. */
+const AT_REST: ReadonlySet<string | null> = new Set<FailureReason>([
+  'REJECTED_BY_NODE',
+  'FEE_CAP_EXCEEDED',
+  'SPEED_UP_NEEDED',
+  'INSUFFICIENT_FUNDS',
+]);
+
+/**
+ * Reports whether the bytes of a transaction rest: no further attempt can be had at present, and the network does not take the newest one.
+ * They are offered again without a record of it: a record that goes round would never look stuck to the operators.
+ */
+export function isAtRest(transaction: Pick<Transaction, 'stateReason' | 'attempts'>): boolean {
+  return AT_REST.has(transaction.stateReason) && transaction.attempts.at(-1)?.sent?.outcome === 'refused';
+}
+
+/** The first repetition follows at once. Ours. */
+const RESEND_MS = 15_000;
+const MAX_RESEND_MS = 10 * 60_000;
+
+/** Reports whether bytes that no mempool holds go out again. A node may take them and drop them each time. */
+function isResendDue({ signed, sent }: Pick<Attempt, 'signed' | 'sent'>, nowMs: number): boolean {
+  if (sent === null || sent.times < 2) return true;
+  const delayMs = Math.min(RESEND_MS * 2 ** Math.min(sent.times - 2, 10), MAX_RESEND_MS);
+  // Up to a quarter more, by the hash: payments that were dropped together do not come back together.
+  const share = Number.parseInt(signed?.hash.slice(-2) ?? '0', 16) / 255;
+  return nowMs - sent.atMs >= delayMs * (1 + (Number.isNaN(share) ? 0 : share) / 4);
+}
 
 /** One with this reason waits for blocks that take it for what was approved. */
 const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
@@ -80,16 +115,19 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
-  const unshown = isUnexplained ? UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
+  const unshown = isUnexplained ? NONCE_USED_UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
   // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
-  const healed = UNSHOWN.has(stateReason) || isFairAgain ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
+  const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && !cancelling;
+  const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain;
+  const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
   // A payment whose time is over is not sent again.
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
+  if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return healed;
   // The mempool dropped it: the same bytes go out again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
@@ -144,11 +182,11 @@ export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event,
   return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };
 };
 
-/** A person ends what no RPC node can tell the end of. It is looked for under its hashes as one that failed. */
-export const endWithUnknownUtxo: TransitionStep<'endUnknown'> = ({ state, stateReason }, _event, { nowMs }) =>
-  stateReason === COIN_UNKNOWN
-    ? { state: 'FAILED', stateReason: COIN_UNKNOWN, watchedSinceMs: nowMs }
-    : { code: 'coin-not-unknown', state };
+/** A person ends what no RPC node shows the end of. It is looked for under its hashes as one that failed. */
+export const endUnknown: TransitionStep<'endUnknown'> = (transaction, { reason }, { nowMs }) =>
+  mayEndUnknown(transaction) && transaction.stateReason === reason
+    ? { state: 'FAILED', cancelling: false, watchedSinceMs: nowMs }
+    : { code: 'end-not-unknown', state: transaction.state };
 
 export const resumeWatching: TransitionStep<'watch'> = (transaction, _event, { nowMs }) =>
   transaction.inclusion !== null || isWatchedAfterFailure(transaction) || signedAttempts(transaction).length === 0

@@ -41,6 +41,25 @@ export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs = null 
 /** No RPC node shows a coin that the transaction spends. With FAILED a person ended it for that, and it may be included all the same. */
 export const COIN_UNKNOWN = 'COIN_UNKNOWN';
 
+/** The nonce of the transaction is used, and no RPC node shows by what. */
+export const NONCE_USED_UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
+
+/** Why a transaction in BROADCAST may never end by itself: RPC nodes do not show its end, or the network takes none of its bytes. */
+export const UNKNOWN_END_REASONS = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, 'REJECTED_BY_NODE'] as const;
+export type UnknownEndReason = (typeof UNKNOWN_END_REASONS)[number];
+
+/**
+ * Reports whether a person may end a transaction although it may be included all the same. One that is given up ends by the attempt that
+ * uses its nonce up.
+ */
+export function mayEndUnknown({
+  state,
+  stateReason,
+  givenUp = null,
+}: Pick<Transaction, 'state' | 'stateReason' | 'givenUp'>): boolean {
+  return state === 'BROADCAST' && givenUp === null && UNKNOWN_END_REASONS.some((reason) => reason === stateReason);
+}
+
 /**
  * Reports whether the coins of a transaction stay claimed although it has ended: it is still watched, and what another
  * payment spent of them would be lost to that one when this one is included after all.
@@ -60,6 +79,7 @@ function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJ
     case 'lapsed':
       return 'sign';
     case 'unknown':
+    case 'undecided':
     case undefined:
       return 'broadcast';
   }

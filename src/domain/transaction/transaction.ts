@@ -111,9 +111,10 @@ export interface Attempt {
 /**
  * `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. `underpriced` calls for
  * another attempt, and so does `lapsed`: those bytes can not be included any more. `refused` did not get in and is not followed by another one now; an earlier attempt or somebody else's
- * transaction may have the nonce, and the chain will tell.
+ * transaction may have the nonce, and the chain will tell. `undecided`: every node that answers refuses the bytes, and one that does not
+ * answer may have them.
  */
-export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'refused'] as const;
+export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'refused', 'undecided'] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**

@@ -20,7 +20,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import {
-  endWithUnknownUtxo,
+  endUnknown,
   include,
   includeAgain,
   notFoundAfterFailure,
@@ -141,7 +141,8 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
   const counted = refusedAgain(newest, event);
   // A record that changes with each repeat never looks stuck to the operators.
-  const isRepeat = event.outcome === 'unknown' && newest.sent?.outcome === 'unknown';
+  const isOpen = event.outcome === 'unknown' || event.outcome === 'undecided';
+  const isRepeat = isOpen && newest.sent?.outcome === event.outcome;
   if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
@@ -149,6 +150,7 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
     underpriced: 'REPRICING',
     lapsed: 'SIGNING_AGAIN',
     refused: 'REFUSED_BY_NODE',
+    undecided: 'REFUSED_BY_NODE',
   }[event.outcome];
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
 };
@@ -168,14 +170,18 @@ function refusedAgain(
  * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
 const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, context) => {
-  const touched = transaction.attempts.some((attempt) => attempt.sent !== null);
+  const touched = transaction.attempts.some(({ sent }) => sent !== null && sent.outcome !== 'undecided');
   const newest = newestAttempt(transaction);
   if (newest?.number !== event.attempt) return null;
   const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
-  if (!touched && event.blocksOthers !== true) {
+  if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {
     return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
   }
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);
+  // No other payment waits for the nonce of coins, and a cancellation costs a fee: a person asks for it.
+  if (event.keepsCoins === true) {
+    return change === null || 'code' in change || touched ? change : { ...change, stateReason: 'REJECTED_BY_NODE' };
+  }
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
   const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
@@ -265,7 +271,7 @@ const TABLE: Record<TransactionState, Row> = {
   },
   BROADCAST: {
     cancel: cancelInBroadcast,
-    endUnknown: endWithUnknownUtxo,
+    endUnknown,
     prepare,
     ask: markContacted,
     askInVain: markNotContacted,

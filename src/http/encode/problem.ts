@@ -80,7 +80,7 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'method-not-allowed': [405, 'The method is not allowed here'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
   'transaction-not-broadcast': [409, 'The transaction is not on its way'],
-  'coin-not-unknown': [409, 'The transaction ends by itself'],
+  'end-not-unknown': [409, 'The transaction ends by itself'],
   'digest-mismatch': [409, 'The approval names another intent'],
   'external-id-taken': [409, 'The external id is taken'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
@@ -193,9 +193,9 @@ function detailsOf(refusal: Refusal): ProblemDetails {
         detail: `The transaction is ${refusal.state}; only one that waits to be mined can be made faster.`,
         members: { state: refusal.state },
       };
-    case 'coin-not-unknown':
+    case 'end-not-unknown':
       return {
-        detail: 'The RPC nodes show its coins, or were not asked yet. Cancel it without the acknowledgement.',
+        detail: 'The transaction does not wait for this reason. Cancel it without the acknowledgement.',
         members: { state: refusal.state },
       };
     case 'digest-mismatch':

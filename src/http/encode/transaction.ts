@@ -10,7 +10,7 @@ import {
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { requiresExtraApproval } from '#domain/transaction/intent.ts';
-import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+import { mayEndUnknown } from '#domain/transaction/job.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission, mayCancelTransaction } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -208,7 +208,7 @@ type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up'
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
   const stops = mayCancelTransaction(viewer, transaction) ? ['cancel' as const] : [];
   if (isReplaceable(transaction)) {
-    const isUnknown = transaction.stateReason === COIN_UNKNOWN && stops.length > 0;
+    const isUnknown = mayEndUnknown(transaction) && stops.length > 0;
     return [
       ...(hasPermission(viewer, 'create') ? ['speed-up' as const] : []),
       ...(transaction.cancelling ? [] : stops),

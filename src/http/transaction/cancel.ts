@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { COIN_UNKNOWN } from '#domain/transaction/job.ts';
+import { UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
@@ -9,9 +9,9 @@ import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transa
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 const cancelBody = z.strictObject({
-  acknowledge: z.literal(COIN_UNKNOWN).meta({
+  acknowledge: z.enum(UNKNOWN_END_REASONS).meta({
     description:
-      'Ends a transaction with this stateReason, which may be mined all the same: cancel it without this first, and ' +
+      'Ends a transaction in BROADCAST with this stateReason, which may be mined all the same: cancel it without this first, and ' +
       'do not pay again while another end is possible',
   }),
 });
@@ -22,12 +22,13 @@ const cancelBody = z.strictObject({
  * `stateReason` is CANCELLING, and the chain decides which of the two it takes, CANCELLED or SUCCEEDED. Again it is 200 and
  * changes nothing.
  *
- * On Bitcoin a transaction with the `stateReason` COIN_UNKNOWN may spend a coin that does not exist, and then no cancellation is ever mined
- * either. With `acknowledge` it ends as FAILED at once, for people alone: should the coin come back it may still be mined, so nobody can be
- * sure that a second payment is not paid twice. It is looked for under its hashes for 14 days, keeps its coins meanwhile, and becomes
- * SUCCEEDED when it is found.
+ * A transaction in BROADCAST may have an end that no RPC node shows, so that no cancellation ends it either: on Bitcoin it may spend a coin
+ * that does not exist (COIN_UNKNOWN), or every server refuses its bytes, and one of them may have it mined all the same (REJECTED_BY_NODE);
+ * its nonce may be used, and no node has the history (NONCE_USED_UNEXPLAINED). `acknowledge` names that `stateReason`, and the transaction
+ * is FAILED at once. It may still be mined, so a second payment may pay twice. It is looked for under its hashes for 14 days, and becomes
+ * SUCCEEDED when it is found. With COIN_UNKNOWN its coins stay claimed meanwhile.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`, `coin-not-unknown`
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`, `end-not-unknown`
  * (of an acknowledgement of what is not so).
  */
 export const cancel = route({
@@ -37,7 +38,7 @@ export const cancel = route({
   summary: 'takes a pending transaction back, or the nonce of one that waits to be mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),
-  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'coin-not-unknown'],
+  refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown'],
   handle: cancelTransaction,
 });
 
@@ -45,10 +46,10 @@ async function cancelTransaction(context: HttpContext): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;
   const actor = actorOf(context);
-  const endsUnknown = (await optionalBodyOf(context, cancelBody)) !== null;
+  const body = await optionalBodyOf(context, cancelBody);
   const cancelled = await callObject(
     () => vaultStubOf(context, id),
-    (vault) => vault.cancel(actor, id, endsUnknown),
+    (vault) => vault.cancel(actor, id, body?.acknowledge ?? null),
   );
   return cancelled.ok ? context.json(recordOf(context, cancelled.value)) : refusalProblem(context, cancelled.refusal);
 }

@@ -133,7 +133,7 @@ const transactionFields = {
   rejection: approvalSchema.nullable(),
   actionsForMe: z
     .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
-    .meta({ description: 'end-unknown is a cancel that acknowledges COIN_UNKNOWN' }),
+    .meta({ description: 'end-unknown is a cancel that acknowledges the stateReason' }),
   createdBy: text.nullable(),
   createdAt: time,
   updatedAt: time,

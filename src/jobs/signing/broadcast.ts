@@ -30,6 +30,7 @@ export async function broadcast(
   const verdict = await adapter.broadcast(attempt.signed.raw, attempt.signed.hash);
   const { number } = attempt;
   const { transaction, chain } = work;
+  const keepsCoins = adapter.spendsUtxos;
   const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
   // An earlier run may have been about to end it, and have been cut off there.
   if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
@@ -39,14 +40,12 @@ export async function broadcast(
       return;
     case 'unknown':
     case 'underpriced':
+    case 'undecided':
       await vault.record(id, { type: 'send', attempt: number, outcome: verdict.outcome, answer: verdict.answer });
       return;
     case 'refused':
       if (mayEnd) await endOrFill({ env, vault, transaction }, { attempt: number, answer: verdict.answer });
-      else await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer });
-      return;
-    case 'undecided':
-      // The job stays outstanding, and asks again.
+      else await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer, keepsCoins });
       return;
     case 'conflicted':
       // Another transaction has the nonce. The confirmation job decides, once that one is deep enough to stay.

@@ -1,4 +1,6 @@
 import type { ChainAdapter, ChainFault, Observation } from '#chains/chain-adapter.ts';
+import type { FailureReason } from '#domain/transaction/event.ts';
+import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { labelsOf, usdValueOf } from '#domain/asset/valuation.ts';
 import type { TransactionId } from '#domain/id.ts';
 import type { Result } from '#domain/result.ts';
@@ -32,18 +34,28 @@ export async function confirm(
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
   await recordObservation({ env, vault, work }, observed.value);
-  if (observed.value.type === 'absent' && observed.value.isTooCheap === true) {
+  const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
+  const isResting = isAbsent && !observed.value.inMempool && isAtRest(work.transaction);
+  const isDear = isResting && waitsForPriceAgain(work.transaction);
+  if (observed.value.type === 'absent' && (observed.value.isTooCheap === true || isDear)) {
     await reprice({ vault, adapter, transaction: work.transaction });
   }
-  const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
   if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
-  else if (isAbsent && observed.value.isWithheld === true) await offerAgain(adapter, work.transaction);
+  else if (isAbsent && (observed.value.isWithheld === true || isResting)) await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 
+/** Reasons of a record whose next attempt is to be had once its price, or the balance, has changed. */
+const PRICE_REASONS: ReadonlySet<string | null> = new Set<FailureReason>(['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']);
+
+function waitsForPriceAgain({ stateReason }: Transaction): boolean {
+  return PRICE_REASONS.has(stateReason);
+}
+
 /**
- * Sends the newest bytes again where some nodes have them and another one does not: those that have them may pass them on to no other
- * node. Nothing is recorded, because nothing has changed: the next look shows what came of it.
+ * Sends the newest bytes again, where some nodes have them and another one does not (those that have them may pass them on to no other
+ * node), or where the network takes neither them nor another attempt. Nothing is recorded, because nothing has changed: the next look shows
+ * what came of it.
  */
 async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
@@ -68,7 +80,6 @@ export async function observeAttempts(
     newest: { ...newest, validUntil: lastBlockOf(attempts) },
     payloads: signed.map(({ payload }) => payload),
     coinParents: attempts.flatMap(({ coinParents = [] }) => coinParents),
-    parent: intent.kind === 'transfer' ? (intent.paysFor ?? null) : null,
     inclusion,
   });
 }

@@ -1,5 +1,6 @@
 import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
+import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
@@ -26,7 +27,8 @@ export async function reprice({ vault, adapter, transaction }: Repricing): Promi
     await vault.record(id, { ...event, obstacle: null });
     return;
   }
-  if (quote.refusal.kind !== 'permanent') return;
+  // What rests has a reason already, and keeps it.
+  if (quote.refusal.kind !== 'permanent' || isAtRest(transaction)) return;
   const { reason } = quote.refusal;
   if (reason === 'FEE_CAP_EXCEEDED') await vault.record(id, { ...event, obstacle: 'FEE_ABOVE_CAP' });
   if (reason === 'INSUFFICIENT_FUNDS') await vault.record(id, { ...event, obstacle: reason });

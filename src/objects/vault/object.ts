@@ -5,7 +5,7 @@ import type { CredentialReset } from '#domain/access/credential-reset.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { CredentialResetId, PolicyChangeId, TransactionId, UserId } from '#domain/id.ts';
-import type { TransactionJob } from '#domain/transaction/job.ts';
+import type { TransactionJob, UnknownEndReason } from '#domain/transaction/job.ts';
 import type { Role } from '#domain/access/member.ts';
 import type { PolicyFault } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
@@ -215,8 +215,8 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
     return this.#transactions.reject(actor, id);
   }
 
-  cancel(actor: Actor, id: TransactionId, endsUnknown = false): Answer<TransactionView> {
-    return this.#transactions.cancel(actor, id, endsUnknown);
+  cancel(actor: Actor, id: TransactionId, acknowledged: UnknownEndReason | null = null): Answer<TransactionView> {
+    return this.#transactions.cancel(actor, id, acknowledged);
   }
 
   speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {

@@ -49,9 +49,20 @@ export function resendDelayMs({ job, tries }: Pick<OutboxRow, 'job' | 'tries'>):
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 60_000;
 
-/** How long to wait after an answer that said 'not now': a co-signer or a node is away. */
-export function retryDelayMs(tries: number): number {
-  return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 8), MAX_RETRY_MS);
+/**
+ * How long to wait after an answer that said 'not now': a co-signer or a node is away. Up to a quarter longer, by the id, so that all that
+ * wait for the same node do not ask it at the same moment.
+ */
+export function retryDelayMs({ transactionId, tries }: Pick<OutboxRow, 'transactionId' | 'tries'>): number {
+  const delayMs = Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 8), MAX_RETRY_MS);
+  return delayMs + Math.floor((delayMs / 4) * shareOf(transactionId));
+}
+
+/** A number from 0 to 1 that ids of the same moment differ in: their last characters are drawn at random. */
+function shareOf(id: string): number {
+  let sum = 0;
+  for (const character of id.slice(-4)) sum = (sum * 31 + character.charCodeAt(0)) % 1024;
+  return sum / 1024;
 }
 
 /** Between two looks at a transaction that is done but not beyond a reorganisation. */

@@ -52,7 +52,6 @@ const watched = (attempt: Attempt, hashes: readonly string[], inclusion = null) 
   nonce: 0n,
   hashes,
   newest: attempt,
-  parent: null,
   inclusion,
 });
 

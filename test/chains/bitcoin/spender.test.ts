@@ -66,7 +66,6 @@ const watched = ({ wallet, attempt, hash }: Payment) => ({
   nonce: 0n,
   hashes: [hash],
   newest: attempt,
-  parent: null,
   inclusion: null,
 });
 

@@ -36,7 +36,7 @@ afterAll(async () => {
 function watched(maxFeePerGas: bigint): WatchedAttempts {
   const bytes = { chainId: 31_337, type: 'eip1559', nonce: 0, gas: 21_000n, to: chain.account(8) } as const;
   const payload = serializeTransaction({ ...bytes, maxFeePerGas, maxPriorityFeePerGas: 1n });
-  return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, parent: null, inclusion: null };
+  return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, inclusion: null };
 }
 
 /** anvil drops what a block can not take for its price; geth keeps it. */

@@ -43,7 +43,7 @@ async function said(answers: readonly Answer[], before: Inclusion | null = null)
   const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));
   const pool: NodePool = { nodes, nodeProblem: async () => null };
   const newest = { payload: '0x', validUntil: null };
-  const watched: WatchedAttempts = { from: '0x', nonce: 0n, hashes: [], newest, parent: null, inclusion: before };
+  const watched: WatchedAttempts = { from: '0x', nonce: 0n, hashes: [], newest, inclusion: before };
   const chain = anvilChain({ confirmations: 3 });
   const seen = await observeWithQuorum(pool, { chain, watched }, async (one, { inclusion: seenBefore }) => {
     const node = nodes.indexOf(one);

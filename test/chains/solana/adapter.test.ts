@@ -68,7 +68,7 @@ async function observed(
 ): Promise<Observation> {
   const newest = present(attempts.at(-1)).attempt;
   const hashes = attempts.map(({ hash }) => hash);
-  const seen = await adapter().observe({ from: wallet.address, nonce: 0n, hashes, newest, parent: null, inclusion });
+  const seen = await adapter().observe({ from: wallet.address, nonce: 0n, hashes, newest, inclusion });
   if (!seen.ok) throw new Error(seen.refusal.detail);
   return seen.value;
 }

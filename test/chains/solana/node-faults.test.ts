@@ -92,7 +92,7 @@ test('what is only processed is neither in the chain nor gone', async () => {
   const anchor = await adapter.anchor({ from: wallet.address, nonce: 0n, replaced: null });
   if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
   const newest = attemptOf(adapter.compose(intent, quote.value, anchor.value));
-  const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, parent: null, inclusion: null };
+  const watched = { from: wallet.address, nonce: 0n, hashes: [hash], newest, inclusion: null };
   expect(await lying().observe(watched)).toEqual({
     ok: true,
     value: { type: 'absent', inMempool: true, nonceTaken: false },
@@ -119,7 +119,7 @@ async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
     raws.push(assembled.value.raw);
   }
   const newest = present(attempts[1]);
-  const watched = { from: wallet.address, nonce: 0n, hashes, newest, parent: null, inclusion: null };
+  const watched = { from: wallet.address, nonce: 0n, hashes, newest, inclusion: null };
   const send = (i: number) => adapter.broadcast(raws[i] ?? '', hashes[i] ?? '');
   return { adapter, hashes, watched, send };
 }
@@ -204,7 +204,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   await adapter.broadcast(assembled.value.raw, assembled.value.hash);
   const newest = await composed();
-  const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, parent: null, inclusion: null };
+  const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
   const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
   /** @param reported the slot of the node that is asked for the transaction itself */
   const rooted = (slot: bigint, reported = slot) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
@@ -13,6 +14,7 @@ import {
   OTHER_HASH,
   policy,
   PREPARED,
+  sentAttempt,
   signedAttempt,
   transactionIn,
   UNSPENT,
@@ -70,10 +72,33 @@ test('bytes that were prepared for a replacement and never signed go, those befo
   expect(after(given, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null }).changed).toBe(false);
 });
 
-test('what was refused and is nowhere is sent again: the network may want it by now', () => {
-  const given = after(cheap(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
-  const missed = after(given, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
+test('what was refused and is nowhere is sent again, but where only a price or a person helps', () => {
+  const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+  const given = after(cheap(), { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
+  const missed = after(given, miss).transaction;
   expect([missed.stateReason, outstandingJob(missed)]).toEqual(['REBROADCASTING', 'broadcast']);
+  for (const reason of ['FEE_CAP_EXCEEDED', 'SPEED_UP_NEEDED', 'INSUFFICIENT_FUNDS'] as const) {
+    const resting = after(cheap(), { type: 'abandonReplacement', reason }).transaction;
+    expect([isAtRest(resting), after(resting, miss).changed, outstandingJob(resting)]).toEqual([
+      true,
+      false,
+      'confirm',
+    ]);
+  }
+});
+
+test('bytes that a node takes and drops each time go out less and less often', () => {
+  const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
+  const sentAt = (times: number, ageMs: number) => {
+    const sent = { outcome: 'accepted' as const, answer: null, atMs: NOON_MS - ageMs, times };
+    return transactionIn('BROADCAST', { attempts: [{ ...sentAttempt(), sent }] });
+  };
+  const delays = [1, 2, 3, 6, 7, 8, 100].map((times) => {
+    const seconds = Array.from({ length: 800 }, (_, i) => i);
+    return seconds.find((second) => after(sentAt(times, second * 1000), miss).changed) ?? null;
+  });
+  // By their hash up to a quarter more than 15 s, and twice as long each time.
+  expect(delays).toEqual([0, 18, 35, 280, 560, 700, 700]);
 });
 
 test('a faster attempt is asked for once, and only of what is on its way', () => {

@@ -24,7 +24,7 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
   cancel: { type: 'cancel', actor: alice },
-  endUnknown: { type: 'endUnknown', actor: alice },
+  endUnknown: { type: 'endUnknown', actor: alice, reason: 'COIN_UNKNOWN' },
   speedUp: { type: 'speedUp', actor: alice },
   reprice: { type: 'reprice', attempt: 1, obstacle: null },
   ask: { type: 'ask', signingDigest: PREPARED.signingDigest },
@@ -166,7 +166,7 @@ for (const [type, cells] of Object.entries(MATRIX)) {
       if (expected === 'no') {
         const isKnown = type === 'endUnknown' && state === 'BROADCAST';
         const late = type === 'speedUp' ? 'transaction-not-broadcast' : 'transaction-not-pending';
-        const code = isKnown ? 'coin-not-unknown' : late;
+        const code = isKnown ? 'end-not-unknown' : late;
         expect(decided).toEqual({ ok: false, refusal: { code, state } });
       } else if (expected === '.') {
         expect(decided).toEqual({ ok: true, value: { transaction: before, changed: false, effects: [] } });

@@ -59,7 +59,7 @@ async function observed({ url, wallet }: Scene, attempts: readonly Signed[]): Pr
   const newest = attempts.at(-1)?.attempt;
   if (newest === undefined) throw new Error('there is an attempt');
   const hashes = attempts.map(({ hash }) => hash);
-  const watched: WatchedAttempts = { from: wallet.address, nonce: 0n, hashes, newest, parent: null, inclusion: null };
+  const watched: WatchedAttempts = { from: wallet.address, nonce: 0n, hashes, newest, inclusion: null };
   const seen = await adapterAt(url).observe(watched);
   return seen.ok ? seen.value : seen.refusal.detail;
 }

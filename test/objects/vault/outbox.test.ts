@@ -9,8 +9,13 @@ test('a message without an effect is sent again, less and less often, for ever',
   expect(delays('notify')).toEqual([30_000, 60_000, 120_000, 120_000, 120_000, 120_000]);
 });
 
-test('a not-now is tried again after a second, and at least once a minute', () => {
-  expect([0, 1, 5, 6, 1000].map(retryDelayMs)).toEqual([1_000, 2_000, 32_000, 60_000, 60_000]);
+test('a not-now is tried again after a second, and at least every 75 seconds, by the id', () => {
+  const delays = (transactionId: string) => [0, 1, 5, 6, 1000].map((tries) => retryDelayMs({ transactionId, tries }));
+  expect(delays('')).toEqual([1_000, 2_000, 32_000, 60_000, 60_000]);
+  const all = Array.from({ length: 1_000 }, (_, i) => retryDelayMs({ transactionId: `7.01M${i}Q${i}`, tries: 9 }));
+  expect(Math.min(...all)).toBeGreaterThanOrEqual(60_000);
+  expect(Math.max(...all)).toBeLessThanOrEqual(75_000);
+  expect(new Set(all).size).toBeGreaterThan(300);
 });
 
 test('a young transaction is polled at the pace of its chain, an old one every thirty seconds, a final one each minute', () => {

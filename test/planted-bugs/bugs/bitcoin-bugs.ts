@@ -102,8 +102,8 @@ export const BITUTXO_BUGS: readonly Bug[] = [
   {
     name: 'fees: the configured rate is not used',
     file: 'src/chains/bitcoin/client/fee-rates.ts',
-    was: 'if (rates.ok || chain.fallbackFeeRate === undefined) return rates;',
-    is: 'if (rates.ok || chain.fallbackFeeRate !== undefined) return rates;\n  if (chain.fallbackFeeRate === undefined) return rates;',
+    was: 'if (chain.fallbackFeeRate !== undefined) {',
+    is: "if (chain.fallbackFeeRate === '') {",
     caughtBy: RATES,
   },
   {

@@ -82,7 +82,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a refused payment leaves a hole below others',
     file: 'src/domain/transaction/transition.ts',
-    was: 'if (!touched && event.blocksOthers !== true) {',
+    was: 'if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {',
     is: 'if (!touched) {',
     caughtBy: domain('wallet/fill-nonce'),
   },
@@ -180,8 +180,8 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'bytes that may be out are given up',
     file: 'src/domain/transaction/transition.ts',
-    was: 'if (!touched && event.blocksOthers !== true) {',
-    is: 'if (event.blocksOthers !== true) {',
+    was: 'if (!touched && event.blocksOthers !== true && event.keepsCoins !== true) {',
+    is: 'if (event.blocksOthers !== true && event.keepsCoins !== true) {',
     caughtBy: domain('transaction/transition'),
   },
   {

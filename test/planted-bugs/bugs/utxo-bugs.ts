@@ -2,7 +2,7 @@ import { type Bug } from '../bug.ts';
 
 const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
 const STATUS = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
-const ENDED = ['test/domain/transaction/utxo-unknown.test.ts'];
+const ENDED = ['test/domain/transaction/unknown-end.test.ts'];
 
 /** Coins of Bitcoin that do not exist, or do not exist any more. */
 export const UTXO_BUGS: readonly Bug[] = [
@@ -86,8 +86,8 @@ export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'coins: a person ends a payment whose coins are known',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: 'stateReason === COIN_UNKNOWN\n',
-    is: "stateReason !== ''\n",
+    was: 'mayEndUnknown(transaction) && transaction.stateReason === reason\n',
+    is: "transaction.stateReason !== ''\n",
     caughtBy: ENDED,
   },
   {

@@ -1,12 +1,13 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
+import { medianRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { getFeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
-import { accepted } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
 
 /** Thousandths in a satoshi. */
 const SCALE = 1000n;
@@ -15,14 +16,22 @@ const SCALE = 1000n;
 const SOONEST = 1;
 
 /**
- * The fee rates of the first server that knows any. On mainnet a server without rates has just started, or is not synchronised,
- * so its silence is no rate: the next server is asked, and after the last one the configured rate of the chain counts. Test
- * networks have empty blocks, and no rates.
+ * The fee rates of all servers that know any: the lower median, so that one server that is wrong stops no payment and makes none dearer. On mainnet a server without rates has just started, or is not synchronised, so its silence is no rate; where no
+ * server knows one the configured rate of the chain counts. Test networks have empty blocks, and no rates.
  */
 export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result<FeeRates, NodeProblem>> {
-  const rates = await onFirstUsableNode<FeeRates, never>(pool, (node) => ratesOf(node, chain));
-  if (rates.ok || chain.fallbackFeeRate === undefined) return rates;
-  return accepted(new Map([[SOONEST, BigInt(chain.fallbackFeeRate) * SCALE]]));
+  const answers = await Promise.all(
+    pool.nodes.map(async (node): Promise<Result<FeeRates, NodeProblem>> => {
+      const problem = await pool.nodeProblem(node);
+      return problem === null ? ratesOf(node, chain) : refused(problem);
+    }),
+  );
+  const known = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
+  if (known.length > 0) return accepted(medianRates(known));
+  if (chain.fallbackFeeRate !== undefined) {
+    return accepted(new Map([[SOONEST, BigInt(chain.fallbackFeeRate) * SCALE]]));
+  }
+  return answers[0] ?? refused(NO_NODE);
 }
 
 async function ratesOf(node: RpcNode, { caip2 }: Chain): Promise<Result<FeeRates, NodeProblem>> {

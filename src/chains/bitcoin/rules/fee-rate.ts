@@ -19,6 +19,18 @@ export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly no
   return { slow, normal, fast };
 }
 
+/** The rates that servers know together: for each target the lower median. Empty where no server knows any. */
+export function medianRates(servers: readonly FeeRates[]): FeeRates {
+  const known = servers.filter(({ size }) => size > 0);
+  if (known.length === 0) return new Map();
+  return new Map(
+    Object.values(TARGETS).map((target) => {
+      const rates = known.map((one) => rateWithin(one, target)).toSorted((a, b) => (a < b ? -1 : 1));
+      return [target, rates[Math.floor((rates.length - 1) / 2)] ?? 0n] as const;
+    }),
+  );
+}
+
 /** Satoshi, rounded up. */
 export function feeAt(rate: bigint, virtualSize: bigint): bigint {
   return (rate * virtualSize + 999n) / 1000n;

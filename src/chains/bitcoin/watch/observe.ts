@@ -40,23 +40,11 @@ export async function observeTransaction(
   const status = await utxoStatusOf(node, chain, watched);
   if (!status.ok) return status;
   if (status.value === 'unexplained') return accepted({ ...NOWHERE, isUnexplained: true });
-  const isOrphan = status.value === 'final' ? accepted(true) : await isWithoutParent(node, watched);
-  if (!isOrphan.ok) return isOrphan;
-  if (isOrphan.value) return accepted({ ...NOWHERE, nonceTaken: true });
+  if (status.value === 'final') return accepted({ ...NOWHERE, nonceTaken: true });
   return accepted(status.value === 'unknown' ? { ...NOWHERE, isCoinUnknown: true } : NOWHERE);
 }
 
 const NOWHERE = { type: 'absent', inMempool: false, nonceTaken: false } as const;
-
-/**
- * Whether nobody knows (any more) what a child was to pay for: so it can not be included. Should the parent come back there can be another
- * child; this one pays nobody, so nothing is paid twice by being given up early, which of a payment would not be true.
- */
-async function isWithoutParent(node: RpcNode, { parent }: WatchedAttempts): Promise<Result<boolean, NodeProblem>> {
-  if (parent === null) return accepted(false);
-  const response = await node.request(getTransaction(parent));
-  return response.ok ? accepted(response.value === null) : response;
-}
 
 async function included(
   node: RpcNode,

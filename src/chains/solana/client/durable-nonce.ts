@@ -7,7 +7,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { CurrentNonce } from '#chains/solana/rules/compose.ts';
-import { getAccounts, getLatestBlockhash, getMinimumRent } from '#chains/solana/client/rpc-calls.ts';
+import { getAccounts, getBlockHeight, getLatestBlockhash, getMinimumRent } from '#chains/solana/client/rpc-calls.ts';
 import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
@@ -15,6 +15,21 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 const NONCE_BYTES = 80;
+
+/** Blocks that a blockhash lives for (Agave: MAX_PROCESSING_AGE), and as many again for what nodes behind one address differ by. */
+const MAX_LIFETIME = 300n;
+
+/**
+ * What two nodes state of what the bytes of an attempt hang on; null where they contradict each other. The attempt is read at the older of
+ * the two slots, and its blockhash is the first one's: each node states its own newest one.
+ */
+export function joinedNonce(one: CurrentNonce, other: CurrentNonce): CurrentNonce | null {
+  const slot = one.slot < other.slot ? one.slot : other.slot;
+  if (one.anchor.kind === 'nonce') return isSame(one.anchor, other.anchor) ? { ...one, slot } : null;
+  const isOpening = other.anchor.kind === 'opening' && one.anchor.rent === other.anchor.rent;
+  const lives = (one.validUntil ?? 0n) - (other.validUntil ?? 0n);
+  return isOpening && lives <= MAX_LIFETIME ? { ...one, slot } : null;
+}
 
 /**
  * What the bytes of an attempt hang on: the durable nonce of the transaction's place, or its opening. A further attempt hangs on the same,
@@ -41,12 +56,15 @@ export async function currentNonce(
     return accepted({ anchor, slot, validUntil: null });
   }
   if (before !== null && before.kind === 'nonce') return unusable('the node does not know the nonce account');
-  const [latest, rent] = await Promise.all([
+  const [latest, rent, height] = await Promise.all([
     node.request(getLatestBlockhash),
     node.request(getMinimumRent(NONCE_BYTES)),
+    node.request(getBlockHeight('confirmed')),
   ]);
   if (!latest.ok) return latest;
   if (!rent.ok) return rent;
+  if (!height.ok) return height;
+  if (latest.value.lastHeight > height.value + MAX_LIFETIME) return unusable('no blockhash lives for so many blocks');
   return accepted({
     anchor: { kind: 'opening', nonceSlot, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
     slot,

@@ -21,6 +21,7 @@ import type { DurableNonce } from '#chains/solana/rules/payment-terms.ts';
 import { nonceAccountOf } from '#chains/solana/rules/payment-terms.ts';
 import { termsIn } from '#chains/solana/rules/transaction.ts';
 import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
@@ -86,7 +87,7 @@ async function observeFailure(
   chain: Chain,
   watched: WatchedAttempts,
 ): Promise<Result<Observation, NodeProblem>> {
-  const statusOfHash = await statusOf(node, watched);
+  const statusOfHash = await statusOf(node, chain, watched);
   if (!statusOfHash.ok) return statusOfHash;
   if (statusOfHash.value.value === 'taken') {
     const used = await observeUse(node, chain, watched, statusOfHash.value.slot);
@@ -159,7 +160,7 @@ async function observeAbsence(
 ): Promise<Result<Observation, NodeProblem>> {
   const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   if (!absent.ok) return absent;
-  const statusOfHash = await statusOf(node, watched);
+  const statusOfHash = await statusOf(node, chain, watched);
   if (!statusOfHash.ok) return statusOfHash;
   if (statusOfHash.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
   // It may have been carried out just now, between the two questions.
@@ -198,6 +199,7 @@ async function observeUse(
 /** Believed only where no fork can change it: it ends the attempt, or the transaction. */
 async function statusOf(
   node: RpcNode,
+  chain: Chain,
   watched: WatchedAttempts,
 ): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, NodeProblem>> {
   const { newest } = watched;
@@ -213,7 +215,8 @@ async function statusOf(
     if (stored === null) return unusable('the node does not know the nonce account');
     if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
     // Another value may be one before ours, where the node is behind.
-    const isBehind = newest.anchoredAt !== undefined && slot < BigInt(newest.anchoredAt);
+    const lag = newest.anchoredAt === undefined ? 0n : BigInt(newest.anchoredAt) - slot;
+    const isBehind = lag > 0n && lag <= maxLagBlocks(chain);
     if (isBehind) return unusable('the node is behind the block in which the nonce was read');
     return accepted({ slot, value: 'taken' });
   }

@@ -8,8 +8,8 @@ import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { AssetRef, AssetAmount } from '#domain/transaction/exposure.ts';
 import type { TransactionId } from '#domain/id.ts';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';
-import type { TransactionJob } from '#domain/transaction/job.ts';
-import { keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
+import type { TransactionJob, UnknownEndReason } from '#domain/transaction/job.ts';
+import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Permission } from '#domain/access/member.ts';
 import { mayCancelTransaction } from '#domain/access/member.ts';
 import type { Policy } from '#domain/policy/policy.ts';
@@ -121,18 +121,23 @@ export class TransactionCommands {
 
   /**
    * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
-   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`, `coin-not-unknown`.
+   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`, `end-not-unknown`.
    *
-   * @param endsUnknown the caller knows that it may be included all the same, and ends it without a cancellation
+   * @param acknowledged the caller knows that it may be included all the same, and ends it for this reason without a cancellation
    */
-  async cancel(actor: Actor, id: TransactionId, endsUnknown = false): Promise<Result<TransactionView, Refusal>> {
+  async cancel(
+    actor: Actor,
+    id: TransactionId,
+    acknowledged: UnknownEndReason | null = null,
+  ): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'view');
     if (!found.ok) return found;
     const { transaction, viewer } = found.value;
-    if (endsUnknown && keepsUtxosReserved(transaction)) return found;
+    const hasEnded = isWatchedAfterFailure(transaction) && transaction.stateReason === acknowledged;
+    if (hasEnded) return found;
     if (!mayCancelTransaction(viewer, transaction)) return refused({ code: 'forbidden' });
-    if (transaction.state === 'CANCELLED' && !endsUnknown) return found;
-    return this.#decided(found.value, { type: endsUnknown ? 'endUnknown' : 'cancel', actor });
+    if (acknowledged !== null) return this.#decided(found.value, { type: 'endUnknown', actor, reason: acknowledged });
+    return transaction.state === 'CANCELLED' ? found : this.#decided(found.value, { type: 'cancel', actor });
   }
 
   /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */

@@ -190,12 +190,12 @@ export function rescheduleAfter(
     const dueAtMs = nowMs + delayMs;
     storage.enqueueJob({ ...row, version, dueAtMs, tries: 0 });
   } else if (isRetryLater(event, row.job)) {
-    storage.enqueueJob({ ...row, version, dueAtMs: nowMs + retryDelayMs(row.tries) });
+    storage.enqueueJob({ ...row, version, dueAtMs: nowMs + retryDelayMs(row) });
   }
 }
 
 function isRetryLater(event: TransactionEvent, job: OutboxJob): boolean {
-  if (event.type === 'send') return event.outcome === 'unknown';
+  if (event.type === 'send') return event.outcome === 'unknown' || event.outcome === 'undecided';
   return event.type === 'delaySigning' || (event.type === 'waitForNonce' && job === 'sign');
 }
 

@@ -64,6 +64,24 @@ test.each([
   expect(await tiersOf(mainnet(), answer)).toBe('waits');
 });
 
+test('the lower median of all servers counts, so that one that is wrong stops no payment', async () => {
+  const honest = { 1: 30, 3: 20, 12: 10 };
+  const absurd = { 1: 900_000, 2: 900_000, 3: 900_000, 12: 900_000 };
+  const fair = { slow: 10_000n, normal: 20_000n, fast: 30_000n };
+  for (const servers of [
+    [absurd, honest],
+    [honest, absurd],
+    [absurd, honest, honest],
+    [{ 12: 0.001 }, honest, honest],
+    [honest, absurd, { 1: 31, 3: 21, 12: 11 }],
+  ]) {
+    const rates = await tiersOf(mainnet(), ...servers);
+    expect([fair, { slow: 11_000n, normal: 21_000n, fast: 31_500n }]).toContainEqual(rates);
+  }
+  // For a number of blocks that it alone names.
+  expect(await tiersOf(mainnet(), { 1: 30, 2: 20, 12: 10 }, absurd)).toEqual({ ...fair });
+});
+
 test('a configured rate counts where no server knows one, and only there', async () => {
   const chain = mainnet({ fallbackFeeRate: '25' });
   expect(await tiersOf(chain, {}, 'away')).toEqual({ slow: 25_000n, normal: 25_000n, fast: 37_500n });

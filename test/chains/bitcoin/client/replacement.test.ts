@@ -46,7 +46,7 @@ async function offeredTo(
   if (!assembled.ok) throw new Error(assembled.refusal.detail);
   const { raw, hash } = assembled.value;
   const verdict = await adapter.broadcast(raw, hash);
-  if (verdict.outcome === 'conflicted' || verdict.outcome === 'undecided') throw new Error(verdict.outcome);
+  if (verdict.outcome === 'conflicted') throw new Error(verdict.outcome);
   const answer = verdict.outcome === 'accepted' ? null : verdict.answer;
   return {
     ...attempt,

@@ -75,7 +75,6 @@ async function observation(attempts: readonly Sent[], urls: readonly string[] = 
     newest: newest.attempt,
     payloads: attempts.map(({ attempt }) => attempt.payload),
     coinParents: attempts.flatMap(({ attempt }) => attempt.coinParents ?? []),
-    parent: null,
     inclusion: null,
   });
   return observed.ok ? observed.value : observed.refusal;

@@ -226,7 +226,7 @@ test('what contracts paid back to whoever called them is found with the last loo
   const observation = async (inclusion: Inclusion | null, untraced: 'cut' | 'forward') => {
     node.follow((method) => (method === 'debug_traceTransaction' ? untraced : 'forward'));
     const newest = { payload: '0x', validUntil: null };
-    const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, parent: null, inclusion });
+    const seen = await adapter.observe({ from: alice, nonce: 0n, hashes: [hash], newest, inclusion });
     if (!seen.ok || seen.value.type !== 'included') throw new Error('it is mined');
     return seen.value.inclusion;
   };

@@ -47,7 +47,7 @@ async function pay(from: Address): Promise<Hex> {
 }
 
 function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAttempts {
-  return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion: null };
+  return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, inclusion: null };
 }
 
 /** Behind the liar and, where wanted, the honest node. */

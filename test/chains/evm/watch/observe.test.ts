@@ -43,7 +43,7 @@ async function nextWallet(): Promise<Address> {
 }
 
 function watched(from: string, hashes: readonly string[], inclusion: Inclusion | null = null): WatchedAttempts {
-  return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, parent: null, inclusion };
+  return { from, nonce: 0n, hashes, newest: { payload: '0x', validUntil: null }, inclusion };
 }
 
 async function inclusionOf(watching: WatchedAttempts, adapter: ChainAdapter = chain.adapter()): Promise<Inclusion> {

@@ -51,7 +51,7 @@ async function carriedOut(one: Signed): Promise<Signed> {
 const paid = async (wallet: Wallet) => carriedOut(await signed(wallet, payment(wallet.address)));
 
 function watched(wallet: Wallet, one: Signed): WatchedAttempts {
-  return { from: wallet.address, nonce: 0n, hashes: [one.hash], newest: one.attempt, parent: null, inclusion: null };
+  return { from: wallet.address, nonce: 0n, hashes: [one.hash], newest: one.attempt, inclusion: null };
 }
 
 /** The node has no status of any transaction, and answers other methods as these rules say. */

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
+import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
+import { alice, inclusion, NOON_MS, policy, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
 
-/** A coin that no RPC node shows: it ends nothing by itself, and a person may end the transaction. */
+/** What RPC nodes do not show: it ends nothing by itself, and a person may end the transaction. */
 
 function decided(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS) {
   return decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
@@ -26,7 +27,8 @@ const miss = (differences: object = {}): TransactionEvent => ({
 });
 const unknown = miss({ isCoinUnknown: true });
 const taken = miss({ nonceTaken: true });
-const end: TransactionEvent = { type: 'endUnknown', actor: alice };
+const endFor = (reason: UnknownEndReason): TransactionEvent => ({ type: 'endUnknown', actor: alice, reason });
+const end = endFor('COIN_UNKNOWN');
 const found = (differences: object = {}): TransactionEvent => ({
   type: 'include',
   inclusion: inclusion({ confirmations: 3, ...differences }),
@@ -100,8 +102,10 @@ test('nothing is ended whose coins are known', () => {
     transactionIn('BROADCAST'),
     after(waiting, miss()),
     after(transactionIn('BROADCAST'), miss({ isUnexplained: true })),
+    // Its nonce is used up by another attempt, which ends it.
+    transactionIn('BROADCAST', { stateReason: 'COIN_UNKNOWN', cancelling: true, givenUp: 'REJECTED_BY_NODE' }),
   ]) {
-    expect(decided(one, end)).toEqual({ ok: false, refusal: { code: 'coin-not-unknown', state: 'BROADCAST' } });
+    expect(decided(one, end)).toEqual({ ok: false, refusal: { code: 'end-not-unknown', state: 'BROADCAST' } });
   }
   for (const state of ['DRAFT', 'SIGNING', 'CONFIRMING', 'SUCCEEDED', 'FAILED'] as const) {
     expect(decided(transactionIn(state), end)).toEqual({
@@ -109,4 +113,43 @@ test('nothing is ended whose coins are known', () => {
       refusal: { code: 'transaction-not-pending', state },
     });
   }
+});
+
+test('a person ends what used a nonce and no node can name, and it is right in the end', () => {
+  const unexplained = after(transactionIn('BROADCAST'), miss({ isUnexplained: true }));
+  const ended = after(unexplained, endFor('NONCE_USED_UNEXPLAINED'));
+  expect(stand(ended)).toEqual(['FAILED', 'NONCE_USED_UNEXPLAINED', 'settle', true]);
+  const watched = settled(ended);
+  expect([outstandingJob(watched), keepsUtxosReserved(watched)]).toEqual(['confirm', false]);
+  expect(after(watched, found()).state).toBe('SUCCEEDED');
+  expect(decided(unexplained, end)).toMatchObject({ refusal: { code: 'end-not-unknown' } });
+});
+
+const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
+const refusal = { type: 'refuseBroadcast', attempt: 1, answer: 'dust' } as const;
+
+test('bytes that every server refuses keep their coins and are watched, until another transaction has a coin for good', () => {
+  const refused = after(unsent, { ...refusal, keepsCoins: true });
+  expect(stand(refused)).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
+  expect(after(refused, miss())).toBe(refused);
+  expect(after(refused, miss(), NOON_MS + DAY_MS)).toBe(refused);
+  expect(after(refused, miss({ inMempool: true })).stateReason).toBeNull();
+  expect(stand(after(refused, taken))).toEqual(['FAILED', 'CONFLICTED', 'settle', true]);
+  expect(stand(after(refused, found()))).toEqual(['SUCCEEDED', null, 'confirm', true]);
+  expect(stand(after(refused, { type: 'cancel', actor: alice }))).toEqual(['BROADCAST', 'CANCELLING', 'sign', true]);
+  const ended = settled(after(refused, endFor('REJECTED_BY_NODE')));
+  expect([...stand(ended), keepsUtxosReserved(ended)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'confirm', false, false]);
+  // Where a payment has a nonce, the next one has the same: it fails at once.
+  expect(stand(after(unsent, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
+});
+
+test('while one node can not be asked, what all others refuse can be cancelled and replaced, and fails when that one refuses too', () => {
+  const undecided = after(unsent, { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' });
+  expect(stand(undecided)).toEqual(['BROADCAST', 'REFUSED_BY_NODE', 'broadcast', true]);
+  for (const type of ['cancel', 'speedUp'] as const) {
+    expect(outstandingJob(after(undecided, { type, actor: alice }))).toBe('sign');
+  }
+  expect(stand(after(undecided, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
+  const sent = after(undecided, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'no answer in time' });
+  expect(after(sent, refusal).state).toBe('BROADCAST');
 });

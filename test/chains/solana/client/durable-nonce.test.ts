@@ -1,0 +1,129 @@
+import type { Address } from '@solana/kit';
+import { getAddressEncoder } from '@solana/kit';
+import { expect, test } from 'vitest';
+import type { Rule } from '../../false-node.ts';
+import { adapterAt, attemptOf, payment, Wallet } from '../cast.ts';
+import { startLyingNode } from '../lying-node.ts';
+
+/** What the bytes of an attempt hang on, by nodes that lie, lag or do not answer. */
+
+const { node, liar, about } = await startLyingNode();
+
+const DEAD = 'http://127.0.0.1:1/';
+const SYSTEM = '11111111111111111111111111111111';
+const slotNow = () => Number.parseInt(node.chain.slot.toString(), 10);
+
+function funded(): Wallet {
+  const wallet = new Wallet();
+  node.chain.airdrop(wallet.address, 100_000_000_000n);
+  return wallet;
+}
+
+const anchorOf = (wallet: Wallet, ...urls: string[]) =>
+  adapterAt(...urls).anchor({ from: wallet.address, nonce: 0n, replaced: null });
+
+async function statedBy(wallet: Wallet, ...urls: string[]) {
+  const anchor = await anchorOf(wallet, ...urls);
+  return anchor.ok ? anchor.value : anchor.refusal.detail;
+}
+
+/** A wallet whose first payment has opened its nonce account. */
+async function withNonce(): Promise<Wallet> {
+  const wallet = funded();
+  const intent = payment(wallet.address);
+  const adapter = adapterAt(node.url);
+  const [quote, anchor] = [await adapter.quote(intent, null), await anchorOf(wallet, node.url)];
+  if (!quote.ok || !anchor.ok) throw new Error('the real node is fine');
+  const attempt = attemptOf(adapter.compose(intent, quote.value, anchor.value));
+  const assembled = adapter.assemble(intent, attempt, [wallet.sign(attempt.payload)]);
+  if (!assembled.ok) throw new Error(assembled.refusal.detail);
+  expect(await adapter.broadcast(assembled.value.raw, assembled.value.hash)).toEqual({ outcome: 'accepted' });
+  node.chain.advance(40n);
+  return wallet;
+}
+
+/** The nonce account of a wallet with another value, or none. */
+function stating(authority: Address, value: Address | null, slot = slotNow()): void {
+  const data = new Uint8Array(80);
+  data.set([1, 0, 0, 0, 1, 0, 0, 0]);
+  data.set(getAddressEncoder().encode(authority), 8);
+  if (value !== null) data.set(getAddressEncoder().encode(value), 40);
+  const account = {
+    lamports: 1_500_000,
+    owner: SYSTEM,
+    data: [Buffer.from(data).toString('base64'), 'base64'],
+    executable: false,
+  };
+  const rule: Rule = { result: { context: { slot }, value: [value === null ? null : account] } };
+  about('getMultipleAccounts', rule);
+}
+
+test('a value that one of two nodes states alone is taken only where the other one can not be asked', async () => {
+  const wallet = await withNonce();
+  const honest = await statedBy(wallet, node.url);
+  expect(honest).toMatchObject({ anchor: { kind: 'nonce' }, validUntil: null });
+  for (const value of [new Wallet().address, null]) {
+    stating(wallet.address, value);
+    for (const order of [
+      [liar.url, node.url],
+      [node.url, liar.url],
+    ]) {
+      expect(await statedBy(wallet, ...order)).toBe('the RPC nodes state different things');
+    }
+    for (const order of [
+      [liar.url, node.url, node.url],
+      [node.url, liar.url, node.url],
+      [node.url, node.url, liar.url],
+    ]) {
+      expect(await statedBy(wallet, ...order)).toEqual(honest);
+    }
+  }
+  expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
+  // One that answers, and refuses to say, is no node that is away.
+  about('getMultipleAccounts', { result: { context: { slot: slotNow() }, value: [{ lamports: 1, owner: SYSTEM }] } });
+  expect(await statedBy(wallet, liar.url, node.url)).toEqual(honest);
+});
+
+test('two nodes that state one value at different slots read it at the older one', async () => {
+  const wallet = await withNonce();
+  const honest = await statedBy(wallet, node.url);
+  if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');
+  stating(wallet.address, honest.anchor.value as Address, 1_000_000_000);
+  expect(await statedBy(wallet, liar.url, node.url)).toEqual(honest);
+  expect(await statedBy(wallet, node.url, liar.url)).toEqual(honest);
+});
+
+test('a blockhash that is said to live for longer than any does is refused', async () => {
+  const wallet = funded();
+  const honest = await statedBy(wallet, node.url);
+  expect(honest).toMatchObject({ anchor: { kind: 'opening' } });
+  expect(await statedBy(wallet, node.url, node.url)).toEqual(honest);
+  about('getLatestBlockhash', {
+    result: {
+      context: { slot: slotNow() },
+      value: { blockhash: new Wallet().address, lastValidBlockHeight: 1_000_000_000 },
+    },
+  });
+  for (const urls of [[liar.url], [liar.url, DEAD]]) {
+    expect(await statedBy(wallet, ...urls)).toBe('no blockhash lives for so many blocks');
+  }
+});
+
+test('an attempt that was read at a slot far ahead of the chain is told from one that the node is behind', async () => {
+  const wallet = await withNonce();
+  const honest = await statedBy(wallet, node.url);
+  if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');
+  const intent = payment(wallet.address);
+  const quote = await adapterAt(node.url).quote(intent, null);
+  if (!quote.ok) throw new Error('the real node is fine');
+  const watchedAt = (slot: bigint) => {
+    const never = { ...honest.anchor, value: new Wallet().address } as typeof honest.anchor;
+    const newest = attemptOf(adapterAt(node.url).compose(intent, quote.value, { ...honest, anchor: never, slot }));
+    return { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
+  };
+  const unexplained = { ok: true, value: { isUnexplained: true } };
+  node.chain.advance(100n);
+  expect(await adapterAt(node.url).observe(watchedAt(honest.slot))).toMatchObject(unexplained);
+  expect(await adapterAt(node.url).observe(watchedAt(honest.slot + 200n))).toMatchObject({ ok: false });
+  expect(await adapterAt(node.url).observe(watchedAt(1_000_000_000_000n))).toMatchObject(unexplained);
+});

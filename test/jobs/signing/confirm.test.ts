@@ -1,0 +1,64 @@
+import { expect, test, vi } from 'vitest';
+import { adapterFor } from '#chains/adapters.ts';
+import type { ChainAdapter, Observation } from '#chains/chain-adapter.ts';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { accepted, refused } from '#domain/result.ts';
+import { confirm } from '#jobs/signing/confirm.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import { anvilChain } from '../../chains/evm/local-chain.ts';
+import { sentWith } from '../../domain/transaction/step.ts';
+import { transactionIn } from '../../domain/cast.ts';
+
+/** What the confirmation job does with a payment whose bytes the network does not take. */
+
+const scene = vi.hoisted((): { adapter: ChainAdapter | null } => ({ adapter: null }));
+vi.mock(import('#chains/client-for.ts'), async (original) => ({
+  ...(await original()),
+  chainClientFor: () => scene.adapter,
+}));
+
+const chain = anvilChain();
+
+/** Runs the job for a payment that was given up for this reason; a quote of now is had or not. */
+async function confirmed(stateReason: string, seen: Partial<Observation>, isAffordable = true): Promise<string[]> {
+  const done: string[] = [];
+  const transaction = transactionIn('BROADCAST', { stateReason, attempts: [sentWith('refused')] });
+  const observed = { type: 'absent', inMempool: false, nonceTaken: false, ...seen } as Observation;
+  scene.adapter = {
+    ...adapterFor(chain, []),
+    observe: async () => accepted(observed),
+    broadcast: async () => {
+      done.push('broadcast');
+      return { outcome: 'underpriced', answer: 'too cheap' };
+    },
+    quote: async () => {
+      done.push('quote');
+      const fault = { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED', detail: null } as const;
+      return isAffordable ? accepted({ maxFee: transaction.attempts[0]?.maxFee ?? ('0' as never) }) : refused(fault);
+    },
+    accountNonce: async () => refused({ detail: 'no node' }),
+  };
+  const vault = {
+    work: async () => ({ transaction, chain }),
+    record: async (_: string, event: TransactionEvent) => {
+      done.push('obstacle' in event ? `reprice ${event.obstacle}` : event.type);
+    },
+  };
+  const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
+  await confirm(env, vault as never, transaction.id);
+  return done;
+}
+
+test('bytes at rest are offered again, and their price is asked for where a lower one helps', async () => {
+  expect(await confirmed('REJECTED_BY_NODE', {})).toEqual(['miss', 'broadcast']);
+  expect(await confirmed('SPEED_UP_NEEDED', {})).toEqual(['miss', 'broadcast']);
+  for (const reason of ['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']) {
+    expect(await confirmed(reason, {}, false)).toEqual(['miss', 'quote', 'broadcast']);
+    expect(await confirmed(reason, {})).toEqual(['miss', 'quote', 'reprice null', 'broadcast']);
+  }
+});
+
+test('bytes that a mempool holds, or that are not at rest, are left alone', async () => {
+  expect(await confirmed('FEE_CAP_EXCEEDED', { inMempool: true })).toEqual(['miss']);
+  expect(await confirmed('REFUSED_BY_NODE', {})).toEqual(['miss']);
+});
