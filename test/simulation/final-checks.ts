@@ -3,7 +3,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 import { WAITS_FOR_NONCE } from '#domain/wallet/nonce-wait.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal } from '#domain/transaction/transaction.ts';
-import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
+import { isWatchedAfterFailure, keepsUtxosReserved, mayEndUnknown, outstandingJob } from '#domain/transaction/job.ts';
 import { chainFault } from '#cli/verify-history.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import { projectedTransaction } from '#objects/vault/projection.ts';
@@ -64,6 +64,11 @@ export function waitsForPayment(world: World, { row: { name } }: SimulatedChain)
   return transactionsOf(world).some(
     ({ chain, stateReason, waitsFor = null }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
   );
+}
+
+/** Transactions that people may end, and that have not moved for so long. */
+export function unknownEnds(world: World, forMs: number): readonly Transaction[] {
+  return transactionsOf(world).filter((one) => mayEndUnknown(one) && world.schedule.nowMs - one.updatedAtMs >= forMs);
 }
 
 /** Every transaction has come to its end. */
@@ -136,7 +141,8 @@ export function judge(world: World): void {
     if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost a voice that counted`);
     if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has a voice twice`);
   }
-  for (const [chain, wallet] of world.wallets) judgeAllocator(world, chain, wallet);
+  const kept = new Set(transactions.filter(keepsUtxosReserved).map(({ id }) => id as string));
+  for (const [chain, wallet] of world.wallets) judgeAllocator(world, { chain, wallet, kept });
   judgeHistory(world);
   judgeProjection(world, transactions);
   for (const [chain, wallet] of world.wallets) {
@@ -149,13 +155,20 @@ export function judge(world: World): void {
 }
 
 /** Nothing is held for what is over, and the next nonce is the one that the chain wants: nothing counts past it. */
-function judgeAllocator({ oracle, nonces }: World, chain: SimulatedChain, wallet: string): void {
+function judgeAllocator(
+  { oracle, nonces }: World,
+  {
+    chain,
+    wallet,
+    kept,
+  }: { readonly chain: SimulatedChain; readonly wallet: string; readonly kept: ReadonlySet<string> },
+): void {
   const db = nonces.hosts.get(`nonce:${chain.row.caip2}:${wallet}`)?.db;
   // Nothing was ever signed for it.
   if (db === undefined) return;
   const owned = rowsOf(db, 'SELECT nonce FROM owned');
   if (owned.length > 0) oracle.fault(`nonces: ${wallet} still owns ${owned.length}`);
-  const claimed = rowsOf(db, 'SELECT coin FROM coin');
+  const claimed = rowsOf(db, 'SELECT transaction_id AS id FROM coin').filter(({ id }) => !kept.has(id));
   if (claimed.length > 0) oracle.fault(`coins: ${wallet} still claims ${claimed.length}`);
   const used = chain.nonce(wallet);
   if (used === null) return;

@@ -1,9 +1,10 @@
 import type { Weather } from './schedule.ts';
 import { CALM, Schedule } from './schedule.ts';
 import { simulate } from './platform/clocks.ts';
-import { isQuiet, isSettled, judge, judgeFinality, underWay, waitsForPayment } from './final-checks.ts';
+import { isQuiet, isSettled, judge, judgeFinality, underWay, unknownEnds, waitsForPayment } from './final-checks.ts';
 import { setBack } from './d1-restore.ts';
 import type { SimulatedChain } from './chains/chain.ts';
+import { LIES } from './chains/lies.ts';
 import { approve, changePolicy, create, requestRescan, speedUp, stop } from './people.ts';
 import type { PaymentRequest } from './oracle.ts';
 import type { Family, Person } from './world.ts';
@@ -43,6 +44,8 @@ const STORM_MS = 4 * 60_000;
 const RECOVERY_MS = 3 * 60 * 60_000;
 /** What a vault has wallets on. */
 const FAMILIES: readonly (readonly Family[])[] = [['evm'], ['bitcoin'], ['solana'], ['evm', 'bitcoin', 'solana']];
+/** So long people wait for an end that no node shows. */
+const UNKNOWN_FOR_MS = 30 * 60_000;
 const BLOCK_MS = 4_000;
 const POLL_MS = 20_000;
 
@@ -105,15 +108,14 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   schedule.stopCounting();
   schedule.weather = CALM;
   for (const node of world.cosigners) node.isUnreachable = false;
-  for (const node of [...world.nodes.values()].flat()) {
-    Object.assign(node, { isUnreachable: false, isForgetful: false, behind: 0, miscount: 0 });
-  }
+  for (const node of [...world.nodes.values()].flat()) node.recover();
   let isSettledNow = false;
   const observation = () => {
     isSettledNow = areDone && isSettled(world);
     // By itself it compares once an hour; whoever waits asks for it.
     if (!isSettledNow && areDone && isQuiet(world)) void requestRescan(world);
     if (!isSettledNow && areDone) payWhereOneWaits(world);
+    if (!isSettledNow && areDone) endWhereUnknown(world);
     schedule.after(POLL_MS, observation);
   };
   observation();
@@ -155,6 +157,7 @@ function keepMining(world: World, chain: SimulatedChain): void {
     if (isFoul && schedule.isLuck(0.06)) chain.reorganise(1 + schedule.upTo(deepest), schedule.pick([0.2, 0.7]));
     if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
     chain.mine();
+    for (const node of world.nodes.get(chain) ?? []) node.passBy();
     if (wallets.has(chain)) {
       oracle.observation(chain);
       judgeFinality(world, chain);
@@ -178,6 +181,8 @@ function keepSweeping(world: World): void {
 /** What the platform and the parties do to a service. */
 function stir(world: World): void {
   const { schedule } = world;
+  // One of two lies, and the other one is at most ill.
+  const liars = new Map([...world.nodes].map(([chain, nodes]) => [chain, schedule.pick(nodes)]));
   const next = () => {
     if (schedule.weather === CALM) return;
     for (const namespace of [world.vaults, world.nonces]) {
@@ -191,6 +196,7 @@ function stir(world: World): void {
       node.isForgetful = schedule.isLuck(0.1);
       node.behind = schedule.isLuck(0.2) ? schedule.upTo(4) : 0;
       node.miscount = schedule.isLuck(0.1) ? schedule.pick([1, 2, 1_000, -1, -3]) : 0;
+      node.lie = node === liars.get(node.chain) && schedule.isLuck(0.2) ? schedule.pick(LIES) : null;
     }
     // Never more than one of three, or nothing could be signed.
     const unreachable = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
@@ -242,6 +248,15 @@ function payWhereOneWaits(world: World): void {
     if (before.has(chain) || !waitsForPayment(world, chain)) continue;
     before.add(chain);
     void payAgain(world, chain).finally(() => before.delete(chain));
+  }
+}
+
+/** The way out of an end that no node shows: people compare the nodes, and end it after a warning. */
+function endWhereUnknown(world: World): void {
+  const [person] = world.people;
+  for (const { id, stateReason } of unknownEnds(world, UNKNOWN_FOR_MS)) {
+    const body = { acknowledge: stateReason };
+    if (person !== undefined) void world.request(`POST /transaction/${id}/cancel`, { token: person.token, body });
   }
 }
 

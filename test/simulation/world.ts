@@ -92,7 +92,7 @@ export class World {
     this.nodes = new Map(
       served.map(({ chain, api }) => [
         chain,
-        [1, 2].map((number) => new ChainNode(schedule, `${chain.row.name}-${number}`, api)),
+        [1, 2].map((number) => new ChainNode(schedule, `${chain.row.name}-${number}`, { chain, api })),
       ]),
     );
     this.d1 = new SimulatedD1(schedule);

@@ -1,4 +1,5 @@
 import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
+import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead } from '#chains/rpc/node-fallback.ts';
@@ -78,7 +79,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
-    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
+    activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanNetwork(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) =>

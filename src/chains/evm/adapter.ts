@@ -1,4 +1,5 @@
 import type { EvmQuote } from '#chains/evm/rules/compose.ts';
+import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import { readFromPool, prepareFromPool, provenHead, quoteFromPool } from '#chains/rpc/node-fallback.ts';
@@ -58,7 +59,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
     provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
-    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
+    activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanChain(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) =>

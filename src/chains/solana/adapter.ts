@@ -1,3 +1,4 @@
+import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
 import { readHoldings } from '#chains/rpc/holdings-quorum.ts';
 import { observeWithQuorum } from '#chains/rpc/observation-quorum.ts';
 import type { ChainAdapter, ChainFault, SolanaFeeEstimate } from '#chains/chain-adapter.ts';
@@ -66,7 +67,7 @@ export function solanaAdapter(
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
-    activity: (hash, found) => readFromPool(pool, (node) => readActivity(node, chain, { hash, found })),
+    activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>
       readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) => readHoldings(pool, { address, assets, requiresProof }, holdingsOn),

@@ -76,7 +76,11 @@ export class BitcoinChain implements SimulatedChain {
   }
 
   /** A few coins, so that payments wait for each other's change. */
+  /** Script of the wallet that the vault has; null before it has one. */
+  wallet: Uint8Array | null = null;
+
   endow(wallet: string): void {
+    this.wallet = scriptFor(wallet);
     for (let i = 0; i < FOREIGN_UTXOS; i++) this.#utxos.push(this.chain.fund(this.#stranger.address, BTC));
     // Deeper than anything is undone.
     this.chain.mine(this.deepestFork + 1);

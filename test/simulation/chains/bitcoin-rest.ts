@@ -1,5 +1,6 @@
 import { answerEsplora } from '#local/bitcoin/node.ts';
 import type { BitcoinChain } from './bitcoin-chain.ts';
+import { lyingServer } from './bitcoin-lies.ts';
 import type { ChainApi, Query } from './chain.ts';
 
 /** A question for one transaction. */
@@ -22,12 +23,16 @@ export class BitcoinRest implements ChainApi {
       .join('/');
   }
 
-  async answer({ path, sent, behind, isForgetful }: Query): Promise<Response> {
+  async answer({ path, sent, behind, isForgetful, lie }: Query): Promise<Response> {
     if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
     const { chain, rates } = this.#chain;
     const known = behind === 0 ? chain : chain.before(behind);
     // Who is behind passes on all the same what it is given.
-    const view = { chain: known, rates, send: async (raw: string) => chain.send(raw) };
+    // The coin that is none is listed, and in no history: the ledger of the vault is not what is looked at here.
+    const told = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
+    const seen =
+      told === null ? { chain: known, rates } : lyingServer(told, { chain: known, rates }, this.#chain.wallet);
+    const view = { ...seen, send: async (raw: string) => chain.send(raw) };
     const { status, text } = await answerEsplora(view, path, sent);
     return new Response(text, { status });
   }

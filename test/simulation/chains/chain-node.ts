@@ -1,10 +1,15 @@
-import type { ChainApi } from './chain.ts';
+import type { ChainApi, SimulatedChain } from './chain.ts';
+import type { Lie } from './lies.ts';
+import { isFalseAnswer } from './lies.ts';
 import { textSent } from '../platform/clocks.ts';
 import type { Schedule } from '../schedule.ts';
+
+const FALSE_COUNT = 1_000;
 
 /** One node of a chain, which may be some blocks behind, without history, ill, or away. */
 export class ChainNode {
   readonly url: string;
+  readonly chain: SimulatedChain;
   readonly #schedule: Schedule;
   readonly #api: ChainApi;
   readonly #name: string;
@@ -15,19 +20,38 @@ export class ChainNode {
   isUnreachable = false;
   /** It was started from a snapshot. */
   isForgetful = false;
+  lie: Lie | null = null;
 
-  constructor(schedule: Schedule, name: string, api: ChainApi) {
+  constructor(
+    schedule: Schedule,
+    name: string,
+    { chain, api }: { readonly chain: SimulatedChain; readonly api: ChainApi },
+  ) {
+    this.chain = chain;
     this.#schedule = schedule;
     this.#api = api;
     this.#name = name;
     this.url = `http://${name}.test`;
   }
 
+  /** A block came: a node that stands still does not see it. */
+  passBy(): void {
+    if (this.lie === 'standing-still') this.behind++;
+  }
+
+  /** It tells the truth from now on, and knows everything. */
+  recover(): void {
+    Object.assign(this, { behind: 0, miscount: 0, isUnreachable: false, isForgetful: false, lie: null });
+  }
+
   async serve(path: string, init: RequestInit): Promise<Response> {
-    const { behind, miscount, isForgetful } = this;
-    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful });
+    const { behind } = this;
+    const lie = isFalseAnswer(this.lie) ? this.lie : null;
+    const miscount = this.lie === 'false-count' ? FALSE_COUNT : this.miscount;
+    const isForgetful = this.lie === 'history-lost' || this.isForgetful;
+    const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful, lie });
     const answered = this.#schedule.call(`${this.#name}.${this.#api.methodOf(query())}`, async () => {
-      if (this.isUnreachable) return new Response('upstream is away', { status: 502 });
+      if (this.isUnreachable || this.lie === 'silence') return new Response('upstream is away', { status: 502 });
       // An ill node has its words after the fact as well as before it.
       const illness = this.#schedule.isLuck(this.#schedule.weather.lost) ? this.#schedule.upTo(3) : null;
       if (illness === 0) return new Response('<html>', { status: 200 });

@@ -1,4 +1,5 @@
 import type { ChainFamily } from '#domain/asset/chain.ts';
+import type { FalseAnswer } from './lies.ts';
 
 /** What somebody has paid to somebody else, as it stands in a block. */
 export interface Payment {
@@ -20,6 +21,8 @@ export interface Query {
   readonly isForgetful: boolean;
   /** What it adds to counts of an account's transactions; a node that tells the truth adds nothing. */
   readonly miscount: number;
+  /** What it says that is not so; null for a node that tells the truth. */
+  readonly lie: FalseAnswer | null;
 }
 
 /** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */

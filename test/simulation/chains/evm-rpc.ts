@@ -1,6 +1,7 @@
 import type { Hex } from 'viem';
 import { numberToHex } from 'viem/utils';
 import type { ChainApi, Query } from './chain.ts';
+import { lyingResult } from './evm-lies.ts';
 import type { Block, ChainTransfer, EvmChain } from './evm-chain.ts';
 import { CHAIN_ID, pricePaid, Refused, TRANSFER_GAS } from './evm-chain.ts';
 
@@ -30,15 +31,15 @@ export class EvmRpc implements ChainApi {
     return requestIn(sent).method;
   }
 
-  async answer({ sent, behind, miscount, isForgetful }: Query): Promise<Response> {
+  async answer({ sent, behind, miscount, isForgetful, lie }: Query): Promise<Response> {
     const { id, method, params } = requestIn(sent);
     if (isForgetful && HISTORY.has(method)) return Response.json({ id, jsonrpc: JSONRPC, result: null });
     try {
-      return Response.json({
-        id,
-        jsonrpc: JSONRPC,
-        result: await new View(this.#chain, { behind, miscount }).result(method, params),
-      });
+      const view = new View(this.#chain, { behind, miscount });
+      const honest = (question: Pick<RpcRequest, 'method' | 'params'>) => view.result(question.method, question.params);
+      const question = { method, params };
+      const result = lie === null ? await honest(question) : await lyingResult(this.#chain, lie, question, honest);
+      return Response.json({ id, jsonrpc: JSONRPC, result });
     } catch (error) {
       if (!(error instanceof Refused)) throw error;
       return Response.json({ id, jsonrpc: JSONRPC, error: { code: -32000, message: error.message } });

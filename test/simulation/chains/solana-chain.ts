@@ -68,6 +68,7 @@ export class SolanaChain implements SimulatedChain {
   readonly #schedule: Schedule;
   readonly #faucet = addressOf(ED25519.encodePoint(ED25519.generator));
   readonly #waiting = new Map<string, Waiting>();
+  readonly #handedIn = new Map<string, Message>();
   /** What the next block asks for. */
   #price = CHEAPEST;
 
@@ -120,7 +121,19 @@ export class SolanaChain implements SimulatedChain {
       return null;
     const hash = hashOf({ signatures });
     this.#waiting.set(hash, { hash, signer: payer, message });
+    this.#handedIn.set(hash, message);
     return hash;
+  }
+
+  /** As a ledger would have what was handed in, had it been carried out and moved nothing; null for what was not. */
+  handedIn(hash: string): Entry | null {
+    const message = this.#handedIn.get(hash);
+    if (message === undefined) return null;
+    const accounts = message.staticAccounts;
+    const snapshots = accounts.map((at) => ({ lamports: heldBy(this.#head.state, at).lamports, token: null }));
+    const { fee } = priceOf(message);
+    const lifetime = message.lifetimeToken;
+    return { hash, slot: 0n, error: null, fee, accounts, before: snapshots, after: snapshots, logs: [], lifetime };
   }
 
   mine(): void {

@@ -7,6 +7,7 @@ import { answerRpc } from '#local/solana/rpc.ts';
 import type { ChainApi, Query } from './chain.ts';
 import type { Block, Landed, SolanaChain } from './solana-chain.ts';
 import { BLOCKHASH_SLOTS, FINAL_BLOCKS } from './solana-chain.ts';
+import { lyingView } from './solana-lies.ts';
 import { carryOut, heldBy, rentOf } from './solana-machine.ts';
 
 /** Compute units of a payment. */
@@ -24,8 +25,9 @@ export class SolanaRpc implements ChainApi {
     return (JSON.parse(sent ?? '') as { method: string }).method;
   }
 
-  async answer({ sent, behind, isForgetful }: Query): Promise<Response> {
-    return new Response(answerRpc(new View(this.#chain, { behind, isForgetful }), sent ?? ''));
+  async answer({ sent, behind, isForgetful, lie }: Query): Promise<Response> {
+    const view = new View(this.#chain, { behind, isForgetful });
+    return new Response(answerRpc(lie === null ? view : lyingView(this.#chain, lie, view), sent ?? ''));
   }
 
   complaint({ sent }: Query): Response {

@@ -1,0 +1,55 @@
+import { asChainFault } from '#chains/rpc/node-fallback.ts';
+import type { ChainFault } from '#chains/chain-adapter.ts';
+import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
+import { NO_NODE } from '#chains/rpc/node-pool.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+type Answer = Result<ChainTransaction | null, NodeProblem>;
+type Mined = ChainTransaction & { readonly block: ActivityBlock };
+
+/**
+ * A transaction of others, as all configured RPC nodes see it. Its block is proven when two nodes state it, at the smaller depth and
+ * finality. A block that one node alone states counts for no confirmation: what came in is not believed of one of two nodes. Null when no
+ * node that answers has it, or every one of them denies the block in which it was found before.
+ *
+ * @param found the recorded block, or null
+ */
+export async function activityFromPool(
+  pool: NodePool,
+  found: ActivityBlock | null,
+  read: (node: RpcNode) => Promise<Answer>,
+): Promise<Result<ChainTransaction | null, ChainFault>> {
+  const answers = await Promise.all(
+    pool.nodes.map(async (node): Promise<Answer> => {
+      const problem = await pool.nodeProblem(node);
+      return problem === null ? read(node) : refused(problem);
+    }),
+  );
+  const seen = answers.flatMap((answer) => (answer.ok && answer.value !== null ? [answer.value] : []));
+  const mined = seen.filter((one): one is Mined => one.block !== null);
+  if (mined.length > 0) return accepted(pool.nodes.length === 1 ? (mined[0] ?? null) : provenOf(mined, found));
+  const isGone = answers.some((answer) => (answer.ok ? answer.value === null : 'deniesInclusion' in answer.refusal));
+  if (seen.length > 0 || isGone) return accepted(seen[0] ?? null);
+  return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
+}
+
+function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ChainTransaction | null {
+  const sameAs = ({ block }: Mined) => mined.filter((one) => isSame(one.block, block));
+  const groups = mined.map(sameAs);
+  const group =
+    groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
+  // A node that traces calls shows more of the same block than one that does not.
+  const fullest = group?.toSorted((a, b) => b.movements.length - a.movements.length)[0];
+  if (group === undefined || fullest === undefined) return null;
+  const [, second = null] = group.map(({ block }) => block.confirmations).toSorted((a, b) => b - a);
+  const alone = isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
+  const isFinal = group.filter(({ block }) => block.isFinal).length > 1;
+  return { ...fullest, block: { ...fullest.block, confirmations: second ?? alone, isFinal } };
+}
+
+function isSame(one: ActivityBlock, other: ActivityBlock | null): boolean {
+  return one.hash === other?.hash && one.number === other.number;
+}

@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { activityFromPool } from '#chains/rpc/activity-quorum.ts';
+import { noAnswer } from '#chains/rpc/json-rpc.ts';
+import type { RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { NodeProblem } from '#chains/rpc/node-pool.ts';
+import { unusable } from '#chains/rpc/node-pool.ts';
+import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Result } from '#domain/result.ts';
+import { accepted, refused } from '#domain/result.ts';
+
+/** What several RPC nodes say together of what others paid. */
+
+type Answer = Result<ChainTransaction | null, NodeProblem>;
+
+const BLOCK: ActivityBlock = { number: '100', hash: '0xb1', confirmations: 9, isFinal: true };
+const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
+  hash: '0xaa',
+  signer: '0x1',
+  fee: null,
+  block: block === null ? null : { ...BLOCK, ...block },
+  movements: [],
+});
+const NOWHERE = accepted(null);
+const AWAY: Answer = noAnswer('no answer in time');
+const BEHIND: Answer = unusable('the node is behind the recorded block');
+const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: true });
+
+async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
+  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));
+  const pool = { nodes, nodeProblem: async () => null };
+  const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? AWAY);
+  return result.ok ? result.value : result.refusal.detail;
+}
+
+test('one node alone is believed where no other is configured, and two where there are', async () => {
+  expect(await seen([accepted(at())])).toEqual(at());
+  expect(await seen([accepted(at()), accepted(at({ confirmations: 3, isFinal: false }))])).toEqual(
+    at({ confirmations: 3, isFinal: false }),
+  );
+  for (const liar of [accepted(at({ hash: '0xb2' })), accepted(at({ number: '7' })), NOWHERE, AWAY]) {
+    for (const order of [
+      [liar, accepted(at()), accepted(at())],
+      [accepted(at()), liar, accepted(at())],
+    ]) {
+      expect(await seen(order)).toEqual(at());
+    }
+  }
+});
+
+test('a block that one of two nodes states alone counts for no confirmation, and is not final', async () => {
+  for (const other of [NOWHERE, AWAY, BEHIND, DENIES]) {
+    expect(await seen([accepted(at()), other])).toEqual(at({ confirmations: 0, isFinal: false }));
+    expect(await seen([other, accepted(at())])).toEqual(at({ confirmations: 0, isFinal: false }));
+    // What was confirmed before in the same block stays so.
+    const found = { ...BLOCK, confirmations: 4, isFinal: false };
+    expect(await seen([other, accepted(at())], found)).toEqual(at({ confirmations: 4, isFinal: false }));
+  }
+  const disputed = await seen([accepted(at({ hash: '0xb2' })), accepted(at())], BLOCK);
+  expect(disputed).toEqual(at({ isFinal: false }));
+});
+
+test('it is gone when a node that answers has it no more, and none has it', async () => {
+  expect(await seen([NOWHERE, AWAY])).toBeNull();
+  expect(await seen([DENIES, AWAY], BLOCK)).toBeNull();
+  expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();
+  expect(await seen([accepted(at(null)), NOWHERE])).toEqual(at(null));
+  expect(await seen([BEHIND, AWAY], BLOCK)).toBe('the node is behind the recorded block');
+  expect(await seen([])).toBe('no node is configured for this chain');
+});

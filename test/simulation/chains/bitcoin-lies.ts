@@ -1,0 +1,80 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { RawTx } from '@scure/btc-signer';
+import type { AcceptedTransaction, LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import { hashOf } from '#local/bitcoin/transaction-hash.ts';
+import type { FalseAnswer } from './lies.ts';
+import { FAR, lyingAs } from './lies.ts';
+
+const AHEAD = 1_000;
+const DEPTH = 8;
+const FAR_HEIGHT = Number.parseInt(FAR.toString(), 10);
+/** Satoshi: the largest coin of the wallet, which is taken first. */
+const FALSE_AMOUNT = 100_000_000n;
+
+interface View {
+  readonly chain: LocalBitcoinChain;
+  readonly rates: Readonly<Record<string, number>>;
+}
+
+/** A server of Bitcoin that tells this lie. @param wallet script of the wallet that coins are made up for; null before it is known */
+export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Uint8Array | null): View {
+  const isWaiting = (hash: string) => chain.waiting().some((one) => one.hash === hash);
+  switch (lie) {
+    case 'false-inclusion': {
+      const deep = Math.max(0, chain.height - DEPTH);
+      const heightOf = (hash: string) => (isWaiting(hash) ? deep : chain.heightOf(hash));
+      return { rates, chain: lyingAs(chain, { heightOf }) };
+    }
+    case 'far-inclusion': {
+      const heightOf = (hash: string) => (isWaiting(hash) ? FAR_HEIGHT : chain.heightOf(hash));
+      const blockHash = (height: number) => (height === FAR_HEIGHT ? '5e'.repeat(32) : chain.blockHash(height));
+      return { rates, chain: lyingAs(chain, { heightOf, blockHash, height: FAR_HEIGHT + 100 }) };
+    }
+    case 'false-depth':
+      return { rates, chain: lyingAs(chain, { height: chain.height + AHEAD }) };
+    case 'false-rate':
+      return {
+        chain,
+        rates: Object.fromEntries(Object.entries(rates).map(([blocks, rate]) => [blocks, rate * 1_000])),
+      };
+    case 'false-coin':
+      return { rates, chain: wallet === null ? chain : withFalseUtxo(chain, wallet) };
+    case 'false-finality':
+    case 'false-nonce':
+      return { chain, rates };
+  }
+}
+
+/** The server shows a whole transaction that pays the wallet, by bytes whose hash is its name, in a real block. */
+function withFalseUtxo(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitcoinChain {
+  const made = falseDeposit(wallet);
+  const height = Math.max(0, chain.height - DEPTH);
+  return lyingAs(chain, {
+    confirmed: () => [...chain.confirmed(), made],
+    find: (hash: string) => (hash === made.hash ? made : chain.find(hash)),
+    heightOf: (hash: string) => (hash === made.hash ? height : chain.heightOf(hash)),
+  });
+}
+
+/** It spends a coin that there never was. The same for the same wallet: a history is lived twice. */
+function falseDeposit(wallet: Uint8Array): AcceptedTransaction {
+  const txid = new Uint8Array(32).fill(0xfa);
+  const encoded = RawTx.encode({
+    version: 2,
+    segwitFlag: false,
+    inputs: [{ txid, index: 0, finalScriptSig: new Uint8Array(), sequence: 0xffffffff }],
+    outputs: [{ amount: FALSE_AMOUNT, script: wallet }],
+    lockTime: 0,
+    witnesses: undefined,
+  });
+  const raw = bytesToHex(Uint8Array.from(encoded));
+  return {
+    hash: hashOf(raw),
+    raw,
+    inputs: [{ txid: bytesToHex(txid), vout: 0, spent: { script: wallet, amount: FALSE_AMOUNT } }],
+    outputs: [{ script: wallet, amount: FALSE_AMOUNT }],
+    fee: 1_000n,
+    virtualSize: 110n,
+    isReplaceable: false,
+  };
+}

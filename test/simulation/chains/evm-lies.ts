@@ -1,0 +1,90 @@
+import { numberToHex } from 'viem/utils';
+import type { Block, EvmChain } from './evm-chain.ts';
+import { TRANSFER_GAS } from './evm-chain.ts';
+import type { FalseAnswer } from './lies.ts';
+import { FAR } from './lies.ts';
+
+interface Question {
+  readonly method: string;
+  readonly params: readonly unknown[];
+}
+
+/** Where a block is said to be. */
+type Place = Pick<Block, 'hash'> & { readonly number: bigint };
+
+const FAR_PLACE: Place = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
+/** Blocks that a head is ahead. */
+const AHEAD = 1_000n;
+const DEAR = 1_000_000n;
+
+/** What a node of an EVM chain answers that tells this lie. @param honest the true answer to another question */
+export async function lyingResult(
+  chain: EvmChain,
+  lie: FalseAnswer,
+  { method, params }: Question,
+  honest: (question: Question) => Promise<unknown>,
+): Promise<unknown> {
+  const tag = String(method === 'eth_getBlockByNumber' ? params[0] : params.at(-1));
+  const question = { method, params: withoutFuture(chain, params) };
+  switch (lie) {
+    case 'false-inclusion':
+      return falseInclusion(chain, question, deepBlock(chain)) ?? honest(question);
+    case 'far-inclusion':
+      if (method === 'eth_getBlockByNumber') return farBlock(tag, await honest(question));
+      return falseInclusion(chain, question, FAR_PLACE) ?? honest(question);
+    case 'false-depth': {
+      const answer = await honest(question);
+      const isHead = method === 'eth_getBlockByNumber' && tag === 'latest';
+      return isHead ? { ...(answer as object), number: numberToHex(BigInt(chain.height) + AHEAD) } : answer;
+    }
+    case 'false-finality':
+      return honest(tag === 'finalized' ? { method, params: ['latest', ...params.slice(1)] } : question);
+    case 'false-rate':
+      return dear(method, await honest(question));
+    case 'false-nonce':
+    case 'false-coin':
+      return honest(question);
+  }
+}
+
+/** Blocks beyond the chain are asked about as its newest one. */
+function withoutFuture(chain: EvmChain, params: readonly unknown[]): readonly unknown[] {
+  const isFuture = (one: unknown) =>
+    typeof one === 'string' && /^0x[0-9a-f]{1,12}$/.test(one) && BigInt(one) > chain.height;
+  return params.map((one) => (isFuture(one) ? 'latest' : one));
+}
+
+function deepBlock(chain: EvmChain): Place {
+  const number = chain.finalUnder(chain.height);
+  return { number: BigInt(number), hash: chain.blocks[number]?.hash ?? FAR_PLACE.hash };
+}
+
+function farBlock(tag: string, honest: unknown): unknown {
+  const ahead = { latest: 200n, pending: 200n, finalized: 100n }[tag];
+  const number = ahead === undefined ? null : FAR + ahead;
+  if (number !== null) return { ...(honest as object), number: numberToHex(number) };
+  const isFar = tag === numberToHex(FAR);
+  return isFar ? { ...(honest as object), number: tag, hash: FAR_PLACE.hash } : honest;
+}
+
+/** Null for what is no question for a transaction that was handed in. */
+function falseInclusion(chain: EvmChain, { method, params }: Question, place: Place): unknown {
+  const transfer = chain.shown.get(String(params[0]) as `0x${string}`);
+  if (transfer === undefined) return null;
+  const { hash, from, to, value, nonce, gasLimit, maxFeePerGas } = transfer;
+  const position = { blockNumber: numberToHex(place.number), blockHash: place.hash };
+  if (method === 'eth_getTransactionByHash') {
+    const terms = { value: numberToHex(value), gas: numberToHex(gasLimit), nonce: numberToHex(nonce), input: '0x' };
+    return { hash, from, to, ...terms, ...position };
+  }
+  if (method !== 'eth_getTransactionReceipt') return null;
+  const cost = { gasUsed: numberToHex(TRANSFER_GAS), effectiveGasPrice: numberToHex(maxFeePerGas) };
+  return { transactionHash: hash, ...position, ...cost, status: '0x1', logs: [] };
+}
+
+function dear(method: string, answer: unknown): unknown {
+  if (method === 'eth_maxPriorityFeePerGas') return numberToHex(BigInt(answer as string) * DEAR);
+  if (method !== 'eth_getBlockByNumber' || answer === null) return answer;
+  const block = answer as { readonly baseFeePerGas: string };
+  return { ...block, baseFeePerGas: numberToHex(BigInt(block.baseFeePerGas) * DEAR) };
+}
