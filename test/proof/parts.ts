@@ -58,6 +58,7 @@ export const PROOF_PARTS: readonly ProofPart[] = [
     name: `every single death, part ${i + 1} of ${POINT_PARTS}`,
     command: script('test:simulation', '--points', '--turn', `${i}/${POINT_PARTS}`),
   })),
+  { name: 'every lie of an RPC node', command: script('test:simulation', '--lies') },
   { name: 'adversary', command: script('test:adversary', '--from', '1', '--count', '4000') },
   { name: 'payload mutation', command: script('test:payload-mutation') },
   { name: 'fuzz', command: script('test:fuzz') },

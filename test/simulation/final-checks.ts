@@ -66,6 +66,11 @@ export function waitsForPayment(world: World, { row: { name } }: SimulatedChain)
   );
 }
 
+/** Null for one that is not there. */
+export function stateOf(world: World, id: string | null): Transaction['state'] | null {
+  return transactionsOf(world).find((one) => one.id === id)?.state ?? null;
+}
+
 /** Transactions that people may end, and that have not moved for so long. */
 export function unknownEnds(world: World, forMs: number): readonly Transaction[] {
   return transactionsOf(world).filter((one) => mayEndUnknown(one) && world.schedule.nowMs - one.updatedAtMs >= forMs);

@@ -30,6 +30,8 @@ export interface Course {
   readonly seed: number;
   /** By the seed when absent. */
   readonly families?: readonly Family[];
+  /** Of each chain; two when absent. */
+  readonly nodes?: number;
   /** No weather, and crashes at these points alone: the same story each time. */
   readonly crashPoints?: ReadonlySet<number>;
   readonly log?: (line: string) => void;
@@ -50,13 +52,18 @@ const BLOCK_MS = 4_000;
 const POLL_MS = 20_000;
 
 /** Lives one history, and judges it. */
-export async function live(course: Course): Promise<Outcome> {
+export function live(course: Course): Promise<Outcome> {
+  return inWorld(course, (world) => happen(course, world));
+}
+
+/** Lets something happen in a world of its own, on a day of its own. */
+export async function inWorld(course: Course, story: (world: World) => Promise<void>): Promise<Outcome> {
   const schedule = new Schedule(course.seed, FIRST_DAY_MS + today++ * DAY_MS, course.log);
-  const world = new World(schedule, course.families ?? schedule.pick(FAMILIES));
+  const world = new World(schedule, course.families ?? schedule.pick(FAMILIES), course.nodes);
   simulate(schedule, (url, init) => world.network(url, init));
   const unexpected = listen(schedule);
   try {
-    await happen(course, world);
+    await story(world);
   } finally {
     unexpected.stop();
     simulate(null, null);
@@ -110,15 +117,10 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   for (const node of world.cosigners) node.isUnreachable = false;
   for (const node of [...world.nodes.values()].flat()) node.recover();
   let isSettledNow = false;
-  const observation = () => {
+  letPeopleAct(world, () => {
     isSettledNow = areDone && isSettled(world);
-    // By itself it compares once an hour; whoever waits asks for it.
-    if (!isSettledNow && areDone && isQuiet(world)) void requestRescan(world);
-    if (!isSettledNow && areDone) payWhereOneWaits(world);
-    if (!isSettledNow && areDone) endWhereUnknown(world);
-    schedule.after(POLL_MS, observation);
-  };
-  observation();
+    return areDone && !isSettledNow;
+  });
   await schedule.run(() => isSettledNow || oracle.faults.length > 0, RECOVERY_MS);
   if (oracle.faults.length > 0) return;
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
@@ -131,6 +133,17 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (crashPoints?.size === 0 && totalMs > 0)
     oracle.fault(`I13: nothing went wrong, and a job waited ${totalMs} ms for its message to be sent again`);
   if (oracle.faults.length === 0) await setBack(world);
+}
+
+/** What people do about what does not end by itself, again and again. @param isDue reports whether they do anything now */
+export function letPeopleAct(world: World, isDue = () => true): void {
+  if (isDue()) {
+    // By itself it compares once an hour; whoever waits asks for it.
+    if (isQuiet(world)) void requestRescan(world);
+    payWhereOneWaits(world);
+    endWhereUnknown(world);
+  }
+  world.schedule.after(POLL_MS, () => letPeopleAct(world, isDue));
 }
 
 /** Calm, breezy or stormy, each part by itself. */
@@ -148,7 +161,7 @@ function weatherOf(schedule: Schedule): Weather {
 }
 
 /** A block every few seconds; in foul weather they may take their time, some are undone, and what waits is forgotten. */
-function keepMining(world: World, chain: SimulatedChain): void {
+export function keepMining(world: World, chain: SimulatedChain): void {
   const { schedule, oracle, wallets } = world;
   const foulPaceMs = schedule.pick([BLOCK_MS, BLOCK_MS, 4 * BLOCK_MS, 12 * BLOCK_MS]);
   const next = () => {
@@ -156,11 +169,12 @@ function keepMining(world: World, chain: SimulatedChain): void {
     const deepest = schedule.isLuck(0.4) ? chain.deepestFork : 2;
     if (isFoul && schedule.isLuck(0.06)) chain.reorganise(1 + schedule.upTo(deepest), schedule.pick([0.2, 0.7]));
     if (isFoul && schedule.isLuck(0.04)) chain.forget(0.5);
-    chain.mine();
     for (const node of world.nodes.get(chain) ?? []) node.passBy();
+    chain.mine();
     if (wallets.has(chain)) {
       oracle.observation(chain);
-      judgeFinality(world, chain);
+      // One node alone is believed.
+      if ((world.nodes.get(chain)?.length ?? 0) > 1) judgeFinality(world, chain);
     }
     const paceMs = isFoul ? foulPaceMs : BLOCK_MS;
     schedule.after(isFoul && schedule.isLuck(0.02) ? 90_000 : paceMs / 2 + schedule.upTo(paceMs), next);
@@ -168,7 +182,7 @@ function keepMining(world: World, chain: SimulatedChain): void {
   schedule.after(BLOCK_MS, next);
 }
 
-function keepSweeping(world: World): void {
+export function keepSweeping(world: World): void {
   const { schedule } = world;
   const next = () => {
     // Cron misses a minute now and then.

@@ -16,6 +16,7 @@ import { addTo, type Sum, sumOf, textOf } from './totals.ts';
  *     npm run test:simulation -- --points             one payment, once for every point at which somebody can die
  *     npm run test:simulation -- --points --turn 1/4  the second quarter of these points
  *     npm run test:simulation -- --pairs 2000         the same with two deaths, so many pairs of them
+ *     npm run test:simulation -- --lies               every lie of an RPC node, one by one; with --turn 1/4 the second quarter of them
  *
  * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did not: the seeds are named.
  */
@@ -26,6 +27,7 @@ const { values: options } = parseArgs({
     count: { type: 'string', default: '500' },
     points: { type: 'boolean', default: false },
     pairs: { type: 'string' },
+    lies: { type: 'boolean', default: false },
     log: { type: 'string' },
     /** At the first that is bad: for who only wants to know whether there is one. */
     stop: { type: 'boolean', default: false },
@@ -38,7 +40,7 @@ const { values: options } = parseArgs({
   },
 });
 
-const isSweep = options.points || options.pairs !== undefined;
+const isSweep = options.points || options.lies || options.pairs !== undefined;
 const PROCESSES = 2;
 const AGAIN_EVERY = 10;
 
@@ -65,7 +67,8 @@ async function simulated(): Promise<Sum> {
   const { live } = await import('./history.ts');
   const sum = sumOf();
   const one = options.seed;
-  if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), log }, sum, live);
+  if (options.lies) await sweepLies(sum);
+  else if (one !== undefined) await judged({ seed: Number.parseInt(one, 10), log }, sum, live);
   else if (isSweep) await sweep(sum, live);
   else {
     const first = firstSeed();
@@ -105,6 +108,22 @@ async function sweepOf(
   }
 }
 
+/** Of the stories of this turn, every second one for each of two processes. */
+async function sweepLies(sum: Sum): Promise<void> {
+  const { lieStories, liveStory, nameOf } = await import('./lie-stories.ts');
+  const share = Number.parseInt(options.share ?? '0', 10);
+  const { part, parts } = parseTurn(options.turn);
+  const stories = lieStories();
+  for (let at = part + parts * share; at < stories.length; at += parts * PROCESSES) {
+    const story = stories[at];
+    if (story === undefined) break;
+    const outcome = await liveStory(story);
+    addTo(sum, outcome);
+    if (outcome.faults.length > 0)
+      log([`${at}, ${nameOf(story)}:`, ...outcome.faults.map((one) => `  ${one}`)].join('\n'));
+  }
+}
+
 /** The pair with this number, of all pairs in order. */
 function pairAt(position: number, points: number): readonly [number, number] {
   let [first, rest] = [0, position];
@@ -133,7 +152,10 @@ async function shared(): Promise<Sum> {
       ? [
           '--share',
           String(i),
-          ...(options.points ? ['--points', '--turn', options.turn] : []),
+          ...(options.points ? ['--points'] : []),
+          ...(options.lies ? ['--lies'] : []),
+          '--turn',
+          options.turn,
           '--pairs',
           options.pairs ?? '0',
         ]

@@ -70,8 +70,7 @@ export class World {
   readonly chains: readonly SimulatedChain[];
   /** Of the vault, on each chain. */
   readonly wallets = new Map<SimulatedChain, string>();
-  /** Two of each chain. */
-  readonly nodes: ReadonlyMap<SimulatedChain, readonly ChainNode[]>;
+  readonly nodes: Map<SimulatedChain, readonly ChainNode[]>;
   readonly d1: SimulatedD1;
   readonly vaults: ObjectNamespace;
   readonly nonces: ObjectNamespace;
@@ -83,7 +82,7 @@ export class World {
   readonly people: Person[] = [];
   vaultId = 0;
 
-  constructor(schedule: Schedule, families: readonly Family[]) {
+  constructor(schedule: Schedule, families: readonly Family[], nodes = 2) {
     this.schedule = schedule;
     const served: readonly { readonly chain: SimulatedChain; readonly api: ChainApi }[] = families.map((family) =>
       FAMILIES[family](schedule),
@@ -92,7 +91,7 @@ export class World {
     this.nodes = new Map(
       served.map(({ chain, api }) => [
         chain,
-        [1, 2].map((number) => new ChainNode(schedule, `${chain.row.name}-${number}`, { chain, api })),
+        Array.from({ length: nodes }, (_, i) => new ChainNode(schedule, `${chain.row.name}-${i + 1}`, { chain, api })),
       ]),
     );
     this.d1 = new SimulatedD1(schedule);
@@ -147,9 +146,7 @@ export class World {
       COSIGNER_2: cosigner(2),
       COSIGNER_3: cosigner(3),
       SHIELD: { limit: async () => ({ success: true }) },
-      RPC_URLS: JSON.stringify(
-        Object.fromEntries([...this.nodes].map(([{ row }, nodes]) => [row.name, nodes.map(({ url }) => url)])),
-      ),
+      RPC_URLS: this.#rpcUrls(),
       CHAINS: JSON.stringify(this.chains.map(({ row }) => row)),
       RATE_LIMITS: JSON.stringify(Object.fromEntries(quotas.map((name) => [name, UNLIMITED]))),
       TOKEN_MAC_KEY: '01'.repeat(32),
@@ -158,6 +155,20 @@ export class World {
       }),
       SERVICE_KEY_HASHES: createHash('sha256').update(SERVICE_KEY).digest('hex'),
     } as unknown as CoordinatorEnv;
+  }
+
+  #rpcUrls(): string {
+    const urls = [...this.nodes].map(([{ row }, nodes]) => [row.name, nodes.map(({ url }) => url)] as const);
+    return JSON.stringify(Object.fromEntries(urls));
+  }
+
+  /** An operator takes a node out of the configuration. */
+  remove(chain: SimulatedChain, node: ChainNode): void {
+    this.nodes.set(
+      chain,
+      (this.nodes.get(chain) ?? []).filter((one) => one !== node),
+    );
+    Object.assign(this.env, { RPC_URLS: this.#rpcUrls() });
   }
 
   /** Where the coordinator's own requests go. */

@@ -77,7 +77,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
       paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
     // Places are counted by the wallet's allocator alone; the chain has no order of them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
-    provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
+    provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>

@@ -57,7 +57,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: (address, requiresProof = false) =>
       requiresProof ? provenNonce(pool, chain, address) : accountNonce(pool, address),
-    provenHead: () => provenHead(pool, BLOCK_CALLS.getHead),
+    provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),
     activity: (hash, found) => activityFromPool(pool, found, (node) => readActivity(node, chain, { hash, found })),
     scan: (address, since) =>

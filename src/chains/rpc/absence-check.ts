@@ -31,12 +31,12 @@ interface Recorded {
 
 /**
  * Accepts that a transaction, which the node does not find by its hash, is absent. Where it was recorded in a block, that is so when the node
- * has another block there, or none for good. A node that has the recorded block itself, with all its transactions and without this one, or
- * whose head the block is impossibly far ahead of, denies the inclusion (`deniesInclusion`). Any other node is behind.
+ * has another block there. A node that has the recorded block itself, with all its transactions and without this one, or none there for
+ * good, or whose head the block is impossibly far ahead of, denies the inclusion (`deniesInclusion`). Any other node is behind.
  */
 export async function checkAbsence(
   node: RpcNode,
-  chain: Pick<Chain, 'pollIntervalMs'>,
+  chain: Pick<Chain, 'family' | 'pollIntervalMs'>,
   { block: recorded, hashes }: Recorded,
   { getHash, getTransactionHashes, getHead, skipsNumbers }: BlockCalls,
 ): Promise<Result<null, NodeProblem>> {
@@ -50,8 +50,9 @@ export async function checkAbsence(
   const hash = await node.request(getHash(number));
   if (!hash.ok) return hash;
   if (hash.value === null) {
+    // A node whose history begins later says the same of a number that has a block.
     const isSkipped = skipsNumbers && head.value >= number;
-    return isSkipped ? accepted(null) : unusable('the node is behind the recorded block');
+    return isSkipped ? denial('the number has no block') : unusable('the node is behind the recorded block');
   }
   if (hash.value !== recorded.hash) return accepted(null);
   const held = await node.request(getTransactionHashes(recorded));
@@ -63,14 +64,14 @@ export async function checkAbsence(
     : denial('the node has the recorded block, and it does not hold the transaction');
 }
 
-function denial(detail: string): Result<null, NodeProblem> {
+export function denial(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
   return refused({ kind: 'unusable', detail, deniesInclusion: true });
 }
 
 /** The same of a transaction of the vault's own, by the block that it was found in before. */
 export function checkOwnAbsence(
   node: RpcNode,
-  chain: Pick<Chain, 'pollIntervalMs'>,
+  chain: Pick<Chain, 'family' | 'pollIntervalMs'>,
   { inclusion, hashes }: Pick<WatchedAttempts, 'inclusion' | 'hashes'>,
   blocks: BlockCalls,
 ): Promise<Result<null, NodeProblem>> {

@@ -2,6 +2,8 @@ import type { BusyFault, ChainFault, PreparationFault, Quote } from '#chains/cha
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import { NO_NODE, onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
+import type { Chain } from '#domain/asset/chain.ts';
+import { maxLagBlocks } from '#domain/asset/chain.ts';
 import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -34,9 +36,14 @@ export function quoteFromPool<Q extends Quote>(
 }
 
 /**
- * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer.
+ * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer, or one of the two stands
+ * still.
  */
-export async function provenHead(pool: NodePool, getHead: RpcCall<bigint>): Promise<Result<bigint, ChainFault>> {
+export async function provenHead(
+  pool: NodePool,
+  chain: Pick<Chain, 'family' | 'pollIntervalMs'>,
+  getHead: RpcCall<bigint>,
+): Promise<Result<bigint, ChainFault>> {
   const answers = await Promise.all(
     pool.nodes.map(async (node): Promise<Result<bigint, NodeProblem>> => {
       const problem = await pool.nodeProblem(node);
@@ -44,9 +51,10 @@ export async function provenHead(pool: NodePool, getHead: RpcCall<bigint>): Prom
     }),
   );
   const heads = answers.flatMap((answer) => (answer.ok ? [answer.value] : [])).toSorted((a, b) => (a < b ? 1 : -1));
-  const head = pool.nodes.length === 1 ? heads[0] : heads[1];
+  const [newest, second] = pool.nodes.length === 1 ? [heads[0], heads[0]] : heads;
   const fault = answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE;
-  return head === undefined ? asChainFault(refused(fault)) : accepted(head);
+  if (newest === undefined || second === undefined) return asChainFault(refused(fault));
+  return newest - second > maxLagBlocks(chain) ? refused({ detail: 'an RPC node stands still' }) : accepted(second);
 }
 
 /**

@@ -85,11 +85,16 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
   }
   // What two nodes have confirmed once stays confirmed in the same block, and gets no deeper by the word of one.
   const isProven = before?.secondNode === 'agrees' && before.confirmations >= chain.confirmations;
+  const verdict = second === null ? verdictOf(answers, claim) : 'away';
   if (before !== null && isProven && isSameInclusion(before, claim)) {
-    return { ...claim, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const, ...alone };
+    const kept = { ...claim, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const };
+    return verdict === 'away' ? { ...kept, ...alone } : kept;
   }
-  const secondNode = second === null ? verdictOf(answers, claim) : 'away';
-  return { ...claim, confirmations: deepest, finalized: false, secondNode, ...alone };
+  // A node that has contradicted, and does not answer now, has not changed its answer.
+  const stays = before?.secondNode === 'disagrees' && verdict === 'away' && isSameInclusion(before, claim);
+  const secondNode = stays ? ('disagrees' as const) : verdict;
+  const unproven = { ...claim, confirmations: deepest, finalized: false, secondNode };
+  return secondNode === 'away' ? { ...unproven, ...alone } : unproven;
 }
 
 /**
@@ -114,7 +119,8 @@ const NOTHING = { type: 'absent', inMempool: false, nonceTaken: false } as const
 function withDenials(answers: readonly Answer[], { watched: { inclusion } }: Watch): readonly Answer[] {
   const denials = answers.filter(isDenial).length;
   const isOpen = answers.some((answer) => !answer.ok && !isDenial(answer) && answer.refusal.kind === 'unusable');
-  const isVoid = denials >= (inclusion?.secondNode === 'agrees' ? 2 : 1) && !isOpen;
+  // Two that have read the whole block need no third.
+  const isVoid = denials >= 2 || (denials === 1 && inclusion?.secondNode !== 'agrees' && !isOpen);
   return isVoid ? answers.map((answer) => (isDenial(answer) ? accepted(NOTHING) : answer)) : answers;
 }
 

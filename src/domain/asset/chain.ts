@@ -61,11 +61,15 @@ export interface Chain {
 }
 
 /** An honest RPC node is behind the others by less. A block that is further ahead of its newest one is no block of the chain. Ours. */
-const MAX_LAG_MS = 10 * 60_000;
+const MAX_LAG_MS = 60 * 60_000;
+/** Blocks of a fast chain for each look at a transaction: more than that come on none. */
+const BLOCKS_PER_POLL = 4;
+/** Of Bitcoin, in an hour. */
+const BITCOIN_BLOCKS = 6n;
 
-/** The same in blocks, as if one came with every look at a transaction; more of them come on chains that are fast. */
-export function maxLagBlocks({ pollIntervalMs }: Pick<Chain, 'pollIntervalMs'>): bigint {
-  return BigInt(Math.ceil(MAX_LAG_MS / pollIntervalMs));
+/** The same in blocks. */
+export function maxLagBlocks({ family, pollIntervalMs }: Pick<Chain, 'family' | 'pollIntervalMs'>): bigint {
+  return family === 'bitcoin' ? BITCOIN_BLOCKS : BigInt(Math.ceil((BLOCKS_PER_POLL * MAX_LAG_MS) / pollIntervalMs));
 }
 
 /** `op-stack` and `scroll`: by a contract that answers for the bytes. `none`: bytes cost nothing but gas. */

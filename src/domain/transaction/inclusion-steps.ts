@@ -7,7 +7,7 @@ import {
   isWatchedAfterFailure,
   keepsUtxosReserved,
   mayEndUnknown,
-  needsCancellation,
+  outstandingJob,
 } from '#domain/transaction/job.ts';
 import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
@@ -19,11 +19,14 @@ export const include: TransitionStep<'include'> = (transaction, event) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isRecorded(transaction, inclusion)) return null;
+  const isDisputed = inclusion.secondNode === 'disagrees';
+  // A late report: a person has asked for another attempt meanwhile, and the contradiction is no reason against it.
+  if (isDisputed && transaction.state === 'BROADCAST' && outstandingJob(transaction) !== 'confirm') return null;
   // One that failed may have left the others alive.
   if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
   const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
-  if (inclusion.confirmations < confirmationsNeeded && inclusion.secondNode !== 'disagrees') {
+  if (inclusion.confirmations < confirmationsNeeded && !isDisputed) {
     return { state: 'CONFIRMING', stateReason: cancels ? 'CANCELLING' : null, ...found };
   }
   const { givenUp = null } = transaction;
@@ -57,6 +60,7 @@ export const includeAgain: TransitionStep<'include'> = (transaction, event, cont
   const { inclusion: before } = transaction;
   const { finalized, secondNode, isFinalForOneNode } = event.inclusion;
   if (before === null && transaction.state !== 'FAILED') return null;
+  if (before?.finalized === true && isSameInclusion(before, event.inclusion)) return null;
   const isNewVerdict = secondNode !== undefined && secondNode !== 'away' && secondNode !== before?.secondNode;
   const isNewFinality = finalized || (isFinalForOneNode === true && before?.isFinalForOneNode !== true);
   if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict) return null;
@@ -119,7 +123,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
-  const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && !cancelling;
+  const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && (transaction.givenUp ?? null) === null;
   const isHealed = UNSHOWN.has(stateReason) || isFairAgain || isTakenAgain;
   const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
@@ -157,14 +161,14 @@ export function ifDisputed<E extends 'cancel' | 'speedUp'>(
   code: 'transaction-not-pending' | 'transaction-not-broadcast',
 ): TransitionStep<E> {
   return (transaction, event, context) => {
-    const { state, cancelling } = transaction;
+    const { state } = transaction;
     if (!isReplaceable(transaction)) return { code, state };
     const reopened = withoutInclusion(transaction);
     const change = step({ ...transaction, ...reopened }, event, context);
     if (change !== null) return 'code' in change ? change : { ...reopened, ...change };
-    const newest = newestAttempt(transaction);
-    // A late report of the inclusion came between the request to cancel and its attempt.
-    return newest !== null && needsCancellation(newest, cancelling) ? reopened : null;
+    // What was asked for before is not out yet: a report of the inclusion came in between.
+    const { attempts } = transaction;
+    return outstandingJob({ ...transaction, ...reopened, attempts }) === 'confirm' ? null : reopened;
   };
 }
 

@@ -49,15 +49,16 @@ export const UNKNOWN_END_REASONS = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, 'REJEC
 export type UnknownEndReason = (typeof UNKNOWN_END_REASONS)[number];
 
 /**
- * Reports whether a person may end a transaction although it may be included all the same. One that is given up ends by the attempt that
- * uses its nonce up.
+ * Reports whether a person may end a transaction although it may be included all the same. One that is given up for a refusal ends by the
+ * attempt that uses its nonce up.
  */
 export function mayEndUnknown({
   state,
   stateReason,
   givenUp = null,
 }: Pick<Transaction, 'state' | 'stateReason' | 'givenUp'>): boolean {
-  return state === 'BROADCAST' && givenUp === null && UNKNOWN_END_REASONS.some((reason) => reason === stateReason);
+  const endsByItself = stateReason === 'REJECTED_BY_NODE' && givenUp !== null;
+  return state === 'BROADCAST' && !endsByItself && UNKNOWN_END_REASONS.some((reason) => reason === stateReason);
 }
 
 /**

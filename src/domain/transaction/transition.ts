@@ -29,7 +29,7 @@ import {
 import { handleReorg, ifDisputed, resumeWatching } from '#domain/transaction/inclusion-steps.ts';
 import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
-import type { Attempt, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
+import type { Attempt, SendOutcome, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
 /** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
@@ -138,11 +138,13 @@ const signMessage: TransitionStep<'signMessage'> = (transaction, { signature }) 
 const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.signed === null) return null;
-  const sent = { outcome: event.outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
+  const outcome = outcomeAfter(newest.sent?.outcome, event.outcome);
+  if (outcome === null) return null;
+  const sent = { outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
   const counted = refusedAgain(newest, event);
   // A record that changes with each repeat never looks stuck to the operators.
-  const isOpen = event.outcome === 'unknown' || event.outcome === 'undecided';
-  const isRepeat = isOpen && newest.sent?.outcome === event.outcome;
+  const isOpen = outcome === 'unknown' || outcome === 'undecided';
+  const isRepeat = isOpen && newest.sent?.outcome === outcome;
   if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
   const stateReason = {
     accepted: transaction.cancelling ? 'CANCELLING' : null,
@@ -151,9 +153,15 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
     lapsed: 'SIGNING_AGAIN',
     refused: 'REFUSED_BY_NODE',
     undecided: 'REFUSED_BY_NODE',
-  }[event.outcome];
+  }[outcome];
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
 };
+
+/** That bytes may be out stays known, whatever the nodes refuse that can be asked afterwards. Null for a late report. */
+function outcomeAfter(before: SendOutcome | undefined, outcome: SendOutcome): SendOutcome | null {
+  if (outcome !== 'undecided' || before === undefined || before === 'undecided') return outcome;
+  return before === 'unknown' ? before : null;
+}
 
 /** The refusal of an attempt after one more answer: taken bytes have none, and an answer without words says nothing new. */
 function refusedAgain(
@@ -170,7 +178,10 @@ function refusedAgain(
  * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
  */
 const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, context) => {
-  const touched = transaction.attempts.some(({ sent }) => sent !== null && sent.outcome !== 'undecided');
+  // That all nodes refuse an attempt says nothing of those before it.
+  const touched = transaction.attempts.some(
+    ({ number, sent }) => sent !== null && (number !== event.attempt || sent.outcome !== 'undecided'),
+  );
   const newest = newestAttempt(transaction);
   if (newest?.number !== event.attempt) return null;
   const counted = { ...newest, ...refusedAgain(newest, { ...event, outcome: 'refused' }) };
@@ -180,7 +191,7 @@ const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, 
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);
   // No other payment waits for the nonce of coins, and a cancellation costs a fee: a person asks for it.
   if (event.keepsCoins === true) {
-    return change === null || 'code' in change || touched ? change : { ...change, stateReason: 'REJECTED_BY_NODE' };
+    return change === null || 'code' in change ? change : { ...change, stateReason: 'REJECTED_BY_NODE' };
   }
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
   // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.

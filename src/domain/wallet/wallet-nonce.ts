@@ -20,7 +20,10 @@ interface Counts {
 }
 
 /** Of each count what does not rest on a single answer: two RPC nodes say it, or a final block; null where that is nothing. */
-type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null };
+type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null } & {
+  /** The block that `latest` was counted at, or a later one. */
+  readonly block: bigint;
+};
 
 /** Counts of one RPC node. */
 export interface ChainCounts extends Counts {
@@ -53,11 +56,16 @@ export const NO_ALLOCATIONS: NonceAllocations = { owned: new Map(), floor: 0n, l
  * to be used first), and one that is wrongly not believed gives a nonce again that may be signed already. So only a proven one
  * is believed, and until then the transaction waits.
  */
-export function allocate(book: NonceAllocations, transactionId: string, counts: ChainCounts): Allocation {
+export function allocate(
+  book: NonceAllocations,
+  transactionId: string,
+  counts: ChainCounts,
+  settledBlock = 0n,
+): Allocation {
   const own = book.owned.get(transactionId);
   if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };
   const { latest, pending, proven, open = [] } = counts;
-  const lowered = lowerFloor(book, counts);
+  const lowered = lowerFloor(book, counts, settledBlock);
   if (lowered === null) return { book, nonce: null, waitsFor: null };
   book = lowered;
   const used = larger(book.floor, proven?.latest ?? 0n);
@@ -75,11 +83,18 @@ export function allocate(book: NonceAllocations, transactionId: string, counts: 
  * The book whose floor is no higher than a proven count. A floor that is too high, after an inclusion that never was, would leave the
  * nonces below it unused, and all above would wait for them. Null where the count is lower than the floor and proof was not asked for: most
  * often the node is a block behind.
+ *
+ * @param settledBlock the newest block with a transaction that is settled: a count of before it proves nothing of the floor
  */
-export function lowerFloor(book: NonceAllocations, { latest, proven }: ChainCounts): NonceAllocations | null {
+export function lowerFloor(
+  book: NonceAllocations,
+  { latest, proven }: ChainCounts,
+  settledBlock: bigint,
+): NonceAllocations | null {
   if (latest >= book.floor) return book;
   if (proven === undefined) return null;
-  return proven.latest === null || proven.latest >= book.floor ? book : { ...book, floor: proven.latest };
+  const isLower = proven.latest !== null && proven.latest < book.floor && proven.block >= settledBlock;
+  return isLower ? { ...book, floor: proven.latest } : book;
 }
 
 /**

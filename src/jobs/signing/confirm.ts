@@ -38,7 +38,7 @@ export async function confirm(
   const isResting = isAbsent && !observed.value.inMempool && isAtRest(work.transaction);
   const isDear = isResting && waitsForPriceAgain(work.transaction);
   if (observed.value.type === 'absent' && (observed.value.isTooCheap === true || isDear)) {
-    await reprice({ vault, adapter, transaction: work.transaction });
+    await reprice({ env, vault, adapter, transaction: work.transaction });
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
   else if (isAbsent && (observed.value.isWithheld === true || isResting)) await offerAgain(adapter, work.transaction);

@@ -154,8 +154,8 @@ export async function fundsFault(
 function countTexts({ latest, pending, proven }: AccountNonce): CountTexts {
   const texts = { latest: latest.toString(), pending: pending.toString() };
   if (proven === undefined) return texts;
-  const { latest: provenLatest, pending: provenPending } = proven;
-  return { ...texts, proven: { latest: provenLatest?.toString() ?? null, pending: provenPending?.toString() ?? null } };
+  const [provenLatest, provenPending] = [proven.latest?.toString() ?? null, proven.pending?.toString() ?? null];
+  return { ...texts, proven: { latest: provenLatest, pending: provenPending, block: proven.block.toString() } };
 }
 
 function faultOf(answer: Exclude<Extract<AllocationResult, { readonly nonce: null }>, ReservationFault>): NonceFault {

@@ -4,9 +4,12 @@ import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
+import { allocatorOf } from '#jobs/signing/nonce-allocation.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 interface Repricing {
+  readonly env: CoordinatorEnv;
   readonly vault: DurableObjectStub<VaultObject>;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
@@ -16,12 +19,14 @@ interface Repricing {
  * Has an attempt that no block takes for its price followed by one that pays more, where what was approved suffices for that. The
  * price is asked for first: an attempt that is given up for a price above the cap, and tried again with each look, would never rest.
  */
-export async function reprice({ vault, adapter, transaction }: Repricing): Promise<void> {
+export async function reprice({ env, vault, adapter, transaction }: Repricing): Promise<void> {
   const { id, intent } = transaction;
   const newest = newestAttempt(transaction);
   if (newest === null || intent.kind === 'message') return;
   const effect = actionOfAttempt(intent, nextPurpose(transaction));
-  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction) });
+  const allocator = allocatorOf(env, transaction);
+  const taken = adapter.spendsUtxos ? await allocator.claimedByOthers({ transactionId: id }) : [];
+  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction), taken: new Set(taken) });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {
     await vault.record(id, { ...event, obstacle: null });

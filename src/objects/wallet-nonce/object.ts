@@ -46,7 +46,7 @@ export interface CountTexts {
   readonly latest: string;
   readonly pending: string;
   /** Absent where it was not asked for. */
-  readonly proven?: { readonly latest: string | null; readonly pending: string | null };
+  readonly proven?: { readonly latest: string | null; readonly pending: string | null; readonly block: string };
 }
 
 export interface AllocationRequest extends CountTexts {
@@ -109,7 +109,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
     const before = this.#load();
     const whole = withHeld(before, known);
     const open = request.spending?.positions?.open.map(BigInt) ?? [];
-    const given = allocate(whole, transactionId, { ...countsIn(request), open });
+    const given = allocate(whole, transactionId, { ...countsIn(request), open }, this.#settledBlock());
     if (given.nonce === null) {
       if (given.book !== before) this.#store(given.book);
       const { waitsFor } = given;
@@ -154,10 +154,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }
 
   #inFlight({ owned }: NonceAllocations, recorded: readonly HeldSlot[]): InFlight {
-    const released = recorded
-      .filter(isReleased)
-      .map(({ transactionId, nonce }) => [transactionId, BigInt(nonce)] as const);
-    const all = new Map([...owned, ...released]);
+    // What a transaction takes it may still take, whichever has its nonce by now.
+    const held = recorded.map(({ transactionId, nonce }) => [transactionId, BigInt(nonce)] as const);
+    const all = new Map([...held, ...owned]);
     return { owned: all, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
   }
 
@@ -209,7 +208,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
   }: CountTexts & { readonly transactionId: string }): { readonly transactionId: string | null } | 'unproven' | null {
     const before = this.#load();
     const counts = countsIn(texts);
-    const book = lowerFloor(before, counts);
+    const book = lowerFloor(before, counts, this.#settledBlock());
     if (book === null) return 'unproven';
     if (book !== before) this.#store(book);
     const blocker = blockerOf(book, transactionId, counts.latest);
@@ -350,7 +349,10 @@ function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
   const counts = { latest: BigInt(latest), pending: BigInt(pending) };
   return proven === undefined
     ? counts
-    : { ...counts, proven: { latest: countIn(proven.latest), pending: countIn(proven.pending) } };
+    : {
+        ...counts,
+        proven: { latest: countIn(proven.latest), pending: countIn(proven.pending), block: BigInt(proven.block) },
+      };
 }
 
 function countIn(text: string | null): bigint | null {

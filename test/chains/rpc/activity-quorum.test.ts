@@ -21,14 +21,14 @@ const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
   movements: [],
 });
 const NOWHERE = accepted(null);
-const AWAY: Answer = noAnswer('no answer in time');
+const UNREACHABLE: Answer = noAnswer('no answer in time');
 const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: true });
 
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
   const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));
   const pool = { nodes, nodeProblem: async () => null };
-  const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? AWAY);
+  const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
   return result.ok ? result.value : result.refusal.detail;
 }
 
@@ -37,7 +37,7 @@ test('one node alone is believed where no other is configured, and two where the
   expect(await seen([accepted(at()), accepted(at({ confirmations: 3, isFinal: false }))])).toEqual(
     at({ confirmations: 3, isFinal: false }),
   );
-  for (const liar of [accepted(at({ hash: '0xb2' })), accepted(at({ number: '7' })), NOWHERE, AWAY]) {
+  for (const liar of [accepted(at({ hash: '0xb2' })), accepted(at({ number: '7' })), NOWHERE, UNREACHABLE]) {
     for (const order of [
       [liar, accepted(at()), accepted(at())],
       [accepted(at()), liar, accepted(at())],
@@ -48,7 +48,7 @@ test('one node alone is believed where no other is configured, and two where the
 });
 
 test('a block that one of two nodes states alone counts for no confirmation, and is not final', async () => {
-  for (const other of [NOWHERE, AWAY, BEHIND, DENIES]) {
+  for (const other of [NOWHERE, UNREACHABLE, BEHIND, DENIES]) {
     expect(await seen([accepted(at()), other])).toEqual(at({ confirmations: 0, isFinal: false }));
     expect(await seen([other, accepted(at())])).toEqual(at({ confirmations: 0, isFinal: false }));
     // What was confirmed before in the same block stays so.
@@ -60,10 +60,10 @@ test('a block that one of two nodes states alone counts for no confirmation, and
 });
 
 test('it is gone when a node that answers has it no more, and none has it', async () => {
-  expect(await seen([NOWHERE, AWAY])).toBeNull();
-  expect(await seen([DENIES, AWAY], BLOCK)).toBeNull();
+  expect(await seen([NOWHERE, UNREACHABLE])).toBeNull();
+  expect(await seen([DENIES, UNREACHABLE], BLOCK)).toBeNull();
   expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();
   expect(await seen([accepted(at(null)), NOWHERE])).toEqual(at(null));
-  expect(await seen([BEHIND, AWAY], BLOCK)).toBe('the node is behind the recorded block');
+  expect(await seen([BEHIND, UNREACHABLE], BLOCK)).toBe('the node is behind the recorded block');
   expect(await seen([])).toBe('no node is configured for this chain');
 });

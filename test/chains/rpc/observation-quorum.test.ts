@@ -98,7 +98,9 @@ test('an inclusion that one node alone states is asked of the others by its bloc
     { node: 1, seenBefore: null },
     { node: 1, seenBefore: inclusion({ confirmations: 3, finalized: true }) },
   ]);
-  expect(before.seen).toEqual(included({ secondNode: 'disagrees', isFinalForOneNode: true }));
+  expect(before.seen).toEqual(included({ secondNode: 'disagrees' }));
+  const unreachable = await seenBy(UNREACHABLE, included({ finalized: true }));
+  expect(unreachable).toEqual(included({ secondNode: 'away', isFinalForOneNode: true }));
   const alone = await said([included({ finalized: true })]);
   expect([alone.seen, alone.requests.length]).toEqual([included({ finalized: true }), 1]);
 });
@@ -161,8 +163,10 @@ test('a node that stands still, or counts alone, is said to be away before it is
 test('what two nodes have confirmed stays so in the same block, and gets no deeper by the word of one', async () => {
   const before = inclusion({ confirmations: 4, secondNode: 'agrees' });
   for (const other of [NOTHING, DENIES, UNREACHABLE]) {
+    // No place is given to others on the word of a node that another one contradicts.
+    const alone = other === UNREACHABLE ? { isFinalForOneNode: true as const } : {};
     expect((await said([included({ confirmations: 9, finalized: true }), other], before)).seen).toEqual(
-      included({ confirmations: 4, secondNode: 'agrees', isFinalForOneNode: true }),
+      included({ confirmations: 4, secondNode: 'agrees', ...alone }),
     );
   }
   const moved = await said([included({ blockHash: '0xb2' }), NOTHING], before);
@@ -186,6 +190,16 @@ test('a recorded inclusion is void when every node that answers denies it', asyn
   for (const answers of [[DENIES, BEHIND], [BEHIND], [BEHIND, UNREACHABLE]]) {
     expect(await after(...answers)).toMatchObject({ ok: false });
   }
+  // Two that have read the whole block need no third.
+  expect(await after(DENIES, DENIES, BEHIND)).toEqual(NOTHING);
+});
+
+test('a contradiction stays until the node that contradicts says something else', async () => {
+  const before = inclusion({ confirmations: 3, secondNode: 'disagrees' });
+  for (const silent of [UNREACHABLE, BEHIND]) {
+    expect((await said([included(), silent], before)).seen).toEqual(included({ secondNode: 'disagrees' }));
+  }
+  expect((await said([included(), included()], before)).seen).toEqual(included({ secondNode: 'agrees' }));
 });
 
 test('one node that denies does not undo what two have confirmed', async () => {

@@ -3,7 +3,7 @@ import type { EventOf, TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import type { SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, inclusion, NOON_MS, policy, transactionIn, UNSPENT } from '../cast.ts';
+import { alice, inclusion, NOON_MS, OTHER_HASH, PREPARED, policy, transactionIn, UNSPENT } from '../cast.ts';
 import { cancellation, sentWith } from './step.ts';
 
 /** An inclusion that is deep enough, and what a second RPC node says of it. */
@@ -95,13 +95,31 @@ test('while nodes contradict each other a payment is cancelled or replaced as if
   }
   const cancelled = after(disputed, { type: 'cancel', actor: alice });
   expect([cancelled.cancelling, cancelled.stateReason]).toEqual([true, 'CANCELLING']);
-  // A late report of the same inclusion, before the cancellation is signed.
-  const again = after(cancelled, found('disagrees'));
-  expect([...stand(again), again.cancelling]).toEqual(['CONFIRMING', 'NODES_DISAGREE', true]);
-  expect(outstandingJob(after(again, { type: 'cancel', actor: alice }))).toBe('sign');
-  const attempts = [sentWith('accepted'), { ...sentWith('accepted', cancellation), number: 2 }];
-  const out = { ...again, attempts };
-  expect(after(out, { type: 'cancel', actor: alice })).toBe(out);
+});
+
+test('a late report of a contradicted inclusion undoes no cancellation that is on its way', () => {
+  const cancelled = after(after(sent(), found('disagrees')), { type: 'cancel', actor: alice });
+  const prepared = after(cancelled, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
+  const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
+  for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'))).toBe(one);
+  // Where that came first all the same, a further request takes it up again.
+  for (const one of [prepared, signed]) {
+    const { inclusion: claimed } = after(sent(), found('disagrees'));
+    const overtaken: Transaction = { ...one, state: 'CONFIRMING', stateReason: 'NODES_DISAGREE', inclusion: claimed };
+    const again = after(overtaken, { type: 'cancel', actor: alice });
+    expect([again.state, again.inclusion, outstandingJob(again)]).toEqual(['BROADCAST', null, outstandingJob(one)]);
+  }
+  const out = after(signed, { type: 'send', attempt: 2, outcome: 'accepted', answer: null });
+  const disputed = after(out, found('disagrees'));
+  expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
+  expect(after(disputed, { type: 'cancel', actor: alice })).toBe(disputed);
+});
+
+test('a late report makes no final inclusion less final', () => {
+  const final = after(sent(), found('agrees', { finalized: true }));
+  for (const second of ['away', 'disagrees', 'agrees'] as const) {
+    expect(after(final, found(second, { confirmations: 9 }))).toBe(final);
+  }
 });
 
 test('that one node alone calls a block final is recorded once, and ends nothing', () => {

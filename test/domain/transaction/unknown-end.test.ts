@@ -4,7 +4,17 @@ import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, inclusion, NOON_MS, policy, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import {
+  alice,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  signedAttempt,
+  transactionIn,
+  UNSPENT,
+} from '../cast.ts';
 
 /** What RPC nodes do not show: it ends nothing by itself, and a person may end the transaction. */
 
@@ -102,8 +112,6 @@ test('nothing is ended whose coins are known', () => {
     transactionIn('BROADCAST'),
     after(waiting, miss()),
     after(transactionIn('BROADCAST'), miss({ isUnexplained: true })),
-    // Its nonce is used up by another attempt, which ends it.
-    transactionIn('BROADCAST', { stateReason: 'COIN_UNKNOWN', cancelling: true, givenUp: 'REJECTED_BY_NODE' }),
   ]) {
     expect(decided(one, end)).toEqual({ ok: false, refusal: { code: 'end-not-unknown', state: 'BROADCAST' } });
   }
@@ -113,6 +121,17 @@ test('nothing is ended whose coins are known', () => {
       refusal: { code: 'transaction-not-pending', state },
     });
   }
+});
+
+test('what the end of its time has given up can still be ended, and what fills its nonce after a refusal cannot', () => {
+  const given = (stateReason: string, givenUp: string) =>
+    transactionIn('BROADCAST', { stateReason, cancelling: true, givenUp });
+  for (const reason of ['COIN_UNKNOWN', 'NONCE_USED_UNEXPLAINED'] as const) {
+    const ended = after(given(reason, 'NOT_AFTER_PASSED'), endFor(reason));
+    expect([...stand(ended), ended.cancelling]).toEqual(['FAILED', reason, 'settle', true, false]);
+  }
+  const filling = given('REJECTED_BY_NODE', 'REJECTED_BY_NODE');
+  expect(decided(filling, endFor('REJECTED_BY_NODE'))).toMatchObject({ refusal: { code: 'end-not-unknown' } });
 });
 
 test('a person ends what used a nonce and no node can name, and it is right in the end', () => {
@@ -150,6 +169,43 @@ test('while one node can not be asked, what all others refuse can be cancelled a
     expect(outstandingJob(after(undecided, { type, actor: alice }))).toBe('sign');
   }
   expect(stand(after(undecided, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
-  const sent = after(undecided, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'no answer in time' });
-  expect(after(sent, refusal).state).toBe('BROADCAST');
+});
+
+test('bytes that may be out stay so, whatever nodes refuse afterwards, and an attempt before the refused one may be out', () => {
+  const undecided = { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' } as const;
+  const timedOut = { ...undecided, outcome: 'unknown' } as const;
+  for (const events of [
+    [timedOut, undecided],
+    [undecided, timedOut],
+  ]) {
+    const open = events.reduce((one, event) => after(one, event), unsent);
+    expect([open.attempts[0]?.sent?.outcome, after(open, refusal).state]).toEqual(['unknown', 'BROADCAST']);
+  }
+  const known = after(unsent, { ...undecided, outcome: 'accepted' });
+  expect(after(known, undecided)).toBe(known);
+  const cancelling = after(after(unsent, undecided), { type: 'cancel', actor: alice });
+  const signed = after(after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } }), {
+    type: 'sign',
+    attempt: 2,
+    raw: '0x02ee',
+    hash: OTHER_HASH,
+  });
+  expect(after(signed, { ...refusal, attempt: 2 }).state).toBe('BROADCAST');
+});
+
+test('bytes of coins that every server refuses can be ended, also after a time-out and after a cancellation', () => {
+  const refused = { ...refusal, keepsCoins: true };
+  const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'no answer in time' });
+  expect(stand(after(timedOut, refused))).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
+  const cancelling = after(after(unsent, refused), { type: 'cancel', actor: alice });
+  const signed = after(after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } }), {
+    type: 'sign',
+    attempt: 2,
+    raw: '0x02ee',
+    hash: OTHER_HASH,
+  });
+  const stuck = after(signed, { ...refused, attempt: 2 });
+  expect(stand(stuck)).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
+  expect(after(stuck, endFor('REJECTED_BY_NODE')).state).toBe('FAILED');
+  expect(after(stuck, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
 });

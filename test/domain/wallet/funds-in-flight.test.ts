@@ -100,7 +100,7 @@ class Wallet {
   ): { readonly nonce: bigint | null; weighed?: ReservationDecision } {
     const whole = restoreHeld(this.book, this.held);
     const latest = this.family === 'evm' ? this.head.count : 0n;
-    const given = allocate(whole, id, { latest, pending: latest, proven: { latest, pending: latest } });
+    const given = allocate(whole, id, { latest, pending: latest, proven: { latest, pending: latest, block: 0n } });
     this.book = whole;
     if (given.nonce === null) return { nonce: null };
     const weighed = decideReservation(this.inFlight(given.book), id, { amounts, funds });

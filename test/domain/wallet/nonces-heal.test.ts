@@ -71,8 +71,8 @@ class Wallet {
     let given = allocate(this.book, id, said);
     if (given.nonce === null && given.waitsFor === null && lie.hasSecond) {
       const isAgreed = lie.latest === 0n && lie.pending === 0n;
-      const nothing = { ...said, proven: { latest: null, pending: null } };
-      given = allocate(this.book, id, isAgreed ? { ...this.truth, proven: this.truth } : nothing);
+      const nothing = { ...said, proven: { latest: null, pending: null, block: 0n } };
+      given = allocate(this.book, id, isAgreed ? { ...this.truth, proven: { ...this.truth, block: 0n } } : nothing);
     }
     this.book = given.book;
     return given.nonce;
@@ -136,7 +136,11 @@ class Wallet {
 
   /** What the confirmation job does for a payment that waits: an owner that the vault does not know gives its nonce back. */
   heal(): void {
-    this.book = lowerFloor(this.book, { ...this.truth, proven: this.truth }) ?? this.book;
+    // Both nodes are behind what is settled, and agree.
+    const latest = notNegative(this.mined - 1n);
+    const behind = { latest, pending: latest, proven: { latest, pending: latest, block: 6n } };
+    this.book = lowerFloor(this.book, behind, 7n) ?? this.book;
+    this.book = lowerFloor(this.book, { ...this.truth, proven: { ...this.truth, block: 0n } }, 0n) ?? this.book;
     for (const { transactionId } of this.held) {
       const owner = blockerOf(restoreHeld(this.book, this.held), transactionId, this.mined)?.transactionId ?? null;
       if (owner !== null && !this.held.some((one) => one.transactionId === owner)) {
@@ -221,7 +225,10 @@ function check(wallet: Wallet): void {
   const { latest, pending } = wallet.truth;
   let lowest = pending > latest ? pending : latest;
   while (nonces.includes(lowest)) lowest += 1n;
-  const next = allocate(restoreHeld(wallet.book, wallet.held), 'next', { ...wallet.truth, proven: wallet.truth });
+  const next = allocate(restoreHeld(wallet.book, wallet.held), 'next', {
+    ...wallet.truth,
+    proven: { ...wallet.truth, block: 0n },
+  });
   const isOwned = [...wallet.book.owned.values()].includes(lowest);
   const waitsForAnother = next.nonce === null && next.waitsFor !== null;
   expect(isOwned || waitsForAnother || next.nonce === lowest).toBe(true);

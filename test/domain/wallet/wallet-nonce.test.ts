@@ -14,7 +14,8 @@ import {
 } from '#domain/wallet/wallet-nonce.ts';
 
 const FRESH = { latest: 0n, pending: 0n };
-const NOTHING_PROVEN = { latest: null, pending: null };
+const NOTHING_PROVEN = { latest: null, pending: null, block: 0n };
+const provenAt = (counts: { readonly latest: bigint; readonly pending: bigint }, block = 0n) => ({ ...counts, block });
 
 function allocated(book: NonceAllocations, ids: readonly string[], counts: ChainCounts = FRESH) {
   const nonces: bigint[] = [];
@@ -30,7 +31,7 @@ function allocated(book: NonceAllocations, ids: readonly string[], counts: Chain
 test('nonces follow each other from the chain’s own count on', () => {
   expect(allocated(NO_ALLOCATIONS, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
   const counts = { latest: 7n, pending: 7n };
-  expect(allocated(NO_ALLOCATIONS, ['a', 'b'], { ...counts, proven: counts }).nonces).toEqual([7n, 8n]);
+  expect(allocated(NO_ALLOCATIONS, ['a', 'b'], { ...counts, proven: provenAt(counts) }).nonces).toEqual([7n, 8n]);
 });
 
 test('a transaction that asks again has the nonce that it had', () => {
@@ -40,7 +41,7 @@ test('a transaction that asks again has the nonce that it had', () => {
 
 test('what the mempool holds from elsewhere is not used again', () => {
   const counts = { latest: 3n, pending: 5n };
-  expect(allocate(NO_ALLOCATIONS, 'a', { ...counts, proven: counts }).nonce).toBe(5n);
+  expect(allocate(NO_ALLOCATIONS, 'a', { ...counts, proven: provenAt(counts) }).nonce).toBe(5n);
 });
 
 test('a nonce that was given back is the next to be used, the lowest first', () => {
@@ -54,28 +55,36 @@ test('a nonce that was given back is the next to be used, the lowest first', () 
 test('a nonce that was given back and that the chain has used since is gone', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   const used = { latest: 1n, pending: 1n };
-  expect(allocate(release(book, 'a'), 'd', { ...used, proven: used }).nonce).toBe(3n);
+  expect(allocate(release(book, 'a'), 'd', { ...used, proven: provenAt(used) }).nonce).toBe(3n);
 });
 
 test('after a restore of old storage the count of the chain wins, once it is proven', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const counts = { latest: 40n, pending: 42n };
   expect(allocate(book, 'b', counts)).toEqual({ book, nonce: null, waitsFor: null });
-  expect(allocate(book, 'b', { ...counts, proven: counts }).nonce).toBe(42n);
+  expect(allocate(book, 'b', { ...counts, proven: provenAt(counts) }).nonce).toBe(42n);
 });
 
-test('a floor comes down to a lower proven count, and to no other one', () => {
+test('a floor comes down to a lower count that is proven at or after the settled block, and to no other one', () => {
   const floor = { ...NO_ALLOCATIONS, floor: 1_000n };
   const counts = { latest: 3n, pending: 3n };
-  expect(lowerFloor(floor, counts)).toBeNull();
+  expect(lowerFloor(floor, counts, 7n)).toBeNull();
   expect(allocate(floor, 'a', counts)).toEqual({ book: floor, nonce: null, waitsFor: null });
-  // No two nodes count alike, or they agree that the one asked is behind.
-  for (const latest of [null, 1_000n, 1_001n]) {
-    expect(lowerFloor(floor, { ...counts, proven: { latest, pending: null } })).toBe(floor);
-    expect(allocate(floor, 'a', { ...counts, proven: { latest, pending: null } }).nonce).toBe(latest ?? 1_000n);
+  // No two nodes count alike, they agree that the one asked is behind, or both are behind what is settled.
+  for (const [latest, block] of [
+    [null, 9n],
+    [1_000n, 9n],
+    [1_001n, 9n],
+    [3n, 6n],
+  ] as const) {
+    const proven = { latest, pending: null, block };
+    expect(lowerFloor(floor, { ...counts, proven }, 7n)).toBe(floor);
+    const next = latest === null || latest < 1_000n ? 1_000n : latest;
+    expect(allocate(floor, 'a', { ...counts, proven }, 7n).nonce).toBe(next);
   }
-  expect(allocate(floor, 'a', { ...counts, proven: counts }).nonce).toBe(3n);
-  expect(lowerFloor(floor, { latest: 1_000n, pending: 1_000n, proven: counts })).toBe(floor);
+  expect(allocate(floor, 'a', { ...counts, proven: provenAt(counts, 7n) }, 7n).nonce).toBe(3n);
+  const high = { latest: 1_000n, pending: 1_000n };
+  expect(lowerFloor(floor, { ...high, proven: provenAt(counts, 7n) }, 7n)).toBe(floor);
 });
 
 test('a count that one node gives wrongly moves nothing, in either direction', () => {
@@ -95,19 +104,25 @@ test('a count that one node gives wrongly moves nothing, in either direction', (
 
 test('a count is believed as far as it is proven, and no further', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a']);
-  const proven = (latest: bigint, pending: bigint) => ({ latest: 3n, pending: 5n, proven: { latest, pending } });
+  const proven = (latest: bigint, pending: bigint) => ({
+    latest: 3n,
+    pending: 5n,
+    proven: { latest, pending, block: 0n },
+  });
   expect(allocate(book, 'b', proven(3n, 5n)).nonce).toBe(5n);
   expect(allocate(book, 'b', proven(3n, 4n)).nonce).toBeNull();
   expect(allocate(book, 'b', proven(2n, 5n)).nonce).toBeNull();
   // One node alone proves its count by a final block, and of its mempool nothing.
-  expect(allocate(book, 'b', { latest: 3n, pending: 3n, proven: { latest: 3n, pending: 0n } }).nonce).toBe(3n);
+  expect(allocate(book, 'b', { latest: 3n, pending: 3n, proven: { latest: 3n, pending: 0n, block: 0n } }).nonce).toBe(
+    3n,
+  );
 });
 
 test('a pending transaction that the book does not know is not queued behind, and leaves no hole when it is dropped', () => {
   const foreign = { latest: 0n, pending: 1n };
   expect(allocate(NO_ALLOCATIONS, 'a', foreign).nonce).toBeNull();
   expect(allocate(NO_ALLOCATIONS, 'a', FRESH).nonce).toBe(0n);
-  const { book } = allocated(NO_ALLOCATIONS, ['a'], { ...foreign, proven: foreign });
+  const { book } = allocated(NO_ALLOCATIONS, ['a'], { ...foreign, proven: provenAt(foreign) });
   expect(book.owned.get('a')).toBe(1n);
   expect(allocate(book, 'b', FRESH).nonce).toBe(0n);
 });

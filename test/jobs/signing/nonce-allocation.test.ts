@@ -42,7 +42,7 @@ class Scene {
       allocate: async (request: AllocationRequest) => this.#allocate(request),
       blocker: async ({ transactionId, ...texts }: CountTexts & { transactionId: string }) => {
         const counts = countsIn(texts);
-        const book = lowerFloor(this.book, counts);
+        const book = lowerFloor(this.book, counts, 0n);
         if (book === null) return 'unproven';
         this.book = book;
         return blockerOf(book, transactionId, counts.latest);
@@ -73,7 +73,10 @@ function countsIn({ latest, pending, proven }: CountTexts): ChainCounts {
   const counts = { latest: BigInt(latest), pending: BigInt(pending) };
   return proven === undefined
     ? counts
-    : { ...counts, proven: { latest: countIn(proven.latest), pending: countIn(proven.pending) } };
+    : {
+        ...counts,
+        proven: { latest: countIn(proven.latest), pending: countIn(proven.pending), block: BigInt(proven.block) },
+      };
 }
 
 const signing = (id: typeof a) => transactionIn('SIGNING', { id });
@@ -89,9 +92,9 @@ test('a nonce that the book explains takes one question, and one that it does no
   expect(scene.requiresProof).toEqual([false]);
   scene.truth = { latest: 4n, pending: 6n };
   expect(await allocateNonce(scene.allocation(signing(b)))).toMatchObject({ refusal: { kind: 'transient' } });
-  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n } };
+  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 0n, block: 0n } };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'unproven' }));
-  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n } };
+  scene.proven = { ...scene.truth, proven: { latest: 4n, pending: 6n, block: 0n } };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '6' }));
 });
 
@@ -130,10 +133,10 @@ test('below a floor that proven counts contradict the lowest unused nonce is nam
   scene.held = [{ transactionId: b, nonce: '5' }];
   scene.truth = { latest: 3n, pending: 3n };
   await recordBlocker(scene.allocation(waiting));
-  scene.proven = { ...scene.truth, proven: { latest: null, pending: null } };
+  scene.proven = { ...scene.truth, proven: { latest: null, pending: null, block: 0n } };
   await recordBlocker(scene.allocation(waiting));
   expect(scene.book.floor).toBe(5n);
-  scene.proven = { ...scene.truth, proven: { latest: 3n, pending: 3n } };
+  scene.proven = { ...scene.truth, proven: { latest: 3n, pending: 3n, block: 0n } };
   await recordBlocker(scene.allocation(waiting));
   expect(scene.recorded).toEqual([
     { type: 'waitForNonce', blocker: null },

@@ -132,10 +132,17 @@ test('a place that is given to another transaction leaves what its own one takes
   // The balances are those of block 9.
   expect(await object.allocate(requestFor('b', paying(41n, { funds }), held))).toMatchObject({ why: 'in-flight' });
   const after = { ...funds, blockNumber: '10' };
-  expect(await object.allocate(requestFor('b', paying(41n, { funds: after }), held))).toMatchObject({ nonce: '0' });
-  // The inclusion was none after all: whoever has the place keeps it, and the other one goes on with its own bytes.
-  const again = held.map((one) => ({ ...one, includedIn: null, isReleased: false }));
-  expect(await object.allocate(requestFor('c', paying(1n, { funds: after }), again))).toMatchObject({ nonce: '1' });
+  expect(await object.allocate(requestFor('b', paying(30n, { funds: after }), held))).toMatchObject({ nonce: '0' });
+  // The inclusion was none after all: both go on with their own bytes at the place, and both still take what they take.
+  const again = [
+    ...held.map((one) => ({ ...one, includedIn: null, isReleased: false })),
+    { transactionId: 'b', nonce: '0', amounts: [native(30n)], includedIn: null },
+  ];
+  expect(await object.allocate(requestFor('c', paying(11n, { funds: after }), again))).toMatchObject({
+    why: 'in-flight',
+    others: ['a', 'b'],
+  });
+  expect(await object.allocate(requestFor('c', paying(10n, { funds: after }), again))).toMatchObject({ nonce: '1' });
 });
 
 test('a settled block that is ahead of the chain is lowered, and no other one', async () => {

@@ -44,9 +44,11 @@ test('each wallet has its own book, and nonces past a float stay exact', async (
   const [one, other] = [wallet(), wallet()];
   const large = (2n ** 60n).toString();
   const counts = { latest: large, pending: large };
-  expect(await one.allocate({ transactionId: 'a', ...counts, proven: counts })).toEqual({ nonce: large });
+  expect(await one.allocate({ transactionId: 'a', ...counts, proven: { ...counts, block: '0' } })).toEqual({
+    nonce: large,
+  });
   expect(await other.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });
-  expect(await one.allocate({ transactionId: 'b', ...counts, proven: counts })).toEqual({
+  expect(await one.allocate({ transactionId: 'b', ...counts, proven: { ...counts, block: '0' } })).toEqual({
     nonce: (2n ** 60n + 1n).toString(),
   });
 });
@@ -101,7 +103,7 @@ test('a final inclusion raises the floor, and what only ended does not', async (
   await evictDurableObject(object);
   // A node that is behind counts nothing yet, and the other one that is asked then does not agree.
   expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: null, why: 'unproven' });
-  const proven = { latest: null, pending: null };
+  const proven = { latest: null, pending: null, block: '0' };
   expect(await object.allocate({ transactionId: 'd', ...FRESH, proven })).toEqual({ nonce: '2' });
 });
 
@@ -109,7 +111,7 @@ test('counts of one node that name unknown transactions want proof, and leave no
   const object = wallet();
   const lie = { latest: '0', pending: '1000' };
   expect(await object.allocate({ transactionId: 'a', ...lie })).toEqual({ nonce: null, why: 'unproven' });
-  const proven = { latest: '0', pending: '0' };
+  const proven = { latest: '0', pending: '0', block: '0' };
   expect(await object.allocate({ transactionId: 'a', ...lie, proven })).toEqual({ nonce: null, why: 'unproven' });
   await evictDurableObject(object);
   expect(await object.allocate({ transactionId: 'a', ...FRESH })).toEqual({ nonce: '0' });

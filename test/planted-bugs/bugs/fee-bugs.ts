@@ -34,7 +34,7 @@ export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'a record that is refused for ever never looks stuck',
     file: 'src/domain/transaction/transition.ts',
-    was: 'const isRepeat = isOpen && newest.sent?.outcome === event.outcome;',
+    was: 'const isRepeat = isOpen && newest.sent?.outcome === outcome;',
     is: 'const isRepeat = false;',
     caughtBy: domain('transaction/rpc-rejection'),
   },

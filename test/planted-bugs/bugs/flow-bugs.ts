@@ -54,15 +54,15 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'the count of one node of two is proven',
     file: 'src/chains/evm/client/account-nonce.ts',
-    was: 'proven: { latest, pending },',
-    is: 'proven: { latest: latest ?? first.latest, pending: pending ?? first.pending },',
+    was: 'proven: { latest: provenLatest, pending: provenPending, block },',
+    is: 'proven: { latest: provenLatest ?? latest, pending: provenPending ?? pending, block },',
     caughtBy: evm('client/account-nonce'),
   },
   {
     name: 'the mempool of the only node is proven',
     file: 'src/chains/evm/client/account-nonce.ts',
-    was: 'proven: { latest: latest.value, pending: null } })',
-    is: 'proven: { latest: latest.value, pending: counts.value.pending } })',
+    was: 'proven: { latest: latest.value, pending: null, block } })',
+    is: 'proven: { latest: latest.value, pending: counts.value.pending, block } })',
     caughtBy: evm('client/account-nonce'),
   },
   {

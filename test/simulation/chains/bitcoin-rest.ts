@@ -29,9 +29,9 @@ export class BitcoinRest implements ChainApi {
     const known = behind === 0 ? chain : chain.before(behind);
     // Who is behind passes on all the same what it is given.
     // The coin that is none is listed, and in no history: the ledger of the vault is not what is looked at here.
-    const told = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
+    const lieNow = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
     const seen =
-      told === null ? { chain: known, rates } : lyingServer(told, { chain: known, rates }, this.#chain.wallet);
+      lieNow === null ? { chain: known, rates } : lyingServer(lieNow, { chain: known, rates }, this.#chain.wallet);
     const view = { ...seen, send: async (raw: string) => chain.send(raw) };
     const { status, text } = await answerEsplora(view, path, sent);
     return new Response(text, { status });

@@ -34,13 +34,18 @@ export class ChainNode {
     this.url = `http://${name}.test`;
   }
 
-  /** A block came: a node that stands still does not see it. */
+  /** Called before each block for as long as the node lies. */
+  onPassBy: () => void = () => {};
+
+  /** A block comes: a node that stands still does not see it. */
   passBy(): void {
+    this.onPassBy();
     if (this.lie === 'standing-still') this.behind++;
   }
 
   /** It tells the truth from now on, and knows everything. */
   recover(): void {
+    this.onPassBy = () => {};
     Object.assign(this, { behind: 0, miscount: 0, isUnreachable: false, isForgetful: false, lie: null });
   }
 

@@ -4,46 +4,46 @@ import { TRANSFER_GAS } from './evm-chain.ts';
 import type { FalseAnswer } from './lies.ts';
 import { FAR } from './lies.ts';
 
-interface Question {
+interface Call {
   readonly method: string;
   readonly params: readonly unknown[];
 }
 
 /** Where a block is said to be. */
-type Place = Pick<Block, 'hash'> & { readonly number: bigint };
+type Position = Pick<Block, 'hash'> & { readonly number: bigint };
 
-const FAR_PLACE: Place = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
+const FAR_POSITION: Position = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
 /** Blocks that a head is ahead. */
 const AHEAD = 1_000n;
 const DEAR = 1_000_000n;
 
-/** What a node of an EVM chain answers that tells this lie. @param honest the true answer to another question */
+/** What a node of an EVM chain answers that tells this lie. @param honest the true answer to another call */
 export async function lyingResult(
   chain: EvmChain,
   lie: FalseAnswer,
-  { method, params }: Question,
-  honest: (question: Question) => Promise<unknown>,
+  { method, params }: Call,
+  honest: (call: Call) => Promise<unknown>,
 ): Promise<unknown> {
   const tag = String(method === 'eth_getBlockByNumber' ? params[0] : params.at(-1));
-  const question = { method, params: withoutFuture(chain, params) };
+  const call = { method, params: withoutFuture(chain, params) };
   switch (lie) {
     case 'false-inclusion':
-      return falseInclusion(chain, question, deepBlock(chain)) ?? honest(question);
+      return falseInclusion(chain, call, deepBlock(chain)) ?? honest(call);
     case 'far-inclusion':
-      if (method === 'eth_getBlockByNumber') return farBlock(tag, await honest(question));
-      return falseInclusion(chain, question, FAR_PLACE) ?? honest(question);
+      if (method === 'eth_getBlockByNumber') return farBlock(tag, await honest(call));
+      return falseInclusion(chain, call, FAR_POSITION) ?? honest(call);
     case 'false-depth': {
-      const answer = await honest(question);
+      const answer = await honest(call);
       const isHead = method === 'eth_getBlockByNumber' && tag === 'latest';
       return isHead ? { ...(answer as object), number: numberToHex(BigInt(chain.height) + AHEAD) } : answer;
     }
     case 'false-finality':
-      return honest(tag === 'finalized' ? { method, params: ['latest', ...params.slice(1)] } : question);
+      return honest(tag === 'finalized' ? { method, params: ['latest', ...params.slice(1)] } : call);
     case 'false-rate':
-      return dear(method, await honest(question));
+      return dear(method, await honest(call));
     case 'false-nonce':
     case 'false-coin':
-      return honest(question);
+      return honest(call);
   }
 }
 
@@ -54,9 +54,9 @@ function withoutFuture(chain: EvmChain, params: readonly unknown[]): readonly un
   return params.map((one) => (isFuture(one) ? 'latest' : one));
 }
 
-function deepBlock(chain: EvmChain): Place {
+function deepBlock(chain: EvmChain): Position {
   const number = chain.finalUnder(chain.height);
-  return { number: BigInt(number), hash: chain.blocks[number]?.hash ?? FAR_PLACE.hash };
+  return { number: BigInt(number), hash: chain.blocks[number]?.hash ?? FAR_POSITION.hash };
 }
 
 function farBlock(tag: string, honest: unknown): unknown {
@@ -64,22 +64,22 @@ function farBlock(tag: string, honest: unknown): unknown {
   const number = ahead === undefined ? null : FAR + ahead;
   if (number !== null) return { ...(honest as object), number: numberToHex(number) };
   const isFar = tag === numberToHex(FAR);
-  return isFar ? { ...(honest as object), number: tag, hash: FAR_PLACE.hash } : honest;
+  return isFar ? { ...(honest as object), number: tag, hash: FAR_POSITION.hash } : honest;
 }
 
-/** Null for what is no question for a transaction that was handed in. */
-function falseInclusion(chain: EvmChain, { method, params }: Question, place: Place): unknown {
+/** Null for what is no call for a transaction that was handed in. */
+function falseInclusion(chain: EvmChain, { method, params }: Call, position: Position): unknown {
   const transfer = chain.shown.get(String(params[0]) as `0x${string}`);
   if (transfer === undefined) return null;
   const { hash, from, to, value, nonce, gasLimit, maxFeePerGas } = transfer;
-  const position = { blockNumber: numberToHex(place.number), blockHash: place.hash };
+  const inBlock = { blockNumber: numberToHex(position.number), blockHash: position.hash };
   if (method === 'eth_getTransactionByHash') {
     const terms = { value: numberToHex(value), gas: numberToHex(gasLimit), nonce: numberToHex(nonce), input: '0x' };
-    return { hash, from, to, ...terms, ...position };
+    return { hash, from, to, ...terms, ...inBlock };
   }
   if (method !== 'eth_getTransactionReceipt') return null;
   const cost = { gasUsed: numberToHex(TRANSFER_GAS), effectiveGasPrice: numberToHex(maxFeePerGas) };
-  return { transactionHash: hash, ...position, ...cost, status: '0x1', logs: [] };
+  return { transactionHash: hash, ...inBlock, ...cost, status: '0x1', logs: [] };
 }
 
 function dear(method: string, answer: unknown): unknown {

@@ -26,30 +26,40 @@ export async function provenNonce(
 ): Promise<Result<AccountNonce, ChainFault>> {
   if (pool.nodes.length === 1) return readFromPool(pool, (node) => finalCounts(node, chain, address));
   let problem: NodeProblem = NO_NODE;
-  const said: AccountNonce[] = [];
+  const stated: CountsAt[] = [];
   for (const node of pool.nodes) {
     const poolProblem = await pool.nodeProblem(node);
-    const counts: Result<AccountNonce, NodeProblem> =
-      poolProblem === null ? await countsOf(node, address) : refused(poolProblem);
-    if (counts.ok) said.push(counts.value);
+    const counts: Result<CountsAt, NodeProblem> =
+      poolProblem === null ? await countsAtHead(node, address) : refused(poolProblem);
+    if (counts.ok) stated.push(counts.value);
     else problem = counts.refusal;
   }
-  const [first] = said;
-  return asChainFault(first === undefined ? refused(problem) : accepted(agreed(first, said)));
+  const [first] = stated;
+  return asChainFault(first === undefined ? refused(problem) : accepted(agreed(first, stated)));
+}
+
+interface CountsAt {
+  readonly latest: bigint;
+  readonly pending: bigint;
+  /** The head of before the counts. */
+  readonly head: bigint;
 }
 
 /** Each count that two give alike, and where none is so that of the first, which then proves nothing. */
-function agreed(first: AccountNonce, said: readonly AccountNonce[]): AccountNonce {
-  const latest = saidTwice(said.map((counts) => counts.latest));
-  const pending = saidTwice(said.map((counts) => counts.pending));
+function agreed({ latest, pending }: CountsAt, stated: readonly CountsAt[]): AccountNonce {
+  const provenLatest = statedTwice(stated.map((counts) => counts.latest));
+  const provenPending = statedTwice(stated.map((counts) => counts.pending));
+  // The older head of all that state it: two of them may be behind alike.
+  const heads = stated.filter((counts) => counts.latest === provenLatest).map(({ head }) => head);
+  const block = heads.reduce((oldest, one) => (one < oldest ? one : oldest), heads[0] ?? 0n);
   return {
-    latest: latest ?? first.latest,
-    pending: pending ?? first.pending,
-    proven: { latest, pending },
+    latest: provenLatest ?? latest,
+    pending: provenPending ?? pending,
+    proven: { latest: provenLatest, pending: provenPending, block },
   };
 }
 
-function saidTwice(values: readonly bigint[]): bigint | null {
+function statedTwice(values: readonly bigint[]): bigint | null {
   return values.find((value, i) => values.indexOf(value) !== i) ?? null;
 }
 
@@ -62,13 +72,22 @@ async function countsOf(node: RpcNode, address: string): Promise<Result<AccountN
   return pending.ok ? accepted({ latest: latest.value, pending: pending.value }) : pending;
 }
 
+async function countsAtHead(node: RpcNode, address: string): Promise<Result<CountsAt, NodeProblem>> {
+  const head = await node.request(getBlock('latest'));
+  if (!head.ok) return head;
+  if (head.value === null) return unusable('the node has no head');
+  const counts = await countsOf(node, address);
+  return counts.ok ? accepted({ ...counts.value, head: head.value.number }) : counts;
+}
+
 async function finalCounts(node: RpcNode, chain: Chain, address: string): Promise<Result<AccountNonce, NodeProblem>> {
   const counts = await countsOf(node, address);
   if (!counts.ok) return counts;
   const number = await finalNumber(node, chain);
   if (!number.ok) return number;
   const latest = number.value === null ? accepted(null) : await node.request(getNonce(address, number.value));
-  return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: null } }) : latest;
+  const block = number.value ?? 0n;
+  return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: null, block } }) : latest;
 }
 
 /** The newest final block; null where the chain is too short to have one. */

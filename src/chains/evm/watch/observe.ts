@@ -1,4 +1,4 @@
-import { checkOwnAbsence } from '#chains/rpc/absence-check.ts';
+import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
@@ -9,7 +9,7 @@ import { executionFailure } from '#chains/evm/watch/execution.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
-import { getBlock, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
+import { getBlock, getNonce, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
 import { traceTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
@@ -133,7 +133,7 @@ function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMo
 async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, chain, watched } = view;
   const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
-  if (!gone.ok) return gone;
+  if (!gone.ok) return (await isUnusedLater(view)) ? denial('a later final block has the nonce unused') : gone;
   const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
   if (known.some((answer) => answer.ok && answer.value?.mined === true))
@@ -144,6 +144,20 @@ async function observeAbsence(view: View): Promise<Result<Observation, NodeProbl
     return accepted((await isTooCheap(view)) ? { ...waiting, isTooCheap: true } : waiting);
   }
   return observeUse(view);
+}
+
+/**
+ * Reports whether the nonce is unused in a final block that is not before the recorded one: then that one holds no attempt, whether or not
+ * the node still shows its transactions.
+ */
+async function isUnusedLater({ node, watched }: View): Promise<boolean> {
+  const { inclusion, from, nonce } = watched;
+  const finalized = inclusion === null ? null : await node.request(getBlock('finalized'));
+  if (inclusion === null || finalized?.ok !== true || finalized.value === null) return false;
+  const { number } = finalized.value;
+  if (number < BigInt(inclusion.blockNumber)) return false;
+  const count = await node.request(getNonce(from, number));
+  return count.ok && count.value <= nonce;
 }
 
 /** So many blocks in a row that burn more than an attempt offers: it is not one full block that passes. Ours. */

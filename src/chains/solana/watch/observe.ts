@@ -1,6 +1,6 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { Address } from '@solana/kit';
-import { checkOwnAbsence } from '#chains/rpc/absence-check.ts';
+import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import { unusable } from '#chains/rpc/node-pool.ts';
@@ -100,7 +100,7 @@ async function observeFailure(
   if (found !== null && (!found.status.failed || statusOfHash.value.value === 'lapsed')) {
     return included(node, chain, { watched, found });
   }
-  const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
+  const absent = await checkOwnAbsent(node, chain, watched);
   return absent.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: false }) : absent;
 }
 
@@ -158,7 +158,7 @@ async function observeAbsence(
   chain: Chain,
   watched: WatchedAttempts,
 ): Promise<Result<Observation, NodeProblem>> {
-  const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
+  const absent = await checkOwnAbsent(node, chain, watched);
   if (!absent.ok) return absent;
   const statusOfHash = await statusOf(node, chain, watched);
   if (!statusOfHash.ok) return statusOfHash;
@@ -170,6 +170,27 @@ async function observeAbsence(
   return statusOfHash.value.value === 'lapsed'
     ? accepted({ type: 'lapsed' })
     : observeUse(node, chain, watched, statusOfHash.value.slot);
+}
+
+/**
+ * The same as `checkOwnAbsence`. Where the node does not show the recorded block any more, a later final state in which what the attempts
+ * hang on is unused denies it as well.
+ */
+async function checkOwnAbsent(
+  node: RpcNode,
+  chain: Chain,
+  watched: WatchedAttempts,
+): Promise<Result<null, NodeProblem>> {
+  const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
+  const { inclusion } = watched;
+  // An opening that has failed has opened nothing.
+  if (absent.ok || inclusion === null || (!inclusion.succeeded && slotOf(watched).anchor.kind === 'opening'))
+    return absent;
+  const status = await statusOf(node, chain, watched);
+  const isUnused = status.ok && status.value.value !== 'taken';
+  return isUnused && status.value.slot >= BigInt(inclusion.blockNumber)
+    ? denial('a later final block has what the attempts hang on unused')
+    : absent;
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };

@@ -259,7 +259,18 @@ test('a recorded inclusion that every node denies is absent: in a block that doe
       expect(seen).toEqual(nowhere);
     }
   }
-  const next = { ...far, blockNumber: (BigInt(inclusion.blockNumber) + 50n).toString() };
+  // The node does not show the old block any more, and has the nonce unused in a later final one.
+  await chain.client.mine({ blocks: 100 });
+  liar.follow((method, params) => {
+    const isOld = method === 'eth_getBlockByNumber' && String(params[0]).startsWith('0x');
+    return isOld ? { error: { code: -32_000, message: 'pruned history unavailable' } } : 'forward';
+  });
+  const pruned = adapterFor(anvilChain(), [liar.url]);
+  expect(await pruned.observe({ ...watched(from, [hash], { ...inclusion, hash }), nonce: 1n })).toEqual(nowhere);
+  expect(await pruned.observe({ ...watched(from, [hash], { ...inclusion, hash }), nonce: 0n })).toMatchObject({
+    ok: false,
+  });
+  const next = { ...far, blockNumber: (BigInt(inclusion.blockNumber) + 150n).toString() };
   expect(await chain.adapter().observe({ ...watched(from, [hash], next), nonce: 1n })).toEqual(
     transient('the node is behind the recorded block'),
   );

@@ -79,9 +79,11 @@ test('a value that one of two nodes states alone is taken only where the other o
     }
   }
   expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
-  // One that answers, and refuses to say, is no node that is away.
-  about('getMultipleAccounts', { result: { context: { slot: slotNow() }, value: [{ lamports: 1, owner: SYSTEM }] } });
-  expect(await statedBy(wallet, liar.url, node.url)).toEqual(honest);
+  // One that answers, and has something else there, is no node that can not be asked.
+  const stranger = new Wallet();
+  stating(stranger.address, stranger.address);
+  expect(await statedBy(wallet, liar.url, node.url)).toBe('the nonce account belongs to another wallet');
+  expect(await statedBy(wallet, liar.url, node.url, node.url)).toEqual(honest);
 });
 
 test('two nodes that state one value at different slots read it at the older one', async () => {

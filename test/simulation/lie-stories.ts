@@ -1,0 +1,152 @@
+import type { ChainNode } from './chains/chain-node.ts';
+import type { SimulatedChain } from './chains/chain.ts';
+import type { Lie } from './chains/lies.ts';
+import { LIES } from './chains/lies.ts';
+import { isQuiet, isSettled, judge, stateOf, underWay } from './final-checks.ts';
+import type { Outcome } from './history.ts';
+import { inWorld, keepMining, keepSweeping, letPeopleAct } from './history.ts';
+import type { PaymentRequest } from './oracle.ts';
+import { approve, create } from './people.ts';
+import type { Family, World } from './world.ts';
+
+/** One node of a chain tells one lie while payments are under way, and then tells the truth, or is taken out of the configuration. */
+export interface LieStory {
+  readonly family: Family;
+  readonly lie: Lie;
+  readonly nodes: number;
+  /** Its place in the list, counted from 0. */
+  readonly liar: number;
+  /** The lie begins once the first payment is in this state. */
+  readonly since: (typeof STATES)[number];
+  readonly end: 'truth' | 'removal';
+}
+
+const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
+const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
+/** Lies that a family knows nothing of. */
+const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = {
+  evm: ['false-nonce', 'false-coin'],
+  solana: ['false-coin', 'false-count'],
+  bitcoin: ['false-nonce', 'false-count', 'false-finality'],
+};
+const MAX_NODES = 3;
+const LIE_MS = 3 * 60_000;
+const RECOVERY_MS = 3 * 60 * 60_000;
+
+/** Every lie, on each family, at every place of a list of one to three nodes, since each state of a payment, and with both ends. */
+export function lieStories(): readonly LieStory[] {
+  return FAMILIES.flatMap((family) =>
+    LIES.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
+      Array.from({ length: MAX_NODES }, (_, i) => i + 1).flatMap((nodes) =>
+        Array.from({ length: nodes }, (_, liar) => liar).flatMap((liar) =>
+          STATES.flatMap((since) =>
+            (nodes === 1 ? (['truth'] as const) : (['truth', 'removal'] as const)).map((end) => ({
+              family,
+              lie,
+              nodes,
+              liar,
+              since,
+              end,
+            })),
+          ),
+        ),
+      ),
+    ),
+  );
+}
+
+export function nameOf({ family, lie, nodes, liar, since, end }: LieStory): string {
+  return `${family}: ${lie} by node ${liar + 1} of ${nodes} since ${since}, until its ${end}`;
+}
+
+/** Lives one story, and judges it. */
+export function liveStory(story: LieStory, log?: (line: string) => void): Promise<Outcome> {
+  const { family, nodes } = story;
+  const course = { seed: 1, families: [family], nodes, ...(log === undefined ? {} : { log }) };
+  return inWorld(course, (world) => play(story, world));
+}
+
+async function play(story: LieStory, world: World): Promise<void> {
+  const { schedule, oracle } = world;
+  const [chain] = world.chains;
+  if (chain === undefined) throw new Error('there is a chain');
+  await createVault(world, chain);
+  const [liar] = (world.nodes.get(chain) ?? []).slice(story.liar);
+  if (liar === undefined) throw new Error('the liar is one of them');
+  const first = await paymentOn(world, chain, 1n);
+  const rank = (state: string | null) => STATES.findIndex((one) => one === state);
+  if (story.since !== 'SUBMITTED') {
+    const approved = approvedBy(world, first);
+    await schedule.run(() => rank(stateOf(world, first.id)) >= rank(story.since), RECOVERY_MS);
+    begin(story, liar, chain);
+    await settledBy(world, approved);
+  } else {
+    begin(story, liar, chain);
+    await settledBy(world, approvedBy(world, first));
+  }
+  const second = oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit * 2n);
+  const paid = paidBy(world, second);
+  await schedule.run(() => oracle.faults.length > 0, LIE_MS);
+  liar.recover();
+  if (story.end === 'removal') world.remove(chain, liar);
+  await settledBy(world, paid);
+  const third = await paymentOn(world, chain, 3n);
+  await settledBy(world, approvedBy(world, third));
+  letPeopleAct(world);
+  const isOver = story.nodes === 1 ? isQuiet : isSettled;
+  await schedule.run(() => isOver(world) || oracle.faults.length > 0, RECOVERY_MS);
+  if (!isOver(world)) oracle.fault(`it never ends: ${underWay(world)}`);
+  if (story.nodes > 1) judge(world);
+  for (const payment of [first, second, third]) {
+    const state = stateOf(world, payment.id);
+    if (state !== 'SUCCEEDED' && oracle.paid(payment) > 0) oracle.fault(`${payment.key} is ${state}, and is paid`);
+  }
+  if (oracle.paid(third) !== 1) oracle.fault('the wallet does not pay any more');
+}
+
+/** From now on the node tells its lie. What it says to be in a block is in none: the network loses what waits. */
+function begin({ lie }: LieStory, liar: ChainNode, chain: SimulatedChain): void {
+  liar.lie = lie;
+  liar.onPassBy = () => {
+    if (lie === 'false-inclusion' || lie === 'far-inclusion') chain.forget(1);
+  };
+}
+
+/** A vault with its wallet, on a chain that makes blocks. */
+async function createVault(world: World, chain: SimulatedChain): Promise<void> {
+  let isCreated = false;
+  const created = world.found().then(() => (isCreated = true));
+  keepMining(world, chain);
+  keepSweeping(world);
+  await world.schedule.run(() => isCreated, RECOVERY_MS);
+  await created;
+}
+
+async function paymentOn(world: World, chain: SimulatedChain, times: bigint): Promise<PaymentRequest> {
+  const payment = world.oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit * times);
+  await settledBy(world, createdBy(world, payment));
+  return payment;
+}
+
+async function createdBy(world: World, payment: PaymentRequest): Promise<void> {
+  const [alice] = world.people;
+  if (alice === undefined) throw new Error('there are three people');
+  await create(world, payment, alice);
+}
+
+async function paidBy(world: World, payment: PaymentRequest): Promise<void> {
+  await createdBy(world, payment);
+  await approvedBy(world, payment);
+}
+
+async function approvedBy(world: World, payment: PaymentRequest): Promise<void> {
+  for (const person of world.people.slice(0, 2)) await approve(world, payment, person);
+}
+
+/** Lets things happen until a person has done something. */
+async function settledBy(world: World, deed: Promise<unknown>): Promise<void> {
+  let isDone = false;
+  const done = deed.finally(() => (isDone = true));
+  await world.schedule.run(() => isDone, RECOVERY_MS);
+  await done;
+}
