@@ -22,7 +22,7 @@ export interface LieStory {
 }
 
 const STATES = ['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED'] as const;
-const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
+export const FAMILIES = ['evm', 'solana', 'bitcoin'] as const;
 /** Lies that a family knows nothing of. */
 const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = {
   evm: ['false-nonce', 'false-coin'],
@@ -53,6 +53,40 @@ export function lieStories(): readonly LieStory[] {
       ),
     ),
   );
+}
+
+/** More than a wallet has nonce accounts on Solana (16), or payments in flight on Bitcoin (25). */
+const BURST: Readonly<Record<Family, number>> = { evm: 40, solana: 40, bitcoin: 28 };
+const FOREIGN_UTXOS = 12;
+
+/** Many payments in a row go out while the second of two nodes does not answer, and end when it is back. */
+export function liveBurst(family: Family, count = BURST[family]): Promise<Outcome> {
+  return inWorld({ seed: 1, families: [family] }, (world) => playBurst(world, count));
+}
+
+async function playBurst(world: World, count: number): Promise<void> {
+  const { schedule, oracle } = world;
+  const [chain] = world.chains;
+  if (chain === undefined) throw new Error('there is a chain');
+  await createVault(world, chain);
+  // On Bitcoin each payment in flight needs a coin of its own.
+  for (let i = 0; i < FOREIGN_UTXOS; i++) chain.deposit(world.wallets.get(chain) ?? '', chain.unit * 10n);
+  const [, second] = world.nodes.get(chain) ?? [];
+  if (second === undefined) throw new Error('there are two nodes');
+  second.lie = 'silence';
+  const payments = Array.from({ length: count }, (_, i) =>
+    oracle.paymentRequest(chain, chain.recipients[0] ?? '', chain.unit / 10n + BigInt(i)),
+  );
+  for (const payment of payments) await settledBy(world, paidBy(world, payment));
+  const arePaid = () => payments.every((payment) => oracle.paid(payment) === 1);
+  await schedule.run(() => arePaid() || oracle.faults.length > 0, RECOVERY_MS);
+  if (!arePaid()) oracle.fault(`only ${payments.filter((one) => oracle.paid(one) === 1).length} went out`);
+  if (payments.some(({ id }) => stateOf(world, id) === 'SUCCEEDED')) oracle.fault('one ended by the word of one node');
+  second.recover();
+  letPeopleAct(world);
+  await schedule.run(() => isSettled(world) || oracle.faults.length > 0, RECOVERY_MS);
+  if (!isSettled(world)) oracle.fault(`it never ends: ${underWay(world)}`);
+  judge(world);
 }
 
 export function nameOf({ family, lie, nodes, liar, since, end }: LieStory): string {

@@ -110,18 +110,24 @@ async function sweepOf(
 
 /** Of the stories of this turn, every second one for each of two processes. */
 async function sweepLies(sum: Sum): Promise<void> {
-  const { lieStories, liveStory, nameOf } = await import('./lie-stories.ts');
+  const { FAMILIES, lieStories, liveBurst, liveStory, nameOf } = await import('./lie-stories.ts');
   const share = Number.parseInt(options.share ?? '0', 10);
   const { part, parts } = parseTurn(options.turn);
   const stories = lieStories();
   for (let at = part + parts * share; at < stories.length; at += parts * PROCESSES) {
     const story = stories[at];
     if (story === undefined) break;
-    const outcome = await liveStory(story);
-    addTo(sum, outcome);
-    if (outcome.faults.length > 0)
-      log([`${at}, ${nameOf(story)}:`, ...outcome.faults.map((one) => `  ${one}`)].join('\n'));
+    report(`${at}, ${nameOf(story)}`, await liveStory(story), sum);
   }
+  for (const [i, family] of FAMILIES.entries()) {
+    const isOwn = i % parts === part && i % PROCESSES === share;
+    if (isOwn) report(`${family}: payments in a row`, await liveBurst(family), sum);
+  }
+}
+
+function report(name: string, outcome: Outcome, sum: Sum): void {
+  addTo(sum, outcome);
+  if (outcome.faults.length > 0) log([`${name}:`, ...outcome.faults.map((one) => `  ${one}`)].join('\n'));
 }
 
 /** The pair with this number, of all pairs in order. */

@@ -12,10 +12,12 @@ export interface Run {
   readonly path: (cosigner: CosignerClient) => string;
   /** What each node is asked to open. */
   readonly request: (cosigner: CosignerClient) => unknown;
-  /** Receipts of co-signers that take no part, asked for while the session is opened. Absent where none are needed. */
+  /** Receipts of co-signers that take no part. They write the request down for it. Absent where none are needed. */
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
   /** Called when every node has opened the session and none has begun: false ends the run there, and no node has written anything down. */
   readonly mayStart?: () => Promise<boolean>;
+  /** Called before that: a co-signer that takes no part, is needed for its receipt, and does not answer; null for none. Absent as `receipts`. */
+  readonly findUnreachable?: () => Promise<CosignerFault | null>;
 }
 
 /** More rounds than any protocol has. */
@@ -39,10 +41,14 @@ export async function relay(
   run: Run,
   protocols: readonly string[] = SUPPORTED_PROTOCOLS,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  const [begun, receipts] = await Promise.all([openedBy(run, protocols), run.receipts?.() ?? accepted({})]);
+  // Where nobody keeps a record of what is written down, the receipts come at the same time.
+  const early = run.mayStart === undefined ? run.receipts?.() : undefined;
+  const [begun, unreachable] = await Promise.all([openedBy(run, protocols), run.findUnreachable?.() ?? null]);
   if (!begun.ok) return begun;
-  if (!receipts.ok) return receipts;
+  if (unreachable !== null) return refused(unreachable);
   if ((await run.mayStart?.()) === false) return refused(supersededAt(run));
+  const receipts = (await (early ?? run.receipts?.())) ?? accepted({});
+  if (!receipts.ok) return receipts;
   const invitation = {
     nonces: Object.fromEntries([...begun.value].map(([index, { nonce }]) => [String(index), nonce])),
     openings: Object.fromEntries([...begun.value].map(([index, { opening }]) => [String(index), opening])),

@@ -260,7 +260,7 @@ async function signAttempt(
     await vault.record(id, { type: 'delaySigning', reason: 'CHAIN_UNAVAILABLE' });
     return { isStale: false };
   }
-  const contact = isTracked(attempt, work) ? trackContact(vault, work.transaction, { attempt, run }) : null;
+  const contact = attempt.preparedBy !== undefined ? trackContact(vault, work.transaction, { attempt, run }) : null;
   const signatures = await signaturesOf(turn, attempt, { evidence: evidence.value, contact });
   if (signatures === null) return { isStale: contact?.isStale() === true };
   const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
@@ -275,11 +275,6 @@ async function signAttempt(
   const logged = { keyId: key.keyId, transactionId: id, threshold };
   await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };
-}
-
-/** Co-signers that give receipts have written the bytes down before any session begins. */
-function isTracked({ preparedBy }: Attempt, { policies }: TransactionWork): boolean {
-  return preparedBy !== undefined && !needsReceipts(policies);
 }
 
 /** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */

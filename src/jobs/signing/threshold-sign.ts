@@ -6,8 +6,9 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Attempt, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { CosignerClient, GroupFault } from '#cosigner-client/client.ts';
+import type { CosignerClient, CosignerFault, GroupFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
+import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import type { SigningKey } from '#jobs/signing/combine.ts';
 import { combineSignatures, publicSharesFrom } from '#jobs/signing/combine.ts';
 import { propagateSignedRecord } from '#jobs/signing/propagate-signed-record.ts';
@@ -153,6 +154,13 @@ export function needsReceipts(policies: readonly AdoptedPolicy[]): boolean {
   return policies.at(-1)?.policy.rules.signOnce === 'every-cosigner';
 }
 
+/** The first that does not answer, all asked at once; null where each of them does. */
+async function unreachableOf(cosigners: readonly CosignerClient[]): Promise<CosignerFault | null> {
+  const answers = await Promise.all(cosigners.map(pairStatesOf));
+  const fault = answers.find((answer) => !answer.ok && answer.refusal.code === 'unreachable');
+  return fault === undefined || fault.ok ? null : fault.refusal;
+}
+
 /**
  * Runs the protocol, and once more after a node that was behind has been shown the newer policies, or what others have signed before this
  * attempt.
@@ -179,7 +187,8 @@ async function runWith(
   const { keyId } = key;
   const others = holders.filter((cosigner) => !signers.includes(cosigner));
   const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
-  const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart };
+  const findUnreachable = needsReceipts(policies) ? { findUnreachable: () => unreachableOf(others) } : {};
+  const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart, ...findUnreachable };
   const run = () =>
     relay({ cosigners: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
   const first = await run();

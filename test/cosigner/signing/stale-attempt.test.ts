@@ -10,10 +10,12 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
+import { refused } from '#domain/result.ts';
+import { party } from '../../mpc/dealt-key.ts';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import { policy, UNSPENT } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
-import { anvilAdapter, approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
+import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
 
 /** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
 
@@ -29,11 +31,15 @@ const SIX_MINUTES_MS = 6 * 60_000;
 let anvil: Anvil;
 let cosigners: Cosigners;
 let key: VaultKey;
+/** Each signature needs a receipt of every co-signer. */
+const guarded = inVault(8, { ...policy, rules: { ...policy.rules, signOnce: 'every-cosigner' } });
+let guardedKey: VaultKey;
 
 beforeAll(async () => {
   anvil = await startAnvil();
   cosigners = await startCosigners();
   key = await newKey(cosigners.all);
+  guardedKey = await newKey(cosigners.all, { governedBy: guarded });
 }, 60_000);
 afterAll(async () => {
   await cosigners.stop();
@@ -49,11 +55,10 @@ async function baseFee(baseFeePerGas: bigint): Promise<void> {
 }
 
 /** A vault with one approved payment at a nonce, and how to run its signing job. */
-async function approvedAt(nonce: string) {
-  const { intent, approvals, policies, signingThreshold, transaction } = approvedTransfer({
-    key,
-    nonce: BigInt(nonce),
-  });
+async function approvedAt(nonce: string, isGuarded = false) {
+  const scope = isGuarded ? { key: guardedKey, governedBy: guarded } : { key, governedBy: policy };
+  const { intent, approvals, signingThreshold, transaction } = approvedTransfer({ ...scope, nonce: BigInt(nonce) });
+  const policies = [{ policy: scope.governedBy, mandate: null }];
   await miner().setBalance({ address: intent.from as `0x${string}`, value: 10n ** 18n });
   const state: { now: Transaction } = {
     now: { ...transaction, approvals, state: 'SIGNING', nonceHeld: true, attempts: [] },
@@ -64,9 +69,15 @@ async function approvedAt(nonce: string) {
     state.now = decided.value.transaction;
     return state.now;
   };
-  const work = async () => ({ transaction: state.now, chain: anvilAdapter.chain, key, policies, signingThreshold });
+  const { chain } = anvilAdapter;
+  const work = async () => ({ transaction: state.now, chain, key: scope.key, policies, signingThreshold });
   const vault = { record, work, heldNonces: async () => [] } as unknown as DurableObjectStub<VaultObject>;
+  const settled = { block: 0n };
   const allocator = {
+    settledBlock: async () => settled.block.toString(),
+    lowerSettledBlock: async ({ head }: { readonly head: string }) => {
+      settled.block = BigInt(head);
+    },
     allocate: async ({ spending }: AllocationRequest) => ({ nonce, reserved: spending?.amounts ?? [] }),
     reserve: async () => null,
     stay: async () => {},
@@ -78,6 +89,7 @@ async function approvedAt(nonce: string) {
   } as unknown as CoordinatorEnv;
   return {
     state,
+    settled,
     run: async (there: readonly CosignerClient[]) => {
       scene.there = there;
       await sign(env, vault, transaction.id);
@@ -89,6 +101,13 @@ async function approvedAt(nonce: string) {
       state.now = { ...state.now, attempts };
     },
   };
+}
+
+/** All co-signers, of which one does not answer. */
+function without(absent: number): readonly CosignerClient[] {
+  const call: CosignerClient['call'] = async () =>
+    refused({ cosigner: party(absent), code: 'unreachable', detail: null, culprit: null });
+  return cosigners.all.map((one) => (one.index === absent ? { index: one.index, call } : one));
 }
 
 const newest = ({ attempts }: Transaction) => attempts.at(-1);
@@ -104,6 +123,27 @@ test('bytes that no co-signer has begun with are prepared again at the price of 
   expect(out.attempts.map(({ number, nonce, sent }) => [number, nonce, sent?.outcome])).toEqual([[1, '0', 'accepted']]);
   expect(BigInt(newest(out)?.maxFee ?? '0')).toBeGreaterThan(21_000n * 20n * GWEI);
   expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
+});
+
+test('so it is where each signature needs a receipt of every co-signer, whichever of them is away', async () => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  for (const [nonce, absent] of [
+    ['0', 3],
+    ['1', 1],
+  ] as const) {
+    const there = without(absent);
+    await baseFee(GWEI);
+    const payment = await approvedAt(nonce, true);
+    const waiting = await payment.run(there);
+    expect([waiting.stateReason, newest(waiting)?.isAsked]).toEqual(['SIGNER_UNAVAILABLE', false]);
+    // A second run that reaches as few has written nothing down either.
+    expect(newest(await payment.run(there))?.isAsked).toBe(false);
+    payment.grow(SIX_MINUTES_MS);
+    await baseFee(20n * GWEI);
+    const out = await payment.run(cosigners.all);
+    expect(out.attempts.map(({ number, sent }) => [number, sent?.outcome])).toEqual([[1, 'accepted']]);
+    expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
+  }
 });
 
 test('bytes that are young, or that a co-signer may have begun with, are signed as they are', async () => {
@@ -134,4 +174,21 @@ test('where the price of now is above what was approved it waits, and is signed 
   await baseFee(GWEI);
   const out = await payment.run(cosigners.all);
   expect([out.state, out.stateReason, newest(out)?.sent?.outcome]).toEqual(['BROADCAST', null, 'accepted']);
+});
+
+test('a settled block that never was stops the wallet for one run of the job', async () => {
+  await baseFee(GWEI);
+  const payment = await approvedAt('4');
+  payment.settled.block = 1_000_000_000_000n;
+  const stopped = await payment.run(cosigners.all);
+  expect([stopped.stateReason, stopped.attempts]).toEqual(['CHAIN_UNAVAILABLE', []]);
+  expect(payment.settled.block).toBe(await miner().getBlockNumber());
+  expect((await payment.run(cosigners.all)).attempts).toMatchObject([{ sent: { outcome: 'accepted' } }]);
+  // One that the node is only behind of is waited for.
+  const behind = await approvedAt('5');
+  const next = (await miner().getBlockNumber()) + 3n;
+  behind.settled.block = next;
+  expect([(await behind.run(cosigners.all)).stateReason, behind.settled.block]).toEqual(['CHAIN_UNAVAILABLE', next]);
+  await miner().mine({ blocks: 3 });
+  expect((await behind.run(cosigners.all)).state).toBe('BROADCAST');
 });

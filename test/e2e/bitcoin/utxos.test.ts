@@ -37,7 +37,7 @@ async function startServer() {
     const utxos: unknown[] = JSON.parse(text);
     return {
       status: 200,
-      text: JSON.stringify([...utxos, { txid: 'ab'.repeat(32), vout: 0, value: 500_000_000, status }]),
+      text: JSON.stringify([...utxos, { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000, status }]),
     };
   };
   const listener = createServer((request, response) => {

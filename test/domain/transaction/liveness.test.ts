@@ -1,0 +1,225 @@
+import { globSync, readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import type { TransactionEvent } from '#domain/transaction/event.ts';
+import { outstandingJob } from '#domain/transaction/job.ts';
+import { UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
+import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';
+import { isFinal, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
+import { decide } from '#domain/transaction/transition.ts';
+import {
+  alice,
+  EXPIRES_AT_MS,
+  inclusion,
+  NOON_MS,
+  OTHER_HASH,
+  policy,
+  PREPARED,
+  transactionIn,
+  UNSPENT,
+} from '../cast.ts';
+import { sentWith } from './step.ts';
+
+/** Every state with every reason that a transaction can wait in, and its ways to an end: by itself, and where that may never come by a person. */
+
+function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
+  return events.reduce((before, event) => {
+    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
+    if (!decided.ok) throw new Error(`${event.type}: ${decided.refusal.code}`);
+    return decided.value.transaction;
+  }, transaction);
+}
+
+const included = (differences: object = {}): TransactionEvent => ({
+  type: 'include',
+  inclusion: inclusion({ confirmations: 9, finalized: true, ...differences }),
+  confirmationsNeeded: 3,
+});
+/** The wallet pays nothing to itself at the same nonce, and that is what a block holds. */
+const CANCELLATION: readonly TransactionEvent[] = [
+  { type: 'cancel', actor: alice },
+  { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299', purpose: 'cancellation' } },
+  { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH },
+  { type: 'send', attempt: 2, outcome: 'accepted', answer: null },
+  included({ hash: OTHER_HASH }),
+];
+const TIMEOUT: TransactionEvent = { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null };
+
+interface Waiting {
+  readonly reasons: readonly (string | null)[];
+  readonly waiting: (reason: string | null) => Transaction;
+  /** Each of them ends it by itself. */
+  readonly ways: Readonly<Record<string, readonly TransactionEvent[]>>;
+  /** A person ends it, whatever the chain and its nodes do. */
+  readonly byPerson: (reason: string | null) => readonly TransactionEvent[] | null;
+}
+
+const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> = {
+  SIGNING: [
+    {
+      reasons: [
+        null,
+        'WALLET_BUSY',
+        'CHAIN_UNAVAILABLE',
+        'CHAIN_NOT_CONFIGURED',
+        'NONCE_UNCONFIRMED',
+        'FUNDS_IN_FLIGHT',
+        'FEE_ABOVE_CAP',
+        'SIGNER_UNAVAILABLE',
+        'WAITS_FOR_NONCE',
+      ],
+      waiting: (stateReason) => transactionIn('SIGNING', { stateReason }),
+      // The time of the co-signers is over, and nothing was signed.
+      ways: { FAILED: [TIMEOUT] },
+      byPerson: () => null,
+    },
+  ],
+  BROADCAST: [
+    {
+      reasons: [
+        null,
+        'REBROADCASTING',
+        'REFUSED_BY_NODE',
+        'REORGED',
+        'WAITS_FOR_NONCE',
+        'FEE_ABOVE_CAP',
+        'FEE_CAP_EXCEEDED',
+        'SPEED_UP_NEEDED',
+        'INSUFFICIENT_FUNDS',
+        'SIGNERS_REFUSED',
+        'SIGNING_TIMEOUT',
+        'WALLET_REPLACED',
+        'PARENT_NOT_WAITING',
+        'TOO_MANY_COINS',
+        ...UNKNOWN_END_REASONS,
+      ],
+      waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, attempts: [sentWith('refused')] }),
+      ways: {
+        SUCCEEDED: [included()],
+        // Another transaction, which the nodes name, has the nonce or a coin for good.
+        FAILED: [{ type: 'miss', inMempool: false, nonceTaken: true }],
+      },
+      byPerson: (stateReason) => {
+        const reason = UNKNOWN_END_REASONS.find((one) => one === stateReason);
+        return reason === undefined ? CANCELLATION : [{ type: 'endUnknown', actor: alice, reason }];
+      },
+    },
+    {
+      // A further attempt is signed next; where it cannot be had, that is recorded as one of the reasons above.
+      reasons: ['REPRICING', 'SIGNING_AGAIN'],
+      waiting: (stateReason) =>
+        transactionIn('BROADCAST', {
+          stateReason,
+          attempts: [sentWith(stateReason === 'REPRICING' ? 'underpriced' : 'lapsed')],
+        }),
+      ways: { SUCCEEDED: [included()] },
+      byPerson: () => CANCELLATION,
+    },
+    {
+      // A cancellation is on its way, for a person, for the end of its time, or for what waits above the nonce.
+      reasons: ['CANCELLING', 'NOT_AFTER_PASSED'],
+      waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, cancelling: true }),
+      ways: { SUCCEEDED: [included()], CANCELLED: CANCELLATION.slice(1) },
+      byPerson: () => null,
+    },
+  ],
+  CONFIRMING: [
+    {
+      // A second node that does not answer holds the end up, until it is back or is taken out of the configuration.
+      reasons: [null, 'SECOND_NODE_AWAY'],
+      waiting: (stateReason) => {
+        const { inclusion: claimed } = transactionIn('CONFIRMING');
+        const recorded = claimed === null ? null : { ...claimed, secondNode: 'away' as const };
+        return transactionIn('CONFIRMING', { stateReason, inclusion: recorded });
+      },
+      ways: {
+        SUCCEEDED: [included({ secondNode: 'agrees' })],
+        // The one node that is left states it alone.
+        'SUCCEEDED alone': [included()],
+        // All nodes deny it: it goes out again.
+        BROADCAST: [{ type: 'miss', inMempool: false, nonceTaken: false }],
+      },
+      byPerson: () => null,
+    },
+    {
+      reasons: ['NODES_DISAGREE'],
+      waiting: (stateReason) => {
+        const { inclusion: claimed } = transactionIn('CONFIRMING');
+        const recorded = claimed === null ? null : { ...claimed, secondNode: 'disagrees' as const };
+        return transactionIn('CONFIRMING', { stateReason, inclusion: recorded });
+      },
+      ways: {
+        SUCCEEDED: [included({ secondNode: 'agrees' })],
+        BROADCAST: [{ type: 'miss', inMempool: false, nonceTaken: false }],
+      },
+      byPerson: () => CANCELLATION,
+    },
+    {
+      reasons: ['CANCELLING'],
+      waiting: (stateReason) =>
+        transactionIn('CONFIRMING', {
+          stateReason,
+          cancelling: true,
+          attempts: [sentWith('accepted', { purpose: 'cancellation' })],
+        }),
+      ways: { CANCELLED: [included()] },
+      byPerson: () => null,
+    },
+  ],
+};
+
+const rows = Object.entries(WAITING).flatMap(([state, kinds]) =>
+  kinds.flatMap((kind) =>
+    kind.reasons.map((reason) => ({ name: `${state} ${reason ?? 'without a reason'}`, reason, kind })),
+  ),
+);
+
+test.each(rows)('$name comes to an end', ({ reason, kind }) => {
+  const waiting = kind.waiting(reason);
+  expect(outstandingJob(waiting)).not.toBeNull();
+  for (const [end, events] of Object.entries(kind.ways)) {
+    expect(after(waiting, ...events).state).toBe(end.split(' ')[0]);
+  }
+  const acts = kind.byPerson(reason);
+  if (acts !== null) expect(isFinal(after(waiting, ...acts).state)).toBe(true);
+});
+
+test('a payment that nobody decides expires', () => {
+  for (const state of ['DRAFT', 'SUBMITTED'] as const) {
+    const decided = decide(
+      transactionIn(state),
+      { type: 'expire' },
+      { nowMs: EXPIRES_AT_MS, policy, spentOf: UNSPENT },
+    );
+    expect(decided.ok && decided.value.transaction.state).toBe('EXPIRED');
+  }
+});
+
+/** Reasons of transactions that have ended, or that end with them. */
+const OF_ENDS = [
+  'CONFLICTED',
+  'REVERTED',
+  'CANCELLED_BY_USER',
+  'CANCELLED_ON_CHAIN',
+  'REJECTED_BY_SIGNER',
+  'EXPIRED_UNDECIDED',
+  'SIMULATION_REVERTED',
+  'ALLOWANCE_NOT_ZERO',
+  'RECIPIENT_REFUSED',
+  'TOKEN_REFUSED',
+  'NOTHING_TO_CONSOLIDATE',
+];
+/** Words of the same form that are no reasons. */
+const NO_REASONS = ['BOUGHT', 'TRADED', 'MINTED', 'RECEIVED', 'UNKNOWN', 'MESSAGE', 'CONTRACT_INTERACTION'];
+
+test('the table has every reason of the code', () => {
+  const files = globSync('src/{domain/transaction,domain/wallet,jobs/signing}/*.ts');
+  const words = files.flatMap((file) => readFileSync(file, 'utf8').match(/(?<=')[A-Z]+(?:_[A-Z]+)*(?=')/g) ?? []);
+  const known = new Set<string | null>([
+    ...TRANSACTION_STATES,
+    ...rows.map(({ reason }) => reason),
+    ...OF_ENDS,
+    ...NO_REASONS,
+  ]);
+  expect(files.length).toBeGreaterThan(20);
+  expect([...new Set(words)].filter((word) => word.length > 5 && !known.has(word))).toEqual([]);
+});
