@@ -12,6 +12,7 @@ import { PROTOCOL_BUGS } from './bugs/protocol-bugs.ts';
 import { UTXO_BUGS } from './bugs/utxo-bugs.ts';
 import { RESERVATION_BUGS } from './bugs/reservation-bugs.ts';
 import { INCLUSION_BUGS } from './bugs/inclusion-bugs.ts';
+import { RPC_LIE_BUGS } from './bugs/rpc-lie-bugs.ts';
 import { SOLANA_BUGS } from './bugs/solana-bugs.ts';
 import { STATEMENT_BUGS } from './bugs/statement-bugs.ts';
 import { TIME_BUGS } from './bugs/time-bugs.ts';
@@ -28,6 +29,7 @@ export const BUGS: readonly Bug[] = [
   ...UTXO_BUGS,
   ...RESERVATION_BUGS,
   ...INCLUSION_BUGS,
+  ...RPC_LIE_BUGS,
   ...SOLANA_BUGS,
   ...STATEMENT_BUGS,
   ...VAULT_BUGS,

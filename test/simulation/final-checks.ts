@@ -200,6 +200,24 @@ export function judgeHistory(world: World): void {
   }
 }
 
+/** No transaction comes back to a state with its reason again and again: it would never look stuck. Confirmations alone may grow. */
+export function judgeCircles(world: World, maxTimes: number): void {
+  const entries = rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq').map(
+    ({ entry }) => JSON.parse(entry) as HistoryEntry,
+  );
+  const times = new Map<string, number>();
+  const newest = new Map<string, string>();
+  for (const { transactionId, to, reason } of entries) {
+    if (transactionId === null) continue;
+    const condition = `${to} ${reason ?? 'without a reason'}`;
+    if (newest.get(transactionId) === condition) continue;
+    newest.set(transactionId, condition);
+    const name = `${transactionId} ${condition}`;
+    times.set(name, (times.get(name) ?? 0) + 1);
+  }
+  for (const [name, count] of times) if (count > maxTimes) world.oracle.fault(`I14: ${name} comes ${count} times`);
+}
+
 /** D1 is what the object says, once everything is told. */
 function judgeProjection(world: World, transactions: readonly Transaction[]): void {
   const rows = rowsOf(world.d1.db, 'SELECT id, record, state FROM transactions');

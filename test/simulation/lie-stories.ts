@@ -2,7 +2,7 @@ import type { ChainNode } from './chains/chain-node.ts';
 import type { SimulatedChain } from './chains/chain.ts';
 import type { Lie } from './chains/lies.ts';
 import { LIES } from './chains/lies.ts';
-import { isQuiet, isSettled, judge, stateOf, underWay } from './final-checks.ts';
+import { isQuiet, isSettled, judge, judgeCircles, stateOf, underWay } from './final-checks.ts';
 import type { Outcome } from './history.ts';
 import { inWorld, keepMining, keepSweeping, letPeopleAct } from './history.ts';
 import type { PaymentRequest } from './oracle.ts';
@@ -31,6 +31,8 @@ const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = 
 };
 const MAX_NODES = 3;
 const LIE_MS = 3 * 60_000;
+/** A state with its reason may come so often: bytes that are dropped go out at once, and then after 15, 30, 60 and 120 seconds. */
+const MAX_RETURNS = 8;
 const RECOVERY_MS = 3 * 60 * 60_000;
 
 /** Every lie, on each family, at every place of a list of one to three nodes, since each state of a payment, and with both ends. */
@@ -136,6 +138,7 @@ async function play(story: LieStory, world: World): Promise<void> {
     if (state !== 'SUCCEEDED' && oracle.paid(payment) > 0) oracle.fault(`${payment.key} is ${state}, and is paid`);
   }
   if (oracle.paid(third) !== 1) oracle.fault('the wallet does not pay any more');
+  judgeCircles(world, MAX_RETURNS);
 }
 
 /** From now on the node tells its lie. What it says to be in a block is in none: the network loses what waits. */

@@ -9,7 +9,7 @@ import {
   mayEndUnknown,
   outstandingJob,
 } from '#domain/transaction/job.ts';
-import { checkSecondNode } from '#domain/transaction/second-node-check.ts';
+import { checkSecondNode, NODES_DISAGREE } from '#domain/transaction/second-node-check.ts';
 import type { TransactionChange, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
@@ -20,8 +20,7 @@ export const include: TransitionStep<'include'> = (transaction, event) => {
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isRecorded(transaction, inclusion)) return null;
   const isDisputed = inclusion.secondNode === 'disagrees';
-  // A late report: a person has asked for another attempt meanwhile, and the contradiction is no reason against it.
-  if (isDisputed && transaction.state === 'BROADCAST' && outstandingJob(transaction) !== 'confirm') return null;
+  if (isDisputed && transaction.inclusion === null) return disputedBefore(transaction);
   // One that failed may have left the others alive.
   if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
@@ -36,6 +35,16 @@ export const include: TransitionStep<'include'> = (transaction, event) => {
     ? confirmed(transaction, { state: 'SUCCEEDED', stateReason: null, ...found })
     : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
 };
+
+/**
+ * What one node states and another one contradicts is not recorded where nothing was before: the transaction waits on, and can be cancelled.
+ * It is no reason against another attempt that is on its way.
+ */
+function disputedBefore(transaction: Transaction): TransactionChange | null {
+  const { state, stateReason } = transaction;
+  const isWaiting = state === 'BROADCAST' && outstandingJob(transaction) === 'confirm';
+  return isWaiting && stateReason !== NODES_DISAGREE ? { stateReason: NODES_DISAGREE } : null;
+}
 
 type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: ValuedInclusion };
 
@@ -79,8 +88,8 @@ function isOutdated(
   return signedAttempts(transaction).length > lookedFor;
 }
 
-/** Reasons of records that wait for what RPC nodes do not show: for the history, or for a coin. */
-const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COIN_UNKNOWN]);
+/** Reasons of records that wait for what RPC nodes do not show, or do not show alike. */
+const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COIN_UNKNOWN, NODES_DISAGREE]);
 
 /** Reasons that a price, a balance or a person changes, and no repetition does. */
 const AT_REST: ReadonlySet<string | null> = new Set<FailureReason>([
@@ -131,7 +140,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   // A payment whose time is over is not sent again.
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
-  if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return healed;
+  if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return stateReason === NODES_DISAGREE ? null : healed;
   // The mempool dropped it: the same bytes go out again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };

@@ -1,11 +1,14 @@
 import type { SecondNodeVerdict } from '#domain/transaction/transaction.ts';
 
+/** The `stateReason` of a transaction whose inclusion one RPC node states and another one contradicts. */
+export const NODES_DISAGREE = 'NODES_DISAGREE';
+
 /** What an inclusion that is deep enough does to its transaction. */
 export interface SecondNodeCheck {
   /** Whether the inclusion ends the transaction now. */
   readonly ends: boolean;
   /** The `stateReason` of the record; null for none. */
-  readonly reason: 'SECOND_NODE_AWAY' | 'NODES_DISAGREE' | null;
+  readonly reason: 'SECOND_NODE_AWAY' | typeof NODES_DISAGREE | null;
 }
 
 /**
@@ -19,7 +22,7 @@ export interface SecondNodeCheck {
  * @param hasEnded the transaction has ended by this inclusion before
  */
 export function checkSecondNode(secondNode: SecondNodeVerdict | undefined, hasEnded: boolean): SecondNodeCheck {
-  if (secondNode === 'disagrees') return { ends: false, reason: 'NODES_DISAGREE' };
+  if (secondNode === 'disagrees') return { ends: false, reason: NODES_DISAGREE };
   const isAwaited = secondNode === 'away' && !hasEnded;
   return isAwaited ? { ends: false, reason: 'SECOND_NODE_AWAY' } : { ends: true, reason: null };
 }

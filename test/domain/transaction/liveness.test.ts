@@ -80,6 +80,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         'REBROADCASTING',
         'REFUSED_BY_NODE',
         'REORGED',
+        'NODES_DISAGREE',
         'WAITS_FOR_NONCE',
         'FEE_ABOVE_CAP',
         'FEE_CAP_EXCEEDED',

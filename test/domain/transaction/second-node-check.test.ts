@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { EventOf, TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
-import type { SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
+import type { Attempt, SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, OTHER_HASH, PREPARED, policy, transactionIn, UNSPENT } from '../cast.ts';
 import { cancellation, sentWith } from './step.ts';
@@ -25,8 +25,11 @@ const found = (
   confirmationsNeeded: 3,
 });
 
+const sentTimes = (was: Attempt['sent'], times: number) => (was === null ? null : { ...was, times, atMs: NOON_MS });
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const sent = () => transactionIn('BROADCAST');
+/** Recorded by the word of one node, and contradicted by the second one. */
+const contradicted = () => after(after(sent(), found('away')), found('disagrees'));
 const YEARS_LATER_MS = NOON_MS + 3 * 365 * 24 * 60 * 60 * 1000;
 
 test('one node alone, or two that agree, end it at once', () => {
@@ -75,8 +78,7 @@ test('nodes that disagree end nothing for as long as they do', () => {
 });
 
 test('a contradiction counts before the inclusion is deep enough, and the nodes agree again', () => {
-  const shallow = found('disagrees', { confirmations: 1 });
-  const disputed = after(sent(), shallow);
+  const disputed = after(after(sent(), found('away', { confirmations: 1 })), found('disagrees', { confirmations: 1 }));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, found('disagrees', { confirmations: 2 }))).toBe(disputed);
   expect(stand(after(disputed, found('away', { confirmations: 2 })))).toEqual(['CONFIRMING', null]);
@@ -84,7 +86,7 @@ test('a contradiction counts before the inclusion is deep enough, and the nodes 
 });
 
 test('while nodes contradict each other a payment is cancelled or replaced as if no block had it, and else it is not', () => {
-  const disputed = after(sent(), found('disagrees'));
+  const disputed = contradicted();
   for (const type of ['cancel', 'speedUp'] as const) {
     const ended = after(disputed, { type, actor: alice });
     expect([ended.state, ended.inclusion, outstandingJob(ended)]).toEqual(['BROADCAST', null, 'sign']);
@@ -97,20 +99,44 @@ test('while nodes contradict each other a payment is cancelled or replaced as if
   expect([cancelled.cancelling, cancelled.stateReason]).toEqual([true, 'CANCELLING']);
 });
 
+test('what a node contradicts from the start is not recorded: the payment waits on, and can be cancelled', () => {
+  const waiting = after(sent(), found('disagrees'));
+  expect([...stand(waiting), waiting.inclusion, outstandingJob(waiting)]).toEqual([
+    'BROADCAST',
+    'NODES_DISAGREE',
+    null,
+    'confirm',
+  ]);
+  expect(after(waiting, found('disagrees', { confirmations: 9 }))).toBe(waiting);
+  const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
+  // A node that says so and takes it back, again and again, moves the record no more often than bytes go out again.
+  const often = {
+    ...waiting,
+    attempts: [sentWith('accepted', {})].map((one) => ({ ...one, sent: sentTimes(one.sent, 4) })),
+  };
+  expect(after(often, miss)).toBe(often);
+  expect(stand(after(often, miss, NOON_MS + 120_000))).toEqual(['BROADCAST', 'REBROADCASTING']);
+  expect(stand(after(waiting, { ...miss, inMempool: true }))).toEqual(['BROADCAST', null]);
+  expect(outstandingJob(after(waiting, { type: 'cancel', actor: alice }))).toBe('sign');
+  expect(stand(after(waiting, found('agrees')))).toEqual(['SUCCEEDED', null]);
+  const failed = transactionIn('FAILED', { inclusion: null, watchedSinceMs: NOON_MS, stateReason: 'CONFLICTED' });
+  expect(after(failed, found('disagrees'))).toBe(failed);
+});
+
 test('a late report of a contradicted inclusion undoes no cancellation that is on its way', () => {
-  const cancelled = after(after(sent(), found('disagrees')), { type: 'cancel', actor: alice });
+  const cancelled = after(contradicted(), { type: 'cancel', actor: alice });
   const prepared = after(cancelled, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
   const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
   for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'))).toBe(one);
-  // Where that came first all the same, a further request takes it up again.
+  // Where one that the second node did not contradict came first, a further request takes it up again.
   for (const one of [prepared, signed]) {
-    const { inclusion: claimed } = after(sent(), found('disagrees'));
-    const overtaken: Transaction = { ...one, state: 'CONFIRMING', stateReason: 'NODES_DISAGREE', inclusion: claimed };
+    const overtaken = after(after(one, found('away')), found('disagrees'));
+    expect(overtaken.state).toBe('CONFIRMING');
     const again = after(overtaken, { type: 'cancel', actor: alice });
     expect([again.state, again.inclusion, outstandingJob(again)]).toEqual(['BROADCAST', null, outstandingJob(one)]);
   }
   const out = after(signed, { type: 'send', attempt: 2, outcome: 'accepted', answer: null });
-  const disputed = after(out, found('disagrees'));
+  const disputed = after(after(out, found('away')), found('disagrees'));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, { type: 'cancel', actor: alice })).toBe(disputed);
 });
