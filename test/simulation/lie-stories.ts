@@ -30,9 +30,10 @@ const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = 
   bitcoin: ['false-nonce', 'false-count', 'false-finality'],
 };
 const MAX_NODES = 3;
+const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
 const LIE_MS = 3 * 60_000;
-/** A state with its reason may come so often: bytes that are dropped go out at once, and then after 15, 30, 60 and 120 seconds. */
-const MAX_RETURNS = 8;
+/** A state with its reason may come so often in that time: a record follows a node that changes its answer every 15 seconds at most. */
+const MAX_RETURNS = 12;
 const RECOVERY_MS = 3 * 60 * 60_000;
 
 /** Every lie, on each family, at every place of a list of one to three nodes, since each state of a payment, and with both ends. */
@@ -145,7 +146,7 @@ async function play(story: LieStory, world: World): Promise<void> {
 function begin({ lie }: LieStory, liar: ChainNode, chain: SimulatedChain): void {
   liar.lie = lie;
   liar.onPassBy = () => {
-    if (lie === 'false-inclusion' || lie === 'far-inclusion') chain.forget(1);
+    if (FALSE_INCLUSIONS.includes(lie)) chain.forget(1);
   };
 }
 

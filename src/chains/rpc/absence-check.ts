@@ -46,13 +46,15 @@ export async function checkAbsence(
   const head = await node.request(getHead);
   if (!head.ok) return head;
   if (number - head.value > maxLagBlocks(chain))
-    return denial('the recorded block is impossibly far ahead of the newest one');
+    return denial('the recorded block is impossibly far ahead of the newest one', 'no-block');
   const hash = await node.request(getHash(number));
   if (!hash.ok) return hash;
   if (hash.value === null) {
     // A node whose history begins later says the same of a number that has a block.
     const isSkipped = skipsNumbers && head.value >= number;
-    return isSkipped ? denial('the number has no block') : unusable('the node is behind the recorded block');
+    return isSkipped
+      ? denial('the number has no block', 'no-block')
+      : unusable('the node is behind the recorded block');
   }
   if (hash.value !== recorded.hash) return accepted(null);
   const held = await node.request(getTransactionHashes(recorded));
@@ -64,8 +66,11 @@ export async function checkAbsence(
     : denial('the node has the recorded block, and it does not hold the transaction');
 }
 
-export function denial(detail: string): { readonly ok: false; readonly refusal: NodeProblem } {
-  return refused({ kind: 'unusable', detail, deniesInclusion: true });
+export function denial(
+  detail: string,
+  deniesInclusion: 'block' | 'no-block' = 'block',
+): { readonly ok: false; readonly refusal: NodeProblem } {
+  return refused({ kind: 'unusable', detail, deniesInclusion });
 }
 
 /** The same of a transaction of the vault's own, by the block that it was found in before. */

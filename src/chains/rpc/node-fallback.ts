@@ -51,10 +51,12 @@ export async function provenHead(
     }),
   );
   const heads = answers.flatMap((answer) => (answer.ok ? [answer.value] : [])).toSorted((a, b) => (a < b ? 1 : -1));
-  const [newest, second] = pool.nodes.length === 1 ? [heads[0], heads[0]] : heads;
   const fault = answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE;
-  if (newest === undefined || second === undefined) return asChainFault(refused(fault));
-  return newest - second > maxLagBlocks(chain) ? refused({ detail: 'an RPC node stands still' }) : accepted(second);
+  const [only] = heads;
+  if (only === undefined || (heads.length === 1 && pool.nodes.length > 1)) return asChainFault(refused(fault));
+  if (pool.nodes.length === 1) return accepted(only);
+  const second = heads.slice(1).find((head, i) => (heads[i] ?? head) - head <= maxLagBlocks(chain));
+  return second === undefined ? refused({ detail: 'no two RPC nodes have heads alike' }) : accepted(second);
 }
 
 /**

@@ -15,8 +15,11 @@ export type NodeProblem =
   | {
       readonly kind: 'unusable';
       readonly detail: string;
-      /** It shows that the block of an inclusion, which is recorded or claimed, does not hold the transaction. */
-      readonly deniesInclusion?: true;
+      /**
+       * Of an inclusion that is recorded or claimed. `block`: the node shows that the block does not hold the transaction. `no-block`: it has
+       * no such block, which it may be wrong in.
+       */
+      readonly deniesInclusion?: 'block' | 'no-block';
     };
 
 /** What a node says is of no use. */

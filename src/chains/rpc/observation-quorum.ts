@@ -91,8 +91,8 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
     return verdict === 'away' ? { ...kept, ...alone } : kept;
   }
   // A node that has contradicted, and does not answer now, has not changed its answer.
-  const stays = before?.secondNode === 'disagrees' && verdict === 'away' && isSameInclusion(before, claim);
-  const secondNode = stays ? ('disagrees' as const) : verdict;
+  const stays = second === null && before?.secondNode === 'disagrees' && isSameInclusion(before, claim);
+  const secondNode = stays && verdict === 'away' ? ('disagrees' as const) : verdict;
   const unproven = { ...claim, confirmations: deepest, finalized: false, secondNode };
   return secondNode === 'away' ? { ...unproven, ...alone } : unproven;
 }
@@ -106,8 +106,12 @@ function verdictOf(answers: readonly Answer[], claim: Inclusion): SecondNodeVerd
   return contradicts ? 'disagrees' : 'away';
 }
 
+function denialOf(answer: Answer): 'block' | 'no-block' | null {
+  return !answer.ok && answer.refusal.kind === 'unusable' ? (answer.refusal.deniesInclusion ?? null) : null;
+}
+
 function isDenial(answer: Answer): boolean {
-  return !answer.ok && 'deniesInclusion' in answer.refusal;
+  return denialOf(answer) !== null;
 }
 
 const NOTHING = { type: 'absent', inMempool: false, nonceTaken: false } as const;
@@ -118,9 +122,10 @@ const NOTHING = { type: 'absent', inMempool: false, nonceTaken: false } as const
  */
 function withDenials(answers: readonly Answer[], { watched: { inclusion } }: Watch): readonly Answer[] {
   const denials = answers.filter(isDenial).length;
-  const isOpen = answers.some((answer) => !answer.ok && !isDenial(answer) && answer.refusal.kind === 'unusable');
+  const shown = answers.filter((answer) => denialOf(answer) === 'block').length;
+  const isOpen = answers.some((answer) => !answer.ok && !isDenial(answer) && answer.refusal.kind !== 'no-answer');
   // Two that have read the whole block need no third.
-  const isVoid = denials >= 2 || (denials === 1 && inclusion?.secondNode !== 'agrees' && !isOpen);
+  const isVoid = shown >= 2 || (denials >= (inclusion?.secondNode === 'agrees' ? 2 : 1) && !isOpen);
   return isVoid ? answers.map((answer) => (isDenial(answer) ? accepted(NOTHING) : answer)) : answers;
 }
 

@@ -64,8 +64,8 @@ export interface Chain {
 const MAX_LAG_MS = 60 * 60_000;
 /** Blocks of a fast chain for each look at a transaction: more than that come on none. */
 const BLOCKS_PER_POLL = 4;
-/** Of Bitcoin, in an hour. */
-const BITCOIN_BLOCKS = 6n;
+/** Of Bitcoin, in an hour of many blocks, and as many more. A server that was down for hours catches up in minutes. */
+const BITCOIN_BLOCKS = 36n;
 
 /** The same in blocks. */
 export function maxLagBlocks({ family, pollIntervalMs }: Pick<Chain, 'family' | 'pollIntervalMs'>): bigint {

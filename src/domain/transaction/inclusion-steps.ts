@@ -15,12 +15,12 @@ import { replaceNewest } from '#domain/transaction/step.ts';
 import type { ValuedInclusion, Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { isFinal, isReplaceable, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
-export const include: TransitionStep<'include'> = (transaction, event) => {
+export const include: TransitionStep<'include'> = (transaction, event, { nowMs }) => {
   const { inclusion, confirmationsNeeded } = event;
   const mined = transaction.attempts.find((attempt) => attempt.signed?.hash === inclusion.hash);
   if (mined === undefined || isRecorded(transaction, inclusion)) return null;
   const isDisputed = inclusion.secondNode === 'disagrees';
-  if (isDisputed && transaction.inclusion === null) return disputedBefore(transaction);
+  if (isDisputed && transaction.state === 'BROADCAST') return disputedBefore(transaction, nowMs);
   // One that failed may have left the others alive.
   if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
@@ -36,14 +36,22 @@ export const include: TransitionStep<'include'> = (transaction, event) => {
     : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
 };
 
+/** A node may change its answer with each look; the record follows it no more often. Ours. */
+const MIN_QUIET_MS = 15_000;
+
+function hasJustChanged({ updatedAtMs }: Transaction, nowMs: number): boolean {
+  return nowMs - updatedAtMs < MIN_QUIET_MS;
+}
+
 /**
  * What one node states and another one contradicts is not recorded where nothing was before: the transaction waits on, and can be cancelled.
- * It is no reason against another attempt that is on its way.
+ * It is no reason against another attempt that is on its way, and takes the place of no reason that asks for a person.
  */
-function disputedBefore(transaction: Transaction): TransactionChange | null {
-  const { state, stateReason } = transaction;
-  const isWaiting = state === 'BROADCAST' && outstandingJob(transaction) === 'confirm';
-  return isWaiting && stateReason !== NODES_DISAGREE ? { stateReason: NODES_DISAGREE } : null;
+function disputedBefore(transaction: Transaction, nowMs: number): TransactionChange | null {
+  const { stateReason } = transaction;
+  if (outstandingJob(transaction) !== 'confirm' || stateReason === NODES_DISAGREE) return null;
+  const isNamed = isAtRest(transaction) || mayEndUnknown(transaction);
+  return isNamed || hasJustChanged(transaction, nowMs) ? null : { stateReason: NODES_DISAGREE };
 }
 
 type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: ValuedInclusion };
@@ -128,6 +136,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const { stateReason, cancelling } = transaction;
   if ((nonceTaken || isUnexplained || isCoinUnknown) && isOutdated(transaction, event)) return null;
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
+  if (stateReason === NODES_DISAGREE && hasJustChanged(transaction, nowMs)) return null;
   const unshown = isUnexplained ? NONCE_USED_UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
   // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
@@ -147,8 +156,13 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
 };
 
 /** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
-export const handleReorg: TransitionStep<'miss'> = (transaction) =>
-  transaction.inclusion === null || transaction.inclusion.finalized ? null : withoutInclusion(transaction);
+export const handleReorg: TransitionStep<'miss'> = (transaction, _event, { nowMs }) => {
+  const { inclusion } = transaction;
+  if (inclusion === null || inclusion.finalized) return null;
+  // What one node alone has stated, and takes back: it may state it again with the next look.
+  const isUnproven = inclusion.secondNode !== undefined && inclusion.secondNode !== 'agrees';
+  return isUnproven && hasJustChanged(transaction, nowMs) ? null : withoutInclusion(transaction);
+};
 
 function withoutInclusion(transaction: Transaction) {
   return {

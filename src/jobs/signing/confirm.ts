@@ -34,14 +34,19 @@ export async function confirm(
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
   await recordObservation({ env, vault, work }, observed.value);
-  const isAbsent = observed.value.type === 'absent' && !observed.value.nonceTaken;
-  const isResting = isAbsent && !observed.value.inMempool && isAtRest(work.transaction);
+  const { value: seen } = observed;
+  // What a node contradicts from the start is recorded as little as what no node has.
+  const isDisputed = seen.type === 'included' && seen.inclusion.secondNode === 'disagrees';
+  const isUnrecorded = isDisputed && work.transaction.state === 'BROADCAST';
+  const isAbsent = isUnrecorded || (seen.type === 'absent' && !seen.nonceTaken);
+  const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isAtRest(work.transaction);
   const isDear = isResting && waitsForPriceAgain(work.transaction);
-  if (observed.value.type === 'absent' && (observed.value.isTooCheap === true || isDear)) {
+  if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
     await reprice({ env, vault, adapter, transaction: work.transaction });
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
-  else if (isAbsent && (observed.value.isWithheld === true || isResting)) await offerAgain(adapter, work.transaction);
+  else if (isUnrecorded || isResting || (seen.type === 'absent' && !seen.nonceTaken && seen.isWithheld === true))
+    await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 
@@ -59,7 +64,8 @@ function waitsForPriceAgain({ stateReason }: Transaction): boolean {
  */
 async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
-  if (newest === undefined || newest.sent === null) return;
+  // What has ended is not offered: people may have paid again.
+  if (transaction.state !== 'BROADCAST' || newest === undefined || newest.sent === null) return;
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
   await adapter.broadcast(newest.signed.raw, newest.signed.hash);
 }

@@ -23,7 +23,7 @@ const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
 const NOWHERE = accepted(null);
 const UNREACHABLE: Answer = noAnswer('no answer in time');
 const BEHIND: Answer = unusable('the node is behind the recorded block');
-const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: true });
+const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'block' });
 
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
   const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));

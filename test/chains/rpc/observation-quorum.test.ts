@@ -20,8 +20,11 @@ const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({
   kind: 'unusable',
   detail: 'the node has the recorded block, but not the transaction',
-  deniesInclusion: true,
+  deniesInclusion: 'block',
 });
+/** It has no such block: so says also a node whose history begins later. */
+const KNOWS_NO_BLOCK: Answer = refused({ kind: 'unusable', detail: 'no block', deniesInclusion: 'no-block' });
+const ILL: Answer = refused({ kind: 'error-answer', code: -32_004, detail: 'Block not available', data: null });
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
 const WAITING = accepted<Observation>({ type: 'absent', inMempool: true, nonceTaken: false });
 /** One node has it, and another one that could have it does not. */
@@ -187,9 +190,16 @@ test('a recorded inclusion is void when every node that answers denies it', asyn
   // A denial names no other transaction that has taken the nonce, and lets nothing lapse.
   expect(await after(TAKEN, DENIES)).toEqual(UNEXPLAINED);
   expect(await after(LAPSED, DENIES)).toEqual(NOTHING);
-  for (const answers of [[DENIES, BEHIND], [BEHIND], [BEHIND, UNREACHABLE]]) {
+  for (const answers of [
+    [DENIES, BEHIND],
+    [DENIES, ILL],
+    [BEHIND],
+    [BEHIND, UNREACHABLE],
+    [KNOWS_NO_BLOCK, KNOWS_NO_BLOCK, BEHIND],
+  ]) {
     expect(await after(...answers)).toMatchObject({ ok: false });
   }
+  expect(await after(KNOWS_NO_BLOCK, UNREACHABLE)).toEqual(NOTHING);
   // Two that have read the whole block need no third.
   expect(await after(DENIES, DENIES, BEHIND)).toEqual(NOTHING);
 });
@@ -200,6 +210,11 @@ test('a contradiction stays until the node that contradicts says something else'
     expect((await said([included(), silent], before)).seen).toEqual(included({ secondNode: 'disagrees' }));
   }
   expect((await said([included(), included()], before)).seen).toEqual(included({ secondNode: 'agrees' }));
+  // It states the same now, and is only behind.
+  const deep = included({ confirmations: 6 });
+  expect((await said([deep, included({ confirmations: 1 })], before)).seen).toEqual(
+    included({ confirmations: 6, secondNode: 'away' }),
+  );
 });
 
 test('one node that denies does not undo what two have confirmed', async () => {

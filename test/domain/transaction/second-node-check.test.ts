@@ -116,11 +116,25 @@ test('what a node contradicts from the start is not recorded: the payment waits 
   };
   expect(after(often, miss)).toBe(often);
   expect(stand(after(often, miss, NOON_MS + 120_000))).toEqual(['BROADCAST', 'REBROADCASTING']);
-  expect(stand(after(waiting, { ...miss, inMempool: true }))).toEqual(['BROADCAST', null]);
+  const later = NOON_MS + 15_000;
+  for (const seen of [{ inMempool: true }, { isUnexplained: true }, { isCoinUnknown: true }]) {
+    expect(after(waiting, { ...miss, ...seen })).toBe(waiting);
+  }
+  const healed = after(waiting, { ...miss, inMempool: true }, later);
+  expect(stand(healed)).toEqual(['BROADCAST', null]);
+  expect(after(healed, found('disagrees'), later + 14_999)).toBe(healed);
+  // A reason that asks for a person stays.
+  for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'COIN_UNKNOWN']) {
+    const unknown = transactionIn('BROADCAST', { stateReason });
+    expect(after(unknown, found('disagrees'))).toBe(unknown);
+  }
+  const resting = transactionIn('BROADCAST', { stateReason: 'FEE_CAP_EXCEEDED', attempts: [sentWith('refused')] });
+  expect(after(resting, found('disagrees'))).toBe(resting);
   expect(outstandingJob(after(waiting, { type: 'cancel', actor: alice }))).toBe('sign');
   expect(stand(after(waiting, found('agrees')))).toEqual(['SUCCEEDED', null]);
+  // What has failed may be on chain: operators and people see that nodes contradict each other over it.
   const failed = transactionIn('FAILED', { inclusion: null, watchedSinceMs: NOON_MS, stateReason: 'CONFLICTED' });
-  expect(after(failed, found('disagrees'))).toBe(failed);
+  expect(stand(after(failed, found('disagrees')))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
 });
 
 test('a late report of a contradicted inclusion undoes no cancellation that is on its way', () => {
@@ -139,6 +153,16 @@ test('a late report of a contradicted inclusion undoes no cancellation that is o
   const disputed = after(after(out, found('away')), found('disagrees'));
   expect(stand(disputed)).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(disputed, { type: 'cancel', actor: alice })).toBe(disputed);
+});
+
+test('an inclusion that one node states and takes back with each look is gone for good only some time later', () => {
+  const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
+  const claimed = after(sent(), found('away'));
+  expect(after(claimed, miss, NOON_MS + 14_999)).toBe(claimed);
+  expect(stand(after(claimed, miss, NOON_MS + 15_000))).toEqual(['BROADCAST', 'REORGED']);
+  for (const second of ['agrees', null] as const) {
+    expect(after(after(sent(), found(second)), miss).state).toBe('BROADCAST');
+  }
 });
 
 test('a late report makes no final inclusion less final', () => {

@@ -7,7 +7,8 @@ import { confirm } from '#jobs/signing/confirm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { sentWith } from '../../domain/transaction/step.ts';
-import { transactionIn } from '../../domain/cast.ts';
+import type { Transaction } from '#domain/transaction/transaction.ts';
+import { inclusion, NOON_MS, transactionIn } from '../../domain/cast.ts';
 
 /** What the confirmation job does with a payment whose bytes the network does not take. */
 
@@ -20,9 +21,14 @@ vi.mock(import('#chains/client-for.ts'), async (original) => ({
 const chain = anvilChain();
 
 /** Runs the job for a payment that was given up for this reason; a quote of now is had or not. */
-async function confirmed(stateReason: string, seen: Partial<Observation>, isAffordable = true): Promise<string[]> {
+async function confirmed(
+  stateReason: string,
+  seen: Partial<Observation>,
+  { isAffordable = true, ...differences }: Partial<Transaction> & { readonly isAffordable?: boolean } = {},
+): Promise<string[]> {
   const done: string[] = [];
-  const transaction = transactionIn('BROADCAST', { stateReason, attempts: [sentWith('refused')] });
+  const record = { stateReason, attempts: [sentWith('refused')], ...differences };
+  const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
   const observed = { type: 'absent', inMempool: false, nonceTaken: false, ...seen } as Observation;
   scene.adapter = {
     ...adapterFor(chain, []),
@@ -53,7 +59,7 @@ test('bytes at rest are offered again, and their price is asked for where a lowe
   expect(await confirmed('REJECTED_BY_NODE', {})).toEqual(['miss', 'broadcast']);
   expect(await confirmed('SPEED_UP_NEEDED', {})).toEqual(['miss', 'broadcast']);
   for (const reason of ['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']) {
-    expect(await confirmed(reason, {}, false)).toEqual(['miss', 'quote', 'broadcast']);
+    expect(await confirmed(reason, {}, { isAffordable: false })).toEqual(['miss', 'quote', 'broadcast']);
     expect(await confirmed(reason, {})).toEqual(['miss', 'quote', 'reprice null', 'broadcast']);
   }
 });
@@ -61,4 +67,15 @@ test('bytes at rest are offered again, and their price is asked for where a lowe
 test('bytes that a mempool holds, or that are not at rest, are left alone', async () => {
   expect(await confirmed('FEE_CAP_EXCEEDED', { inMempool: true })).toEqual(['miss']);
   expect(await confirmed('REFUSED_BY_NODE', {})).toEqual(['miss']);
+});
+
+test('an inclusion that a node contradicts keeps nothing from being offered, and what has failed is never offered', async () => {
+  // Nothing is appraised here.
+  vi.stubGlobal('scheduler', { wait: async () => {} });
+  vi.spyOn(console, 'error').mockImplementation(() => {});
+  const claim = inclusion({ secondNode: 'disagrees' });
+  expect(await confirmed('NODES_DISAGREE', { type: 'included', inclusion: claim })).toEqual(['include', 'broadcast']);
+  const failed = { state: 'FAILED', inclusion: null, watchedSinceMs: NOON_MS } as const;
+  expect(await confirmed('COIN_UNKNOWN', { inMempool: true, isWithheld: true }, failed)).toEqual(['miss']);
+  expect(await confirmed('COIN_UNKNOWN', { type: 'included', inclusion: claim }, failed)).toEqual(['include']);
 });

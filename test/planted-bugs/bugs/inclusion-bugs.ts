@@ -79,15 +79,15 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a node that denies is believed while another one is behind',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: "inclusion?.secondNode !== 'agrees' && !isOpen);",
-    is: "inclusion?.secondNode !== 'agrees');",
+    was: '? 2 : 1) && !isOpen);',
+    is: '? 2 : 1));',
     caughtBy: AGREED,
   },
   {
     name: 'sightings: one node that denies undoes what two have confirmed',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: "(denials === 1 && inclusion?.secondNode !== 'agrees' && !isOpen)",
-    is: '(denials === 1 && !isOpen)',
+    was: "denials >= (inclusion?.secondNode === 'agrees' ? 2 : 1)",
+    is: 'denials >= 1',
     caughtBy: AGREED,
   },
   {

@@ -140,8 +140,8 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a late report of a contradicted inclusion drops the cancellation',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: "const isWaiting = state === 'BROADCAST' && outstandingJob(transaction) === 'confirm';",
-    is: "const isWaiting = state === 'BROADCAST';",
+    was: "if (outstandingJob(transaction) !== 'confirm' || stateReason === NODES_DISAGREE) return null;",
+    is: 'if (stateReason === NODES_DISAGREE) return null;',
     caughtBy: domain('transaction/second-node-check'),
   },
   {
@@ -168,8 +168,29 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'sightings: an inclusion that a node contradicts from the start is recorded',
     file: 'src/domain/transaction/inclusion-steps.ts',
-    was: 'if (isDisputed && transaction.inclusion === null) return disputedBefore(transaction);',
+    was: "if (isDisputed && transaction.state === 'BROADCAST') return disputedBefore(transaction, nowMs);",
     is: '',
     caughtBy: domain('transaction/second-node-check'),
+  },
+  {
+    name: 'sightings: a record follows a node that changes its answer with each look',
+    file: 'src/domain/transaction/inclusion-steps.ts',
+    was: 'return nowMs - updatedAtMs < MIN_QUIET_MS;',
+    is: 'return nowMs < updatedAtMs;',
+    caughtBy: domain('transaction/second-node-check'),
+  },
+  {
+    name: 'sightings: a payment that has failed is offered to the network again',
+    file: 'src/jobs/signing/confirm.ts',
+    was: "if (transaction.state !== 'BROADCAST' || newest === undefined",
+    is: 'if (newest === undefined',
+    caughtBy: ['test/jobs/signing/confirm.test.ts'],
+  },
+  {
+    name: 'sightings: two nodes whose history begins later undo what a third one shows',
+    file: 'src/chains/rpc/observation-quorum.ts',
+    was: "denialOf(answer) === 'block').length;",
+    is: 'denialOf(answer) !== null).length;',
+    caughtBy: AGREED,
   },
 ];

@@ -1,5 +1,5 @@
 import type { ChainApi, SimulatedChain } from './chain.ts';
-import type { Lie } from './lies.ts';
+import type { FalseAnswer, Lie } from './lies.ts';
 import { isFalseAnswer } from './lies.ts';
 import { textSent } from '../platform/clocks.ts';
 import type { Schedule } from '../schedule.ts';
@@ -34,6 +34,14 @@ export class ChainNode {
     this.url = `http://${name}.test`;
   }
 
+  /** Blocks that have come while it flickers. */
+  #flickers = 0;
+
+  #answers(): FalseAnswer | null {
+    if (this.lie === 'flickering') return this.#flickers % 2 === 0 ? 'false-inclusion' : null;
+    return isFalseAnswer(this.lie) ? this.lie : null;
+  }
+
   /** Called before each block for as long as the node lies. */
   onPassBy: () => void = () => {};
 
@@ -41,6 +49,7 @@ export class ChainNode {
   passBy(): void {
     this.onPassBy();
     if (this.lie === 'standing-still') this.behind++;
+    if (this.lie === 'flickering') this.#flickers++;
   }
 
   /** It tells the truth from now on, and knows everything. */
@@ -51,7 +60,7 @@ export class ChainNode {
 
   async serve(path: string, init: RequestInit): Promise<Response> {
     const { behind } = this;
-    const lie = isFalseAnswer(this.lie) ? this.lie : null;
+    const lie = this.#answers();
     const miscount = this.lie === 'false-count' ? FALSE_COUNT : this.miscount;
     const isForgetful = this.lie === 'history-lost' || this.isForgetful;
     const query = () => ({ path, sent: init.body == null ? null : textSent(init), behind, miscount, isForgetful, lie });

@@ -23,6 +23,8 @@ export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
  */
 export const LIES = [
   ...FALSE_ANSWERS,
+  /** A false inclusion after every other block, and the truth after the others. */
+  'flickering',
   /** Of transactions of an account. */
   'false-count',
   /** No answer. */

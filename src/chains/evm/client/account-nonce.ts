@@ -49,9 +49,9 @@ interface CountsAt {
 function agreed({ latest, pending }: CountsAt, stated: readonly CountsAt[]): AccountNonce {
   const provenLatest = statedTwice(stated.map((counts) => counts.latest));
   const provenPending = statedTwice(stated.map((counts) => counts.pending));
-  // The older head of all that state it: two of them may be behind alike.
+  // The head that two of those who state it have: two of them may be behind alike.
   const heads = stated.filter((counts) => counts.latest === provenLatest).map(({ head }) => head);
-  const block = heads.reduce((oldest, one) => (one < oldest ? one : oldest), heads[0] ?? 0n);
+  const [, block = 0n] = heads.toSorted((a, b) => (a < b ? 1 : -1));
   return {
     latest: provenLatest ?? latest,
     pending: provenPending ?? pending,

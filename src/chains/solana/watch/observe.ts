@@ -187,10 +187,11 @@ async function checkOwnAbsent(
   if (absent.ok || inclusion === null || (!inclusion.succeeded && slotOf(watched).anchor.kind === 'opening'))
     return absent;
   const status = await statusOf(node, chain, watched);
-  const isUnused = status.ok && status.value.value !== 'taken';
-  return isUnused && status.value.slot >= BigInt(inclusion.blockNumber)
-    ? denial('a later final block has what the attempts hang on unused')
-    : absent;
+  if (!status.ok || status.value.slot < BigInt(inclusion.blockNumber)) return absent;
+  if (status.value.value !== 'taken') return denial('a later final block has what the attempts hang on unused');
+  // The history of the node begins after the slot, which it calls skipped for that.
+  const isUnknownSlot = absent.refusal.kind === 'unusable' && absent.refusal.deniesInclusion === 'no-block';
+  return isUnknownSlot ? unusable('what the attempts hang on is used, and the node does not show by what') : absent;
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
