@@ -141,7 +141,7 @@ test('a late report of a contradicted inclusion undoes no cancellation that is o
   const cancelled = after(contradicted(), { type: 'cancel', actor: alice });
   const prepared = after(cancelled, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
   const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
-  for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'))).toBe(one);
+  for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'), NOON_MS + 60_000)).toBe(one);
   // Where one that the second node did not contradict came first, a further request takes it up again.
   for (const one of [prepared, signed]) {
     const overtaken = after(after(one, found('away')), found('disagrees'));
