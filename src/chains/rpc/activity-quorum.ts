@@ -1,7 +1,7 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { ChainFault } from '#chains/chain-adapter.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { NO_NODE } from '#chains/rpc/node-pool.ts';
+import { denialOf, NO_NODE, onEveryNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
 import type { Result } from '#domain/result.ts';
@@ -22,16 +22,11 @@ export async function activityFromPool(
   found: ActivityBlock | null,
   read: (node: RpcNode) => Promise<Answer>,
 ): Promise<Result<ChainTransaction | null, ChainFault>> {
-  const answers = await Promise.all(
-    pool.nodes.map(async (node): Promise<Answer> => {
-      const problem = await pool.nodeProblem(node);
-      return problem === null ? read(node) : refused(problem);
-    }),
-  );
+  const answers = await onEveryNode(pool, read);
   const seen = answers.flatMap((answer) => (answer.ok && answer.value !== null ? [answer.value] : []));
   const mined = seen.filter((one): one is Mined => one.block !== null);
   if (mined.length > 0) return accepted(pool.nodes.length === 1 ? (mined[0] ?? null) : provenOf(mined, found));
-  const isGone = answers.some((answer) => (answer.ok ? answer.value === null : 'deniesInclusion' in answer.refusal));
+  const isGone = answers.some((answer) => (answer.ok ? answer.value === null : denialOf(answer) !== null));
   if (seen.length > 0 || isGone) return accepted(seen[0] ?? null);
   return asChainFault(answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
@@ -44,7 +39,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ChainTr
   // A node that traces calls shows more of the same block than one that does not.
   const fullest = group?.toSorted((a, b) => b.movements.length - a.movements.length)[0];
   if (group === undefined || fullest === undefined) return null;
-  const [, second = null] = group.map(({ block }) => block.confirmations).toSorted((a, b) => b - a);
+  const second = reachedByTwo(group.map(({ block }) => block.confirmations));
   const alone = isSame(fullest.block, found) ? (found?.confirmations ?? 0) : 0;
   const isFinal = group.filter(({ block }) => block.isFinal).length > 1;
   return { ...fullest, block: { ...fullest.block, confirmations: second ?? alone, isFinal } };

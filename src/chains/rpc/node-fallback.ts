@@ -1,6 +1,6 @@
 import type { BusyFault, ChainFault, PreparationFault, Quote } from '#chains/chain-adapter.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { NO_NODE, onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, onEveryNode, onFirstUsableNode, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcCall, RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { maxLagBlocks } from '#domain/asset/chain.ts';
@@ -36,20 +36,15 @@ export function quoteFromPool<Q extends Quote>(
 }
 
 /**
- * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer, or one of the two stands
- * still.
+ * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer, or no two of them have
+ * heads alike.
  */
 export async function provenHead(
   pool: NodePool,
   chain: Pick<Chain, 'family' | 'pollIntervalMs'>,
   getHead: RpcCall<bigint>,
 ): Promise<Result<bigint, ChainFault>> {
-  const answers = await Promise.all(
-    pool.nodes.map(async (node): Promise<Result<bigint, NodeProblem>> => {
-      const problem = await pool.nodeProblem(node);
-      return problem === null ? node.request(getHead) : refused(problem);
-    }),
-  );
+  const answers = await onEveryNode<bigint>(pool, (node) => node.request(getHead));
   const heads = answers.flatMap((answer) => (answer.ok ? [answer.value] : [])).toSorted((a, b) => (a < b ? 1 : -1));
   const fault = answers.find((answer) => !answer.ok)?.refusal ?? NO_NODE;
   const [only] = heads;
@@ -70,12 +65,7 @@ export async function agreedFromPool<T>(
   read: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
   joined: (one: T, other: T) => T | null,
 ): Promise<Result<T, ChainFault>> {
-  const answers = await Promise.all(
-    pool.nodes.map(async (node): Promise<Result<T, NodeProblem>> => {
-      const problem = await pool.nodeProblem(node);
-      return problem === null ? read(node) : refused({ kind: 'no-answer', detail: problem.detail });
-    }),
-  );
+  const answers = await onEveryNode(pool, read);
   const stated = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   for (const [i, one] of stated.entries()) {
     for (const other of stated.slice(i + 1)) {

@@ -29,6 +29,34 @@ export function unusable(detail: string): { readonly ok: false; readonly refusal
 
 export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'no node is configured for this chain' };
 
+/** Returns how a node denies an inclusion; null for any other answer. */
+export function denialOf(answer: Result<unknown, NodeProblem>): 'block' | 'no-block' | null {
+  return !answer.ok && answer.refusal.kind === 'unusable' ? (answer.refusal.deniesInclusion ?? null) : null;
+}
+
+/** Runs an operation against one node. One that serves another chain gives no answer. */
+export async function onNode<T>(
+  pool: NodePool,
+  node: RpcNode,
+  operation: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
+): Promise<Result<T, NodeProblem>> {
+  const problem = await pool.nodeProblem(node);
+  return problem === null ? operation(node) : refused({ kind: 'no-answer', detail: problem.detail });
+}
+
+/** The same against every node at once, in order of preference: a node that is away takes its time to give no answer. */
+export function onEveryNode<T>(
+  pool: NodePool,
+  operation: (node: RpcNode) => Promise<Result<T, NodeProblem>>,
+): Promise<readonly Result<T, NodeProblem>[]> {
+  return Promise.all(pool.nodes.map((node) => onNode(pool, node, operation)));
+}
+
+/** Of what several nodes count the most that two of them have reached; null where fewer than two count. */
+export function reachedByTwo<T extends number | bigint>(counts: readonly T[]): T | null {
+  return counts.toSorted((a, b) => (a < b ? 1 : -1))[1] ?? null;
+}
+
 /** A refusal that more questions to the same node cannot mend; one that is `busy` time will. */
 export interface Conclusive {
   readonly kind: 'permanent' | 'busy';

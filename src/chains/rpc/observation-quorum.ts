@@ -1,7 +1,7 @@
 import { asChainFault } from '#chains/rpc/node-fallback.ts';
 import type { ChainFault, Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { NO_NODE } from '#chains/rpc/node-pool.ts';
+import { denialOf, NO_NODE, onEveryNode, onNode, reachedByTwo } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -33,12 +33,7 @@ export async function observeWithQuorum(
   watch: Watch,
   observe: Observer,
 ): Promise<Result<Observation, ChainFault>> {
-  const observeOn = async (node: RpcNode, watched: WatchedAttempts): Promise<Answer> => {
-    const problem = await pool.nodeProblem(node);
-    return problem === null ? observe(node, watched) : refused({ kind: 'no-answer', detail: problem.detail });
-  };
-  // Together: a node that is away takes its time to say nothing.
-  const answers = await Promise.all(pool.nodes.map((node) => observeOn(node, watch.watched)));
+  const answers = await onEveryNode(pool, (node) => observe(node, watch.watched));
   const claim = claimAmong(answers, watch);
   if (claim === null) return asChainFault(absenceAmong(answers, watch));
   if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim });
@@ -47,7 +42,8 @@ export async function observeWithQuorum(
     answers.map(async (answer, i) => {
       const node = pool.nodes[i];
       const isAnswered = states(answer, claim) || isSameInclusion(watch.watched.inclusion, claim);
-      return isAnswered || node === undefined ? answer : observeOn(node, { ...watch.watched, inclusion: claim });
+      if (isAnswered || node === undefined) return answer;
+      return onNode(pool, node, (one) => observe(one, { ...watch.watched, inclusion: claim }));
     }),
   );
   return accepted({ type: 'included', inclusion: judge(claim, seconds, watch) });
@@ -68,13 +64,14 @@ function claimAmong(answers: readonly Answer[], { watched: { inclusion: before }
   return shared ?? claims.find((claim) => isSameInclusion(before, claim)) ?? claims[0] ?? null;
 }
 
-/** So many times the confirmations that one node counts alone: the second one is not just a block behind, and people are told so. Ours. */
+/** So many times the confirmations that one node counts alone: then the second one is not just a block behind, and the record says that it is away. Ours. */
 const LAG_TIMES = 2;
 
 /** The claim with what two nodes say of it. */
 function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: { inclusion: before } }: Watch) {
   const statements = inclusionsIn(answers).filter((one) => isSameInclusion(one, claim));
-  const [deepest = 0, second = null] = statements.map(({ confirmations }) => confirmations).toSorted((a, b) => b - a);
+  const depths = statements.map(({ confirmations }) => confirmations);
+  const [deepest, second] = [Math.max(0, ...depths), reachedByTwo(depths)];
   const finals = statements.filter(({ finalized }) => finalized).length;
   const alone = finals > 0 ? { isFinalForOneNode: true as const } : {};
   const isLeftBehind = (second ?? 0) < chain.confirmations && deepest >= LAG_TIMES * chain.confirmations;
@@ -104,10 +101,6 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
 function verdictOf(answers: readonly Answer[], claim: Inclusion): SecondNodeVerdict {
   const contradicts = answers.some((answer) => (answer.ok ? !states(answer, claim) : isDenial(answer)));
   return contradicts ? 'disagrees' : 'away';
-}
-
-function denialOf(answer: Answer): 'block' | 'no-block' | null {
-  return !answer.ok && answer.refusal.kind === 'unusable' ? (answer.refusal.deniesInclusion ?? null) : null;
 }
 
 function isDenial(answer: Answer): boolean {

@@ -21,7 +21,7 @@ interface Counts {
 
 /** Of each count what does not rest on a single answer: two RPC nodes say it, or a final block; null where that is nothing. */
 type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null } & {
-  /** The block that `latest` was counted at, or a later one. */
+  /** The block that `latest` was counted at, or an earlier one. */
   readonly block: bigint;
 };
 
@@ -57,17 +57,16 @@ export const NO_ALLOCATIONS: NonceAllocations = { owned: new Map(), floor: 0n, l
  * is believed, and until then the transaction waits.
  */
 export function allocate(
-  book: NonceAllocations,
+  before: NonceAllocations,
   transactionId: string,
   counts: ChainCounts,
   settledBlock = 0n,
 ): Allocation {
-  const own = book.owned.get(transactionId);
-  if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };
+  const own = before.owned.get(transactionId);
+  if (own !== undefined) return { book: cancelRelease(before, transactionId), nonce: own };
   const { latest, pending, proven, open = [] } = counts;
-  const lowered = lowerFloor(book, counts, settledBlock);
-  if (lowered === null) return { book, nonce: null, waitsFor: null };
-  book = lowered;
+  const book = lowerFloor(before, counts, settledBlock);
+  if (book === null) return { book: before, nonce: null, waitsFor: null };
   const used = larger(book.floor, proven?.latest ?? 0n);
   if (latest > lowestUnowned(book, used)) return { book, nonce: null, waitsFor: null };
   const start = larger(larger(used, latest), proven?.pending ?? 0n);

@@ -39,14 +39,14 @@ export async function confirm(
   const isDisputed = seen.type === 'included' && seen.inclusion.secondNode === 'disagrees';
   const isUnrecorded = isDisputed && work.transaction.state === 'BROADCAST';
   const isAbsent = isUnrecorded || (seen.type === 'absent' && !seen.nonceTaken);
+  const isWithheld = seen.type === 'absent' && isAbsent && seen.isWithheld === true;
   const isResting = seen.type === 'absent' && isAbsent && !seen.inMempool && isAtRest(work.transaction);
   const isDear = isResting && waitsForPriceAgain(work.transaction);
   if (seen.type === 'absent' && (seen.isTooCheap === true || isDear)) {
     await reprice({ env, vault, adapter, transaction: work.transaction });
   }
   if (isAbsent && isPastNotAfter(work.transaction, Date.now())) await vault.record(id, { type: 'endByTime' });
-  else if (isUnrecorded || isResting || (seen.type === 'absent' && !seen.nonceTaken && seen.isWithheld === true))
-    await offerAgain(adapter, work.transaction);
+  else if (isUnrecorded || isResting || isWithheld) await offerAgain(adapter, work.transaction);
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 

@@ -38,6 +38,16 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
   return env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
 }
 
+/** Coins that other transactions of the wallet have claimed; none where there are accounts. */
+export async function claimedUtxos({
+  env,
+  adapter,
+  transaction,
+}: Pick<Allocation, 'env' | 'adapter' | 'transaction'>): Promise<ReadonlySet<string>> {
+  if (!adapter.spendsUtxos) return new Set();
+  return new Set(await allocatorOf(env, transaction).claimedByOthers({ transactionId: transaction.id }));
+}
+
 /** Reports whether a transaction of a wallet waits for the one before. */
 export function hasOrderedNonces(chain: Chain): boolean {
   const { maxInFlight, spendsUtxos } = adapterFor(chain, []);

@@ -41,7 +41,7 @@ export async function relay(
   run: Run,
   protocols: readonly string[] = SUPPORTED_PROTOCOLS,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  // Where nobody keeps a record of what is written down, the receipts come at the same time.
+  // Where no record is kept of what is written down, the receipts come at the same time.
   const early = run.mayStart === undefined ? run.receipts?.() : undefined;
   const [begun, unreachable] = await Promise.all([openedBy(run, protocols), run.findUnreachable?.() ?? null]);
   if (!begun.ok) return begun;

@@ -4,7 +4,7 @@ import { isAtRest } from '#domain/transaction/inclusion-steps.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { nextPurpose, replacementSpeed } from '#domain/transaction/transition.ts';
-import { allocatorOf } from '#jobs/signing/nonce-allocation.ts';
+import { claimedUtxos } from '#jobs/signing/nonce-allocation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
@@ -24,9 +24,8 @@ export async function reprice({ env, vault, adapter, transaction }: Repricing): 
   const newest = newestAttempt(transaction);
   if (newest === null || intent.kind === 'message') return;
   const effect = actionOfAttempt(intent, nextPurpose(transaction));
-  const allocator = allocatorOf(env, transaction);
-  const taken = adapter.spendsUtxos ? await allocator.claimedByOthers({ transactionId: id }) : [];
-  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction), taken: new Set(taken) });
+  const taken = await claimedUtxos({ env, adapter, transaction });
+  const quote = await adapter.quote(effect, newest, { speed: replacementSpeed(transaction), taken });
   const event = { type: 'reprice', attempt: newest.number } as const;
   if (quote.ok) {
     await vault.record(id, { ...event, obstacle: null });

@@ -27,6 +27,7 @@ import type { AllocatedNonce, NonceFault } from '#jobs/signing/nonce-allocation.
 import {
   allocateNonce,
   allocatorOf,
+  claimedUtxos,
   hasOrderedNonces,
   reserveFor,
   fundsFault,
@@ -168,12 +169,12 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   if (isStored && newest.signingDigest !== instead) return accepted(newest);
   const effect = actionOfAttempt(intent, purpose);
   const allocator = allocatorOf(env, transaction);
-  const taken = adapter.spendsUtxos ? await allocator.claimedByOthers({ transactionId: id }) : [];
+  const taken = await claimedUtxos(preparation);
   // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const { joins = 0 } = transaction;
-  const quote = await quoteSinceSettled(preparation, { effect, replaced, speed, taken: new Set(taken), joins });
+  const quote = await quoteSinceSettled(preparation, { effect, replaced, speed, taken, joins });
   if (!quote.ok) return refused(await fundsFault(preparation, quote.refusal));
   const { utxos = [], maxFee, spending } = quote.value;
   const limit = adapter.spendsUtxos ? automaticBumpLimit(transaction) : null;

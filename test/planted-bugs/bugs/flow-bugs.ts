@@ -5,7 +5,7 @@ export const FLOW_BUGS: readonly Bug[] = [
   {
     name: 'a transaction that asks again gets another nonce',
     file: 'src/domain/wallet/wallet-nonce.ts',
-    was: 'if (own !== undefined) return { book: cancelRelease(book, transactionId), nonce: own };',
+    was: 'if (own !== undefined) return { book: cancelRelease(before, transactionId), nonce: own };',
     is: '',
     caughtBy: domain('wallet/wallet-nonce'),
   },

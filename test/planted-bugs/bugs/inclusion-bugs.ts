@@ -9,8 +9,8 @@ export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'sightings: the first node that knows nothing decides',
     file: 'src/chains/rpc/observation-quorum.ts',
-    was: 'pool.nodes.map((node) => observeOn(node, watch.watched))',
-    is: 'pool.nodes.slice(0, 1).map((node) => observeOn(node, watch.watched))',
+    was: 'onEveryNode(pool, (node) => observe(node, watch.watched))',
+    is: 'onEveryNode({ ...pool, nodes: pool.nodes.slice(0, 1) }, (node) => observe(node, watch.watched))',
     caughtBy: AGREED,
   },
   {

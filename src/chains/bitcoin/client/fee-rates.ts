@@ -2,7 +2,7 @@ import type { FeeRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { medianRates } from '#chains/bitcoin/rules/fee-rate.ts';
 import { getFeeRates } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { NO_NODE, unusable } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, onEveryNode, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
@@ -16,16 +16,12 @@ const SCALE = 1000n;
 const SOONEST = 1;
 
 /**
- * The fee rates of all servers that know any: the lower median, so that one server that is wrong stops no payment and makes none dearer. On mainnet a server without rates has just started, or is not synchronised, so its silence is no rate; where no
- * server knows one the configured rate of the chain counts. Test networks have empty blocks, and no rates.
+ * The fee rates of all servers that know any: the lower median, so that one server that is wrong stops no payment and makes none dearer. On
+ * mainnet a server without rates has just started, or is not synchronised, so its silence is no rate; where no server knows one the
+ * configured rate of the chain counts. Test networks have empty blocks, and no rates.
  */
 export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result<FeeRates, NodeProblem>> {
-  const answers = await Promise.all(
-    pool.nodes.map(async (node): Promise<Result<FeeRates, NodeProblem>> => {
-      const problem = await pool.nodeProblem(node);
-      return problem === null ? ratesOf(node, chain) : refused(problem);
-    }),
-  );
+  const answers = await onEveryNode(pool, (node) => ratesOf(node, chain));
   const known = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   if (known.length > 0) return accepted(medianRates(known));
   if (chain.fallbackFeeRate !== undefined) {

@@ -25,7 +25,8 @@ export async function readActivity(
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.request(getTransaction(hash));
   if (!transfer.ok) return transfer;
-  if (transfer.value === null) return checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
+  const absence = () => checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
+  if (transfer.value === null) return absence();
   if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
   const observed = {
     hash,
@@ -33,10 +34,7 @@ export async function readActivity(
     fee: amountOf(transfer.value.fee),
     movements: movementsIn(transfer.value),
   };
-  if (transfer.value.block === null)
-    return found === null
-      ? accepted({ ...observed, block: null })
-      : checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
+  if (transfer.value.block === null) return found === null ? accepted({ ...observed, block: null }) : absence();
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   return accepted({ ...observed, block: depthOf(transfer.value.block, tip.value, chain) });

@@ -3,7 +3,7 @@ import type { AccountNonce, ChainFault } from '#chains/chain-adapter.ts';
 import { countedFinalDepth } from '#chains/evm/watch/depth.ts';
 import { getBlock, getNonce } from '#chains/evm/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
-import { NO_NODE, unusable } from '#chains/rpc/node-pool.ts';
+import { NO_NODE, onEveryNode, reachedByTwo, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
@@ -25,17 +25,11 @@ export async function provenNonce(
   address: string,
 ): Promise<Result<AccountNonce, ChainFault>> {
   if (pool.nodes.length === 1) return readFromPool(pool, (node) => finalCounts(node, chain, address));
-  let problem: NodeProblem = NO_NODE;
-  const stated: CountsAt[] = [];
-  for (const node of pool.nodes) {
-    const poolProblem = await pool.nodeProblem(node);
-    const counts: Result<CountsAt, NodeProblem> =
-      poolProblem === null ? await countsAtHead(node, address) : refused(poolProblem);
-    if (counts.ok) stated.push(counts.value);
-    else problem = counts.refusal;
-  }
+  const answers = await onEveryNode(pool, (node) => countsAtHead(node, address));
+  const stated = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));
   const [first] = stated;
-  return asChainFault(first === undefined ? refused(problem) : accepted(agreed(first, stated)));
+  if (first !== undefined) return accepted(agreed(first, stated));
+  return asChainFault(answers.findLast((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 
 interface CountsAt {
@@ -51,7 +45,7 @@ function agreed({ latest, pending }: CountsAt, stated: readonly CountsAt[]): Acc
   const provenPending = statedTwice(stated.map((counts) => counts.pending));
   // The head that two of those who state it have: two of them may be behind alike.
   const heads = stated.filter((counts) => counts.latest === provenLatest).map(({ head }) => head);
-  const [, block = 0n] = heads.toSorted((a, b) => (a < b ? 1 : -1));
+  const block = reachedByTwo(heads) ?? 0n;
   return {
     latest: provenLatest ?? latest,
     pending: provenPending ?? pending,

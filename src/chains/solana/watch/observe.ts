@@ -3,7 +3,7 @@ import type { Address } from '@solana/kit';
 import { checkOwnAbsence, denial } from '#chains/rpc/absence-check.ts';
 import type { Observation, WatchedAttempts } from '#chains/chain-adapter.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
-import { unusable } from '#chains/rpc/node-pool.ts';
+import { denialOf, unusable } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import { storedNonce } from '#chains/solana/client/accounts.ts';
 import { readMined } from '#chains/solana/watch/activity.ts';
@@ -190,8 +190,9 @@ async function checkOwnAbsent(
   if (!status.ok || status.value.slot < BigInt(inclusion.blockNumber)) return absent;
   if (status.value.value !== 'taken') return denial('a later final block has what the attempts hang on unused');
   // The history of the node begins after the slot, which it calls skipped for that.
-  const isUnknownSlot = absent.refusal.kind === 'unusable' && absent.refusal.deniesInclusion === 'no-block';
-  return isUnknownSlot ? unusable('what the attempts hang on is used, and the node does not show by what') : absent;
+  return denialOf(absent) === 'no-block'
+    ? unusable('what the attempts hang on is used, and the node does not show by what')
+    : absent;
 }
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
