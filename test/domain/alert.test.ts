@@ -47,7 +47,7 @@ test.each<[string, Partial<ServiceHealth>]>([
   expect(codes(condition)).toEqual([code]);
 });
 
-test('what the nodes do not explain is told sooner than what is only slow, however many others are quieter', () => {
+test('what the nodes do not explain is reported sooner than what is only slow, however many others are quieter', () => {
   const since = (stateReason: string, minutes: number) => ({ stateReason, number: 2, updatedAtMs: ago(minutes) });
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE', 'SECOND_NODE_AWAY']) {
     expect(codes({ unexplained: [since(stateReason, 11)] })).toEqual(['unexplained-transactions']);

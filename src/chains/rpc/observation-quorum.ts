@@ -64,7 +64,10 @@ function claimAmong(answers: readonly Answer[], { watched: { inclusion: before }
   return shared ?? claims.find((claim) => isSameInclusion(before, claim)) ?? claims[0] ?? null;
 }
 
-/** So many times the confirmations that one node counts alone: then the second one is not just a block behind, and the record says that it is away. Ours. */
+/**
+ * So many times the confirmations that one node counts alone: then the second one is not just a block behind, and the record says that it is
+ * away. Ours.
+ */
 const LAG_TIMES = 2;
 
 /** The claim with what two nodes say of it. */

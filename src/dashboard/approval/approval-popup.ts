@@ -11,8 +11,8 @@ import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-p
 const POLL_MS = 500;
 
 /**
- * So many polls find the window closed before it is taken for left without an answer. The page closes itself as it answers, and browsers deliver the answer and the end
- * of the window in no order: on a busy machine the answer comes later.
+ * So many polls find the window closed before it is taken for left without an answer. The page closes itself as it answers, and browsers
+ * deliver the answer and the end of the window in no order: on a busy machine the answer comes later.
  */
 const POLLS_CLOSED = 6;
 

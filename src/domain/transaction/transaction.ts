@@ -118,8 +118,7 @@ export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'r
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * What a second RPC node says of an inclusion. `away`: it can not tell, because it does not answer or is behind. `disagrees`: it answers,
- * and has something else.
+ * What a second RPC node says of an inclusion. `away`: it does not answer, or is behind. `disagrees`: it answers, and has something else.
  */
 export type SecondNodeVerdict = 'agrees' | 'away' | 'disagrees';
 

@@ -26,7 +26,7 @@ const BEHIND: Answer = unusable('the node is behind the recorded block');
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'block' });
 
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
-  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('nobody asks it here') }));
+  const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('not asked in this test') }));
   const pool = { nodes, nodeProblem: async () => null };
   const result = await activityFromPool(pool, found, async (node) => answers[nodes.indexOf(node)] ?? UNREACHABLE);
   return result.ok ? result.value : result.refusal.detail;

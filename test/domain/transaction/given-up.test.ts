@@ -2,33 +2,14 @@ import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
-import { decide } from '#domain/transaction/transition.ts';
-import { HASH, inclusion, NOON_MS, OTHER_HASH, policy, preparedAttempt, sentAttempt } from '../cast.ts';
-import { transactionIn, UNSPENT } from '../cast.ts';
-import { sentWith } from './step.ts';
+import { HASH, NOON_MS, OTHER_HASH, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
+import { after, found, miss, sentWith } from './step.ts';
 
 /** A nonce that is used by what nobody shows, and what was given up and is found after all. */
 
-function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
-  const decided = decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
-  if (!decided.ok) throw new Error(decided.refusal.code);
-  return decided.value.transaction;
-}
-
 const DAY_MS = 24 * 60 * 60 * 1000;
-const miss = (differences: object = {}): TransactionEvent => ({
-  type: 'miss',
-  inMempool: false,
-  nonceTaken: false,
-  ...differences,
-});
 const unexplained = miss({ isUnexplained: true });
 const taken = miss({ nonceTaken: true });
-const found = (differences: object = {}): TransactionEvent => ({
-  type: 'include',
-  inclusion: inclusion({ confirmations: 3, ...differences }),
-  confirmationsNeeded: 3,
-});
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const settled = (transaction: Transaction) => after(transaction, { type: 'settle' });
 

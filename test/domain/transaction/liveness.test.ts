@@ -1,33 +1,17 @@
 import { globSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
-import { outstandingJob } from '#domain/transaction/job.ts';
-import { UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
+import { outstandingJob, UNKNOWN_END_REASONS } from '#domain/transaction/job.ts';
 import type { Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { isFinal, TRANSACTION_STATES } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import {
-  alice,
-  EXPIRES_AT_MS,
-  inclusion,
-  NOON_MS,
-  OTHER_HASH,
-  policy,
-  PREPARED,
-  transactionIn,
-  UNSPENT,
-} from '../cast.ts';
-import { sentWith } from './step.ts';
+import { alice, EXPIRES_AT_MS, inclusion, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
+import { afterEvents, sentWith } from './step.ts';
 
-/** Every state with every reason that a transaction can wait in, and its ways to an end: by itself, and where that may never come by a person. */
-
-function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
-  return events.reduce((before, event) => {
-    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
-    if (!decided.ok) throw new Error(`${event.type}: ${decided.refusal.code}`);
-    return decided.value.transaction;
-  }, transaction);
-}
+/**
+ * Every state with every reason that a transaction can wait in, and its ways to an end: by itself, and, where that may never come, by a
+ * person.
+ */
 
 const included = (differences: object = {}): TransactionEvent => ({
   type: 'include',
@@ -127,11 +111,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
     {
       // A second node that does not answer holds the end up, until it is back or is taken out of the configuration.
       reasons: [null, 'SECOND_NODE_AWAY'],
-      waiting: (stateReason) => {
-        const { inclusion: claimed } = transactionIn('CONFIRMING');
-        const recorded = claimed === null ? null : { ...claimed, secondNode: 'away' as const };
-        return transactionIn('CONFIRMING', { stateReason, inclusion: recorded });
-      },
+      waiting: (stateReason) =>
+        transactionIn('CONFIRMING', { stateReason, inclusion: inclusion({ secondNode: 'away' }) }),
       ways: {
         SUCCEEDED: [included({ secondNode: 'agrees' })],
         // The one node that is left states it alone.
@@ -143,11 +124,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
     },
     {
       reasons: ['NODES_DISAGREE'],
-      waiting: (stateReason) => {
-        const { inclusion: claimed } = transactionIn('CONFIRMING');
-        const recorded = claimed === null ? null : { ...claimed, secondNode: 'disagrees' as const };
-        return transactionIn('CONFIRMING', { stateReason, inclusion: recorded });
-      },
+      waiting: (stateReason) =>
+        transactionIn('CONFIRMING', { stateReason, inclusion: inclusion({ secondNode: 'disagrees' }) }),
       ways: {
         SUCCEEDED: [included({ secondNode: 'agrees' })],
         BROADCAST: [{ type: 'miss', inMempool: false, nonceTaken: false }],
@@ -178,10 +156,10 @@ test.each(rows)('$name comes to an end', ({ reason, kind }) => {
   const waiting = kind.waiting(reason);
   expect(outstandingJob(waiting)).not.toBeNull();
   for (const [end, events] of Object.entries(kind.ways)) {
-    expect(after(waiting, ...events).state).toBe(end.split(' ')[0]);
+    expect(afterEvents(waiting, ...events).state).toBe(end.split(' ')[0]);
   }
   const acts = kind.byPerson(reason);
-  if (acts !== null) expect(isFinal(after(waiting, ...acts).state)).toBe(true);
+  if (acts !== null) expect(isFinal(afterEvents(waiting, ...acts).state)).toBe(true);
 });
 
 test('a payment that nobody decides expires', () => {

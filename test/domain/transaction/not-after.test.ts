@@ -1,11 +1,8 @@
 import { expect, test } from 'vitest';
 import { isPastNotAfter } from '#domain/transaction/not-after.ts';
-import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
-import type { Transaction } from '#domain/transaction/transaction.ts';
-import { decide } from '#domain/transaction/transition.ts';
-import { HASH, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
-import { broadcast, cancellation, second, sentWith, step } from './step.ts';
+import { HASH, inclusion, NOON_MS, transactionIn, transferIntent } from '../cast.ts';
+import { after, broadcast, cancellation, second, sentWith, step } from './step.ts';
 
 /** A payment with an end: nothing that pays is signed or sent from then on, and what still waits is cancelled. */
 
@@ -14,12 +11,6 @@ const DAY_MS = 24 * HOUR_MS;
 const intent = { ...transferIntent(), notAfterMs: NOON_MS };
 const END = { type: 'endByTime' } as const;
 const GONE = { type: 'miss', inMempool: false, nonceTaken: false } as const;
-
-function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
-  const decided = decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
-  if (!decided.ok) throw new Error(decided.refusal.code);
-  return decided.value.transaction;
-}
 
 test('is cancelled at its end, and not a millisecond before, and without an end never', () => {
   const waiting = broadcast([sentWith('accepted')], { intent });

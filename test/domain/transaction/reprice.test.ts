@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
-import type { Transaction } from '#domain/transaction/transaction.ts';
-import { decide, replacementSpeed } from '#domain/transaction/transition.ts';
-import { alice, NOON_MS, policy, PREPARED, preparedAttempt, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import { replacementSpeed } from '#domain/transaction/transition.ts';
+import { alice, NOON_MS, PREPARED, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
+import { afterEvents } from './step.ts';
 
 /** An attempt that no block takes for its price, raised by itself within the cap. */
-
-function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
-  return events.reduce((before, event) => {
-    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
-    if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
-    return decided.value.transaction;
-  }, transaction);
-}
 
 const waiting = () => transactionIn('BROADCAST', { attempts: [sentAttempt()] });
 const reprice: TransactionEvent = { type: 'reprice', attempt: 1, obstacle: null };
@@ -26,33 +18,35 @@ const seen = (isTooCheap: boolean, inMempool = true): TransactionEvent => ({
 });
 
 test('an attempt that offers too little is followed by another at its nonce', () => {
-  const raised = after(waiting(), reprice);
+  const raised = afterEvents(waiting(), reprice);
   expect([raised.stateReason, raised.attempts[0]?.sent?.outcome, outstandingJob(raised)]).toEqual([
     'REPRICING',
     'underpriced',
     'sign',
   ]);
-  expect(after(raised, { type: 'prepare', attempt: PREPARED }).attempts.map(({ number }) => number)).toEqual([1, 2]);
+  expect(afterEvents(raised, { type: 'prepare', attempt: PREPARED }).attempts.map(({ number }) => number)).toEqual([
+    1, 2,
+  ]);
 });
 
 test('where the cap does not suffice it waits, says so once, and says nothing more when blocks take it again', () => {
-  const short = after(waiting(), aboveCap);
+  const short = afterEvents(waiting(), aboveCap);
   expect([short.state, short.stateReason, outstandingJob(short)]).toEqual(['BROADCAST', 'FEE_ABOVE_CAP', 'confirm']);
-  expect(after(short, aboveCap, seen(true))).toBe(short);
-  const fair = after(short, seen(false));
+  expect(afterEvents(short, aboveCap, seen(true))).toBe(short);
+  const fair = afterEvents(short, seen(false));
   expect([fair.state, fair.stateReason]).toEqual(['BROADCAST', null]);
-  const cancelling = after(transactionIn('BROADCAST', { attempts: [sentAttempt()], cancelling: true }), aboveCap);
-  expect(after(cancelling, seen(false)).stateReason).toBe('CANCELLING');
+  const cancelling = afterEvents(transactionIn('BROADCAST', { attempts: [sentAttempt()], cancelling: true }), aboveCap);
+  expect(afterEvents(cancelling, seen(false)).stateReason).toBe('CANCELLING');
   // It is out of the mempool: what blocks burn says nothing of that.
-  expect(after(short, seen(false, false)).stateReason).toBe('REBROADCASTING');
+  expect(afterEvents(short, seen(false, false)).stateReason).toBe('REBROADCASTING');
 });
 
 test('a report of an older attempt, of one that is replaced already, or of one that was not sent raises nothing', () => {
-  const raised = after(waiting(), reprice);
-  expect(after(raised, reprice)).toBe(raised);
-  expect(after(waiting(), { ...reprice, attempt: 2 }).stateReason).toBeNull();
+  const raised = afterEvents(waiting(), reprice);
+  expect(afterEvents(raised, reprice)).toBe(raised);
+  expect(afterEvents(waiting(), { ...reprice, attempt: 2 }).stateReason).toBeNull();
   const unsigned = transactionIn('BROADCAST', { attempts: [sentAttempt(), { ...preparedAttempt(), number: 2 }] });
-  expect(after(unsigned, { ...reprice, attempt: 2 })).toBe(unsigned);
+  expect(afterEvents(unsigned, { ...reprice, attempt: 2 })).toBe(unsigned);
 });
 
 test('a payment that was given up for what waits above it is not raised', () => {
@@ -62,7 +56,7 @@ test('a payment that was given up for what waits above it is not raised', () => 
     givenUp: 'REJECTED_BY_NODE',
     cancelling: true,
   });
-  expect(after(up, reprice)).toBe(up);
+  expect(afterEvents(up, reprice)).toBe(up);
 });
 
 test('who has waited in vain is not slow any more', () => {
@@ -71,5 +65,5 @@ test('who has waited in vain is not slow any more', () => {
     'normal',
     'fast',
   ]);
-  expect(after(waiting(), { type: 'speedUp', actor: alice }).stateReason).toBe('REPRICING');
+  expect(afterEvents(waiting(), { type: 'speedUp', actor: alice }).stateReason).toBe('REPRICING');
 });

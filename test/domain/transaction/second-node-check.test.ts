@@ -3,18 +3,12 @@ import type { EventOf, TransactionEvent } from '#domain/transaction/event.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
 import type { Attempt, SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { alice, inclusion, NOON_MS, OTHER_HASH, PREPARED, policy, transactionIn, UNSPENT } from '../cast.ts';
-import { cancellation, sentWith } from './step.ts';
+import { alice, inclusion, NOON_MS, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
+import { after, cancellation, sentWith } from './step.ts';
 
 /** An inclusion that is deep enough, and what a second RPC node says of it. */
 
 const context = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
-
-function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
-  const decided = decide(transaction, event, { ...context, nowMs });
-  if (!decided.ok) throw new Error(decided.refusal.code);
-  return decided.value.transaction;
-}
 
 const found = (
   secondNode: SecondNodeVerdict | null,

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import { CREATED_AT_MS, NOON_MS, OTHER_HASH, policy, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import { CREATED_AT_MS, inclusion, NOON_MS, OTHER_HASH, policy, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
 
 /** One step of the table, as what it writes into a record. */
 
@@ -25,6 +25,18 @@ export function step(before: Transaction, event: TransactionEvent, nowMs = NOON_
   return Object.fromEntries(fields);
 }
 
+/** The record after one event. Throws for a refusal. */
+export function after(before: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
+  const decided = decide(before, event, { ...now, nowMs });
+  if (!decided.ok) throw new Error(`${event.type}: ${decided.refusal.code}`);
+  return decided.value.transaction;
+}
+
+/** The record after several events, all at noon. */
+export function afterEvents(before: Transaction, ...events: readonly TransactionEvent[]): Transaction {
+  return events.reduce((record, event) => after(record, event), before);
+}
+
 export const broadcast = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
   transactionIn('BROADCAST', { attempts, ...differences });
 export const sentWith = (outcome: SendOutcome, differences: Partial<Attempt> = {}): Attempt => ({
@@ -34,3 +46,17 @@ export const sentWith = (outcome: SendOutcome, differences: Partial<Attempt> = {
 });
 export const cancellation = { purpose: 'cancellation' } as const;
 export const second = { number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: CREATED_AT_MS } };
+
+/** What a look at the nodes found: no attempt in a block. */
+export const miss = (differences: object = {}): TransactionEvent => ({
+  type: 'miss',
+  inMempool: false,
+  nonceTaken: false,
+  ...differences,
+});
+/** What a look at the nodes found: an attempt in a block, with as many confirmations as are needed. */
+export const found = (differences: object = {}): TransactionEvent => ({
+  type: 'include',
+  inclusion: inclusion({ confirmations: 3, ...differences }),
+  confirmationsNeeded: 3,
+});

@@ -4,17 +4,8 @@ import type { UnknownEndReason } from '#domain/transaction/job.ts';
 import { isWatchedAfterFailure, keepsUtxosReserved, outstandingJob } from '#domain/transaction/job.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
-import {
-  alice,
-  inclusion,
-  NOON_MS,
-  OTHER_HASH,
-  policy,
-  PREPARED,
-  signedAttempt,
-  transactionIn,
-  UNSPENT,
-} from '../cast.ts';
+import { alice, NOON_MS, OTHER_HASH, policy, PREPARED, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import { after, found, miss } from './step.ts';
 
 /** What RPC nodes do not show: it ends nothing by itself, and a person may end the transaction. */
 
@@ -22,28 +13,17 @@ function decided(transaction: Transaction, event: TransactionEvent, nowMs = NOON
   return decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
 }
 
-function after(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS): Transaction {
-  const result = decided(transaction, event, nowMs);
-  if (!result.ok) throw new Error(result.refusal.code);
-  return result.value.transaction;
+function withSignedCancellation(transaction: Transaction): Transaction {
+  const cancelling = after(transaction, { type: 'cancel', actor: alice });
+  const prepared = after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
+  return after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-const miss = (differences: object = {}): TransactionEvent => ({
-  type: 'miss',
-  inMempool: false,
-  nonceTaken: false,
-  ...differences,
-});
 const unknown = miss({ isCoinUnknown: true });
 const taken = miss({ nonceTaken: true });
 const endFor = (reason: UnknownEndReason): TransactionEvent => ({ type: 'endUnknown', actor: alice, reason });
 const end = endFor('COIN_UNKNOWN');
-const found = (differences: object = {}): TransactionEvent => ({
-  type: 'include',
-  inclusion: inclusion({ confirmations: 3, ...differences }),
-  confirmationsNeeded: 3,
-});
 const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(one), one.nonceHeld];
 const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
 const waiting = after(transactionIn('BROADCAST'), unknown);
@@ -183,13 +163,7 @@ test('bytes that may be out stay so, whatever nodes refuse afterwards, and an at
   }
   const known = after(unsent, { ...undecided, outcome: 'accepted' });
   expect(after(known, undecided)).toBe(known);
-  const cancelling = after(after(unsent, undecided), { type: 'cancel', actor: alice });
-  const signed = after(after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } }), {
-    type: 'sign',
-    attempt: 2,
-    raw: '0x02ee',
-    hash: OTHER_HASH,
-  });
+  const signed = withSignedCancellation(after(unsent, undecided));
   expect(after(signed, { ...refusal, attempt: 2 }).state).toBe('BROADCAST');
 });
 
@@ -197,13 +171,7 @@ test('bytes of coins that every server refuses can be ended, also after a time-o
   const refused = { ...refusal, keepsCoins: true };
   const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'no answer in time' });
   expect(stand(after(timedOut, refused))).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
-  const cancelling = after(after(unsent, refused), { type: 'cancel', actor: alice });
-  const signed = after(after(cancelling, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } }), {
-    type: 'sign',
-    attempt: 2,
-    raw: '0x02ee',
-    hash: OTHER_HASH,
-  });
+  const signed = withSignedCancellation(after(unsent, refused));
   const stuck = after(signed, { ...refused, attempt: 2 });
   expect(stand(stuck)).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
   expect(after(stuck, endFor('REJECTED_BY_NODE')).state).toBe('FAILED');

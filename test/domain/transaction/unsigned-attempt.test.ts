@@ -1,19 +1,11 @@
 import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
-import { decide } from '#domain/transaction/transition.ts';
 import { isStale } from '#domain/transaction/unsigned-attempt.ts';
-import { HASH, NOON_MS, policy, PREPARED, preparedAttempt, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
+import { HASH, PREPARED, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
+import { afterEvents } from './step.ts';
 
 /** Unsigned bytes whose price is too old: they are dropped only where it is certain that no co-signer has begun with them. */
-
-function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
-  return events.reduce((before, event) => {
-    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
-    if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
-    return decided.value.transaction;
-  }, transaction);
-}
 
 const FRESH_DIGEST = `0x${'dd'.repeat(32)}`;
 const mine = { ...PREPARED, preparedBy: 'first' };
@@ -30,51 +22,51 @@ const signing = () => transactionIn('SIGNING', { attempts: [] });
 const newest = ({ attempts }: Transaction) => attempts.at(-1);
 
 test('bytes that no co-signer has begun with are replaced under their number, at their nonce', () => {
-  const unasked = after(signing(), prepare, inVain);
+  const unasked = afterEvents(signing(), prepare, inVain);
   expect(newest(unasked)?.isAsked).toBe(false);
-  const fresh = after(unasked, instead);
+  const fresh = afterEvents(unasked, instead);
   expect(fresh.attempts.map(({ number, nonce, signingDigest: digest }) => [number, nonce, digest])).toEqual([
     [1, PREPARED.nonce, FRESH_DIGEST],
   ]);
   // Nothing is known of the new ones, and what is known of the old ones comes too late.
   expect(newest(fresh)?.isAsked).toBeUndefined();
-  expect(after(fresh, contact)).toBe(fresh);
-  expect(after(fresh, inVain)).toBe(fresh);
-  expect(after(fresh, instead)).toBe(fresh);
+  expect(afterEvents(fresh, contact)).toBe(fresh);
+  expect(afterEvents(fresh, inVain)).toBe(fresh);
+  expect(afterEvents(fresh, instead)).toBe(fresh);
 });
 
 test('bytes that a co-signer may have begun with stay', () => {
-  const unknown = after(signing(), prepare);
-  expect(after(unknown, instead)).toBe(unknown);
-  const request = after(unknown, inVain, contact);
+  const unknown = afterEvents(signing(), prepare);
+  expect(afterEvents(unknown, instead)).toBe(unknown);
+  const request = afterEvents(unknown, inVain, contact);
   expect(newest(request)?.isAsked).toBe(true);
-  expect(after(request, instead)).toBe(request);
+  expect(afterEvents(request, instead)).toBe(request);
   // Whoever says late that nobody was reached has not seen that.
-  expect(after(request, inVain)).toBe(request);
-  const early = after(unknown, contact);
-  expect(after(early, inVain)).toBe(early);
+  expect(afterEvents(request, inVain)).toBe(request);
+  const early = afterEvents(unknown, contact);
+  expect(afterEvents(early, inVain)).toBe(early);
 });
 
 test('only the run that prepared the bytes knows that nobody was reached', () => {
-  const prepared = after(signing(), prepare);
-  expect(after(prepared, { ...inVain, run: 'second' })).toBe(prepared);
+  const prepared = afterEvents(signing(), prepare);
+  expect(afterEvents(prepared, { ...inVain, run: 'second' })).toBe(prepared);
   const old = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
-  expect(after(old, inVain)).toBe(old);
+  expect(afterEvents(old, inVain)).toBe(old);
 });
 
 test('neither another nonce, nor another purpose, nor signed bytes are replaced in place', () => {
-  const unasked = after(signing(), prepare, inVain);
+  const unasked = afterEvents(signing(), prepare, inVain);
   const other = { ...mine, signingDigest: FRESH_DIGEST };
-  expect(after(unasked, { ...instead, attempt: { ...other, nonce: '5' } })).toBe(unasked);
-  expect(after(unasked, { ...instead, attempt: { ...other, purpose: 'cancellation' } })).toBe(unasked);
-  const given = after(unasked, { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null });
-  expect(after(given, instead)).toBe(given);
-  const signed = after(unasked, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
-  expect(after(signed, instead)).toBe(signed);
+  expect(afterEvents(unasked, { ...instead, attempt: { ...other, nonce: '5' } })).toBe(unasked);
+  expect(afterEvents(unasked, { ...instead, attempt: { ...other, purpose: 'cancellation' } })).toBe(unasked);
+  const given = afterEvents(unasked, { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null });
+  expect(afterEvents(given, instead)).toBe(given);
+  const signed = afterEvents(unasked, { type: 'sign', attempt: 1, raw: '0x02ff', hash: HASH });
+  expect(afterEvents(signed, instead)).toBe(signed);
 });
 
 test('an unsigned replacement of what is out is replaced in place too, and what is out stays', () => {
-  const hurried = after(
+  const hurried = afterEvents(
     transactionIn('BROADCAST', { attempts: [sentAttempt()] }),
     { type: 'reprice', attempt: 1, obstacle: null },
     prepare,

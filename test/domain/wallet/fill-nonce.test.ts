@@ -2,33 +2,22 @@ import { expect, test } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { newTransactionId } from '#domain/id.ts';
 import { outstandingJob } from '#domain/transaction/job.ts';
-import type { Transaction } from '#domain/transaction/transaction.ts';
-import { decide } from '#domain/transaction/transition.ts';
 import {
   alice,
   HASH,
   inclusion,
   NOON_MS,
   OTHER_HASH,
-  policy,
   PREPARED,
   preparedAttempt,
   sentAttempt,
   signedAttempt,
   transactionIn,
-  UNSPENT,
   vaultId,
 } from '../cast.ts';
+import { afterEvents } from '../transaction/step.ts';
 
 /** A payment that can not be made any more, and others that wait above its nonce. */
-
-function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
-  return events.reduce((before, event) => {
-    const decided = decide(before, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
-    if (!decided.ok) throw new Error(`refused: ${decided.refusal.code}`);
-    return decided.value.transaction;
-  }, transaction);
-}
 
 const FILL: TransactionEvent = { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null };
 const NOTHING = { ...PREPARED, payload: '0x0299', purpose: 'cancellation' as const };
@@ -44,31 +33,31 @@ for (const [name, attempts, number] of [
   ['whose bytes nobody signed', [preparedAttempt()], 2],
 ] as const) {
   test(`of one ${name} only nothing is signed, and it has failed for its own reason`, () => {
-    const filling = after(transactionIn('SIGNING', { attempts }), FILL);
+    const filling = afterEvents(transactionIn('SIGNING', { attempts }), FILL);
     expect([filling.state, filling.stateReason, outstandingJob(filling)]).toEqual([
       'SIGNING',
       'INSUFFICIENT_FUNDS',
       'sign',
     ]);
     // A consumer that has not heard of it comes too late with the payment, and with its signature.
-    expect(after(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
-    const prepared = after(filling, { type: 'prepare', attempt: NOTHING });
+    expect(afterEvents(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
+    const prepared = afterEvents(filling, { type: 'prepare', attempt: NOTHING });
     expect(prepared.attempts.at(-1)).toMatchObject({ number, purpose: 'cancellation', signed: null });
     const late: TransactionEvent = { type: 'sign', attempt: number - 1, raw: '0x02aa', hash: `0x${'a'.repeat(64)}` };
-    expect(after(prepared, late)).toBe(prepared);
-    const sent = after(
+    expect(afterEvents(prepared, late)).toBe(prepared);
+    const sent = afterEvents(
       prepared,
       { type: 'sign', attempt: number, raw: '0x02ff', hash: HASH },
       { type: 'send', attempt: number, outcome: 'accepted', answer: null },
     );
     expect([sent.state, sent.stateReason, outstandingJob(sent)]).toEqual(['BROADCAST', 'CANCELLING', 'confirm']);
-    const mined = after(sent, { type: 'include', inclusion: MINED, confirmationsNeeded: 3 });
+    const mined = afterEvents(sent, { type: 'include', inclusion: MINED, confirmationsNeeded: 3 });
     expect([mined.state, mined.stateReason, outstandingJob(mined)]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', 'settle']);
   });
 }
 
 test('where not even that can be had it has failed, for the reason that was first', () => {
-  const over = after(transactionIn('SIGNING', { attempts: [] }), FILL, {
+  const over = afterEvents(transactionIn('SIGNING', { attempts: [] }), FILL, {
     type: 'failSigning',
     reason: 'SIGNING_TIMEOUT',
     detail: null,
@@ -77,17 +66,17 @@ test('where not even that can be had it has failed, for the reason that was firs
 });
 
 test('it is filled once, and never when a payment is signed', () => {
-  const filling = after(transactionIn('SIGNING', { attempts: [] }), FILL);
-  expect(after(filling, { ...FILL, reason: 'SIGNERS_REFUSED' })).toBe(filling);
+  const filling = afterEvents(transactionIn('SIGNING', { attempts: [] }), FILL);
+  expect(afterEvents(filling, { ...FILL, reason: 'SIGNERS_REFUSED' })).toBe(filling);
   const signed = transactionIn('BROADCAST');
-  expect(after(signed, FILL)).toBe(signed);
+  expect(afterEvents(signed, FILL)).toBe(signed);
 });
 
 const BLOCKING: TransactionEvent = { type: 'refuseBroadcast', attempt: 1, answer: 'overshot', blocksOthers: true };
 const refusedPayment = () => transactionIn('BROADCAST', { attempts: [signedAttempt()] });
 
 test('a payment that no node takes is cancelled at its nonce when others wait above it, and failed for its own reason', () => {
-  const filling = after(refusedPayment(), BLOCKING);
+  const filling = afterEvents(refusedPayment(), BLOCKING);
   expect([filling.state, filling.stateReason, filling.givenUp, outstandingJob(filling)]).toEqual([
     'BROADCAST',
     'REJECTED_BY_NODE',
@@ -96,43 +85,43 @@ test('a payment that no node takes is cancelled at its nonce when others wait ab
   ]);
   expect(filling.attempts[0]?.sent).toMatchObject({ outcome: 'refused', answer: 'overshot', times: 1 });
   // Nothing but a cancellation follows, and the payment is neither hurried nor taken up again.
-  expect(after(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
-  expect(after(filling, { type: 'speedUp', actor: alice })).toBe(filling);
-  expect(after(filling, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' })).toBe(filling);
-  const sent = after(
+  expect(afterEvents(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
+  expect(afterEvents(filling, { type: 'speedUp', actor: alice })).toBe(filling);
+  expect(afterEvents(filling, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' })).toBe(filling);
+  const sent = afterEvents(
     filling,
     { type: 'prepare', attempt: NOTHING },
     { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH },
     { type: 'send', attempt: 2, outcome: 'accepted', answer: null },
   );
   expect([sent.state, outstandingJob(sent)]).toEqual(['BROADCAST', 'confirm']);
-  expect(after(sent, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(sent);
-  const mined = after(sent, include(OTHER_HASH));
+  expect(afterEvents(sent, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(sent);
+  const mined = afterEvents(sent, include(OTHER_HASH));
   expect([mined.state, mined.stateReason]).toEqual(['FAILED', 'REJECTED_BY_NODE']);
   // A node had the payment after all, and the chain has taken it.
-  expect(after(sent, include(HASH)).state).toBe('SUCCEEDED');
+  expect(afterEvents(sent, include(HASH)).state).toBe('SUCCEEDED');
 });
 
 test('a payment that no node takes, and above which none waits, has failed', () => {
-  const failed = after(refusedPayment(), { ...BLOCKING, blocksOthers: false });
+  const failed = afterEvents(refusedPayment(), { ...BLOCKING, blocksOthers: false });
   expect([failed.state, failed.givenUp ?? null, outstandingJob(failed)]).toEqual(['FAILED', null, 'settle']);
 });
 
 test('where co-signers sign not even the cancellation, a payment that was never out fails, and its nonce is free', () => {
   const fail: TransactionEvent = { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null };
-  const failed = after(refusedPayment(), BLOCKING, { type: 'prepare', attempt: NOTHING }, fail);
+  const failed = afterEvents(refusedPayment(), BLOCKING, { type: 'prepare', attempt: NOTHING }, fail);
   expect([failed.state, failed.stateReason, outstandingJob(failed)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle']);
   const unrefused = transactionIn('BROADCAST', { attempts: [sentAttempt()] });
-  expect(after(unrefused, fail)).toBe(unrefused);
+  expect(afterEvents(unrefused, fail)).toBe(unrefused);
 });
 
 test('a payment whose bytes may be out is cancelled where it blocks others, and never failed for a refusal', () => {
-  const maybeOut = after(refusedPayment(), { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' });
-  const filling = after(maybeOut, BLOCKING);
+  const maybeOut = afterEvents(refusedPayment(), { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' });
+  const filling = afterEvents(maybeOut, BLOCKING);
   expect([filling.givenUp, outstandingJob(filling)]).toEqual(['REJECTED_BY_NODE', 'sign']);
-  expect(after(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
+  expect(afterEvents(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
   // A cancellation that cannot be had is given up, and the payment is looked for again.
-  const kept = after(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
+  const kept = afterEvents(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([kept.state, kept.cancelling, kept.givenUp, outstandingJob(kept)]).toEqual([
     'BROADCAST',
     false,
@@ -144,10 +133,13 @@ test('a payment whose bytes may be out is cancelled where it blocks others, and 
 test('a refused replacement does not cancel the attempt that is out', () => {
   const replaced = { ...signedAttempt(), number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: NOON_MS } };
   const both = transactionIn('BROADCAST', { attempts: [sentAttempt(), replaced] });
-  const refused = after(both, { ...BLOCKING, attempt: 2 });
+  const refused = afterEvents(both, { ...BLOCKING, attempt: 2 });
   expect([refused.cancelling, refused.givenUp ?? null, outstandingJob(refused)]).toEqual([false, null, 'confirm']);
   // Nor is one that a person cancels a failed one.
-  const cancelled = after(transactionIn('BROADCAST', { attempts: [signedAttempt()], cancelling: true }), BLOCKING);
+  const cancelled = afterEvents(
+    transactionIn('BROADCAST', { attempts: [signedAttempt()], cancelling: true }),
+    BLOCKING,
+  );
   expect([cancelled.givenUp ?? null, outstandingJob(cancelled)]).toEqual([null, 'sign']);
 });
 
@@ -159,25 +151,25 @@ test('what waits for a lower nonce names who owns it, as long as it is the reaso
     ['SIGNING', 'SIGNER_UNAVAILABLE'],
   ] as const) {
     const before = transactionIn(state, { stateReason: usual });
-    const waiting = after(before, { type: 'waitForNonce', blocker });
+    const waiting = afterEvents(before, { type: 'waitForNonce', blocker });
     expect([waiting.stateReason, waiting.waitsFor]).toEqual(['WAITS_FOR_NONCE', other]);
-    expect(after(waiting, { type: 'waitForNonce', blocker })).toBe(waiting);
+    expect(afterEvents(waiting, { type: 'waitForNonce', blocker })).toBe(waiting);
   }
-  const waiting = after(transactionIn('BROADCAST'), { type: 'waitForNonce', blocker });
-  const hole = after(waiting, { type: 'waitForNonce', blocker: { transactionId: null } });
+  const waiting = afterEvents(transactionIn('BROADCAST'), { type: 'waitForNonce', blocker });
+  const hole = afterEvents(waiting, { type: 'waitForNonce', blocker: { transactionId: null } });
   expect([hole.stateReason, hole.waitsFor]).toEqual(['WAITS_FOR_NONCE', null]);
-  const next = after(waiting, { type: 'waitForNonce', blocker: null });
+  const next = afterEvents(waiting, { type: 'waitForNonce', blocker: null });
   expect([next.stateReason, next.waitsFor]).toEqual([null, null]);
-  const mined = after(waiting, include(HASH));
+  const mined = afterEvents(waiting, include(HASH));
   expect([mined.state, mined.waitsFor]).toEqual(['SUCCEEDED', null]);
   // A reason that says more stays, and one that never waited has nothing to forget.
   const refused = transactionIn('BROADCAST', { stateReason: 'REFUSED_BY_NODE' });
-  expect(after(refused, { type: 'waitForNonce', blocker })).toBe(refused);
-  expect(after(refused, { type: 'waitForNonce', blocker: null })).toBe(refused);
-  const cancelling = after(transactionIn('BROADCAST', { cancelling: true, stateReason: 'CANCELLING' }), {
+  expect(afterEvents(refused, { type: 'waitForNonce', blocker })).toBe(refused);
+  expect(afterEvents(refused, { type: 'waitForNonce', blocker: null })).toBe(refused);
+  const cancelling = afterEvents(transactionIn('BROADCAST', { cancelling: true, stateReason: 'CANCELLING' }), {
     type: 'waitForNonce',
     blocker,
   });
   expect(cancelling.stateReason).toBe('WAITS_FOR_NONCE');
-  expect(after(cancelling, { type: 'waitForNonce', blocker: null }).stateReason).toBe('CANCELLING');
+  expect(afterEvents(cancelling, { type: 'waitForNonce', blocker: null }).stateReason).toBe('CANCELLING');
 });

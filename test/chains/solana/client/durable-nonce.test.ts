@@ -58,7 +58,7 @@ function stating(authority: Address, value: Address | null, slot = slotNow()): v
   about('getMultipleAccounts', rule);
 }
 
-test('a value that one of two nodes states alone is taken only where the other one can not be asked', async () => {
+test('a value that one of two nodes states alone is taken only where the other one does not answer', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   expect(honest).toMatchObject({ anchor: { kind: 'nonce' }, validUntil: null });
@@ -79,7 +79,7 @@ test('a value that one of two nodes states alone is taken only where the other o
     }
   }
   expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
-  // One that answers, and has something else there, is no node that can not be asked.
+  // One that answers, and has something else there, counts as a node that answers.
   const stranger = new Wallet();
   stating(stranger.address, stranger.address);
   expect(await statedBy(wallet, liar.url, node.url)).toBe('the nonce account belongs to another wallet');
@@ -111,7 +111,7 @@ test('a blockhash that is said to live for longer than any does is refused', asy
   }
 });
 
-test('an attempt that was read at a slot far ahead of the chain is told from one that the node is behind', async () => {
+test('an attempt that was read at a slot far ahead of the chain differs from one that the node is behind', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   if (typeof honest === 'string' || honest.anchor.kind !== 'nonce') throw new Error('its account is open');
