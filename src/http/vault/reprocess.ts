@@ -20,8 +20,8 @@ const acknowledgement = z
 
 /**
  * POST /vault/{vaultId}/reprocess-incoming-transactions (spec part 4): evaluates incoming transactions again when one was missed. Every
- * wallet of the vault is looked for in the newest blocks of its chain, its balances are compared with the chain, and deliveries of
- * monitors that were given up on are worked on once more. It is acknowledged at once; what is found comes into the list as if a monitor had reported it.
+ * wallet of the vault is looked for in the newest blocks of its chain, each record that is not final is looked at again, balances are
+ * compared with the chain, and deliveries of monitors that were given up on are worked on once more. It is acknowledged at once; what is found comes into the list as if a monitor had reported it.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
  */

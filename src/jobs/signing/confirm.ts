@@ -29,7 +29,12 @@ export async function confirm(
   const work = await vault.work(id, 'confirm');
   if (work === null) return;
   const adapter = chainClientFor(env, work.chain);
-  if (adapter === null) return;
+  if (adapter !== null) await observeAndAct({ env, vault, work }, adapter);
+}
+
+/** Records where the attempts of a transaction are, and offers or reprices what no node has. */
+export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainAdapter): Promise<void> {
+  const { id } = work.transaction;
   const observed = await observeAttempts(adapter, work.transaction);
   // A node that is away tells nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;

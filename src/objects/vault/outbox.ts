@@ -35,7 +35,7 @@ export const PROJECTION_DELAY_MS = 100;
  * A sent message without an answer is sent again after this: most jobs take under a second, and consumers find out first
  * whether theirs is already done, so being early costs one question and being late costs the user the time.
  */
-const RESEND_MS = 5_000;
+export const RESEND_MS = 5_000;
 /** A push service may take twice ten seconds to say nothing, and people are not told again meanwhile. */
 const RESEND_NOTIFICATION_MS = 30_000;
 const MAX_RESEND_MS = 120_000;

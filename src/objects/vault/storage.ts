@@ -311,15 +311,9 @@ export class VaultStorage {
   }
 
   /** Puts a job on the list, or renews it for the new version of the record. */
-  enqueueJob(row: OutboxRow): void {
-    this.#sql.exec(
-      'INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries) VALUES (?, ?, ?, ?, ?)',
-      row.transactionId,
-      row.job,
-      row.version,
-      row.dueAtMs,
-      row.tries,
-    );
+  enqueueJob({ transactionId, job, version, dueAtMs, tries }: OutboxRow): void {
+    const put = 'INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries) VALUES (?, ?, ?, ?, ?)';
+    this.#sql.exec(put, transactionId, job, version, dueAtMs, tries);
   }
 
   /** Puts off a row unless it was renewed meanwhile. */
@@ -332,6 +326,12 @@ export class VaultStorage {
       row.version,
       row.tries,
     );
+  }
+
+  /** Makes each look at a chain due now, unless it is due by `soonMs` in any case. Two requests in a row send no job twice. */
+  pollRecordsNow(nowMs: number, soonMs: number): void {
+    const poll = "UPDATE outbox SET due_at_ms = ? WHERE job IN ('follow', 'confirm') AND due_at_ms > ?";
+    this.#sql.exec(poll, nowMs, soonMs);
   }
 
   completeJob(transactionId: string, job: OutboxJob): void {

@@ -1,4 +1,4 @@
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
@@ -19,12 +19,6 @@ import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from 
 
 /** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
 
-const scene = vi.hoisted((): { there: readonly CosignerClient[] } => ({ there: [] }));
-vi.mock(import('#cosigner-client/client.ts'), async (original) => ({
-  ...(await original()),
-  cosignersOf: () => scene.there,
-}));
-
 const GWEI = 10n ** 9n;
 const SIX_MINUTES_MS = 6 * 60_000;
 
@@ -44,6 +38,9 @@ beforeAll(async () => {
 afterAll(async () => {
   await cosigners.stop();
   await anvil.stop();
+});
+beforeEach(() => {
+  vi.spyOn(console, 'error').mockImplementation(() => {});
 });
 afterEach(() => vi.restoreAllMocks());
 
@@ -83,22 +80,38 @@ async function approvedAt(nonce: string, isGuarded = false) {
     stay: async () => {},
     leave: async () => true,
   };
-  const env = {
-    RPC_URLS: JSON.stringify({ anvil: [anvil.url] }),
-    WALLET_NONCE: { getByName: () => allocator },
-  } as unknown as CoordinatorEnv;
+  const envOf = (there: readonly CosignerClient[]) =>
+    ({
+      RPC_URLS: JSON.stringify({ anvil: [anvil.url] }),
+      WALLET_NONCE: { getByName: () => allocator },
+      ...Object.fromEntries(cosigners.all.map(({ index }) => [`COSIGNER_${index}`, bindingOf(index, there)])),
+    }) as unknown as CoordinatorEnv;
   return {
     state,
     settled,
     run: async (there: readonly CosignerClient[]) => {
-      scene.there = there;
-      await sign(env, vault, transaction.id);
+      await sign(envOf(there), vault, transaction.id);
       return state.now;
     },
     /** As if the bytes had been prepared so long ago. */
     grow: (ageMs: number) => {
       const attempts = state.now.attempts.map((one) => ({ ...one, preparedAtMs: one.preparedAtMs - ageMs }));
       state.now = { ...state.now, attempts };
+    },
+  };
+}
+
+/** The service binding of one co-signer; one that is not there gives no answer of a co-signer. */
+function bindingOf(index: number, there: readonly CosignerClient[]): Pick<Fetcher, 'fetch'> {
+  const client = there.find((one) => one.index === index);
+  return {
+    fetch: async (input, init) => {
+      if (client === undefined) return new Response(null, { status: 503 });
+      const request = new Request(input, init);
+      const { pathname } = new URL(request.url);
+      const answer = await client.call(pathname.slice(1), await request.json());
+      if (!answer.ok && answer.refusal.code === 'unreachable') return new Response(null, { status: 503 });
+      return Response.json(answer);
     },
   };
 }
@@ -126,7 +139,6 @@ test('bytes that no co-signer has begun with are prepared again at the price of 
 });
 
 test('so it is where each signature needs a receipt of every co-signer, whichever of them is away', async () => {
-  vi.spyOn(console, 'error').mockImplementation(() => {});
   for (const [nonce, absent] of [
     ['0', 3],
     ['1', 1],

@@ -1,9 +1,9 @@
-import { expect, test, vi } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { adapterFor } from '#chains/adapters.ts';
 import type { ChainAdapter, Observation } from '#chains/chain-adapter.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import { accepted, refused } from '#domain/result.ts';
-import { confirm } from '#jobs/signing/confirm.ts';
+import { observeAndAct } from '#jobs/signing/confirm.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { sentWith } from '../../domain/transaction/step.ts';
@@ -12,13 +12,12 @@ import { inclusion, NOON_MS, transactionIn } from '../../domain/cast.ts';
 
 /** What the confirmation job does with a payment whose bytes the network does not take. */
 
-const scene = vi.hoisted((): { adapter: ChainAdapter | null } => ({ adapter: null }));
-vi.mock(import('#chains/client-for.ts'), async (original) => ({
-  ...(await original()),
-  chainClientFor: () => scene.adapter,
-}));
-
 const chain = anvilChain();
+
+afterEach(() => {
+  vi.unstubAllGlobals();
+  vi.restoreAllMocks();
+});
 
 /** Runs the job for a payment that was given up for this reason; a quote of now is had or not. */
 async function confirmed(
@@ -30,7 +29,7 @@ async function confirmed(
   const record = { stateReason, attempts: [sentWith('refused')], ...differences };
   const transaction = transactionIn(differences.state ?? 'BROADCAST', record);
   const observed = { type: 'absent', inMempool: false, nonceTaken: false, ...seen } as Observation;
-  scene.adapter = {
+  const adapter: ChainAdapter = {
     ...adapterFor(chain, []),
     observe: async () => accepted(observed),
     broadcast: async () => {
@@ -45,13 +44,12 @@ async function confirmed(
     accountNonce: async () => refused({ detail: 'no node' }),
   };
   const vault = {
-    work: async () => ({ transaction, chain }),
     record: async (_: string, event: TransactionEvent) => {
       done.push('obstacle' in event ? `reprice ${event.obstacle}` : event.type);
     },
   };
   const env = { WALLET_NONCE: { getByName: () => ({}) } } as unknown as CoordinatorEnv;
-  await confirm(env, vault as never, transaction.id);
+  await observeAndAct({ env, vault: vault as never, work: { transaction, chain } as never }, adapter);
   return done;
 }
 

@@ -12,6 +12,7 @@ import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
+import { RESEND_MS } from '#objects/vault/outbox.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 import { enqueueReconciliation, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
@@ -89,15 +90,17 @@ export class BalanceCommands {
   }
 
   /**
-   * The wallets that there are by now, for somebody who wants them looked through; what they have is compared with their chains as well.
-   * Refuses `forbidden`.
+   * Returns the wallets that there are by now, for a person who has them looked through. The next look at each record that is not final, and
+   * the comparison with the chains, are due at once. Refuses `forbidden`.
    */
   async requestRescan(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
     const entered = this.#host.authorize(actor, 'curate');
     if (!entered.ok) return entered;
     const { storage, commits } = this.#host;
+    const nowMs = Date.now();
     await commits.run(() => {
-      storage.balances.pollNow(Date.now());
+      storage.pollRecordsNow(nowMs, nowMs + RESEND_MS);
+      storage.balances.pollNow(nowMs);
       enqueueReconciliation(storage);
     });
     return accepted(walletsOf(entered.value.vault));

@@ -272,6 +272,24 @@ test('a chain that can not be asked, and a token that does not say, change nothi
   expect(commands.work()).toHaveLength(1);
 });
 
+test('a rescan has each record that is not final looked at again, and a look that is due soon is not sent twice', async () => {
+  const { commands, happens, storage } = newScene();
+  await happens(7, [{}], { hash: '0xa', isFinal: false });
+  const id = storage.activities.ofHash('anvil', '0xa')?.id ?? '';
+  const queued = () => storage.queuedJob(id, 'follow');
+  expect(queued()?.dueAtMs).toBe(NOON_MS + 60_000);
+  vi.setSystemTime(NOON_MS + 10_000);
+  await commands.requestRescan(alice);
+  expect(queued()?.dueAtMs).toBe(NOON_MS + 10_000);
+  const row = queued();
+  if (row !== null) storage.postpone(row, NOON_MS + 15_000);
+  await commands.requestRescan(alice);
+  expect(queued()).toMatchObject({ dueAtMs: NOON_MS + 15_000, tries: 1 });
+  await happens(7, [{}], { hash: '0xa' });
+  await commands.requestRescan(alice);
+  expect(queued()).toBeNull();
+});
+
 test('a wallet is given any number of tokens, and fifty are compared at once, the longest-waiting first', async () => {
   const { commands, happens } = newScene();
   await happens(
