@@ -1,5 +1,6 @@
 import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
 import type { CosignerEnv } from '#cosigner/environment.ts';
+import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
@@ -42,9 +43,22 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   if (!isClaimedBody(claim, bytes)) return answer(401, refusal('not-my-coordinator'));
   const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
-  if (!isAimed) return Response.json({ ok: true, value: await pairStates(env) });
+  if (!isAimed) {
+    // A co-signer with wrong settings signs nothing: the operator learns of it before a payment waits for it.
+    if (!(await isConfigured(env))) return answer(500, refusal('misconfigured'));
+    return Response.json({ ok: true, value: await pairStates(env) });
+  }
   const served = await env.NODE.getByName(objectName(ref)).serve(ref, action, body);
   return Response.json(served);
+}
+
+async function isConfigured(env: CosignerEnv): Promise<boolean> {
+  try {
+    await loadCosignerSet(env);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** With every peer: whether it is banned, and the set-up that there is. */

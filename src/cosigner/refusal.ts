@@ -5,6 +5,8 @@
 export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
+  /** Its settings do not fit together; an error of `loadCosignerSet` names the setting, and may have a part of it. */
+  | 'misconfigured'
   | 'body-too-large'
   /** The detail lists the protocols that this co-signer supports, the newest first. */
   | 'protocol-mismatch'

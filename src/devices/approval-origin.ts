@@ -18,6 +18,15 @@ export function approvalOrigin({
   return text;
 }
 
+/** Returns the origin of the approval page; null also for a setting that cannot be read, which must not hide the alerts of everything else. */
+export function approvalOriginOrNull(env: { readonly APPROVAL_ORIGIN?: string }): string | null {
+  try {
+    return approvalOrigin(env);
+  } catch {
+    return null;
+  }
+}
+
 /** Reports whether a passkey belongs to another page than the approval page: that page can show one thing and sign another. */
 export function isOfOtherOrigin(
   device: { readonly algorithm: Device['algorithm']; readonly origin?: string | null },

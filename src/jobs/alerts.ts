@@ -1,4 +1,4 @@
-import { approvalOrigin } from '#devices/approval-origin.ts';
+import { approvalOriginOrNull } from '#devices/approval-origin.ts';
 import { alertsFor } from '#domain/alert.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export async function raiseAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
-  const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOrigin(env) });
+  const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOriginOrNull(env) });
   for (const { code, detail } of alertsFor(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
     console.error(JSON.stringify({ event: 'alarm', code, detail }));
     recordMetric(env, { kind: 'alarm', texts: [code] });

@@ -24,7 +24,7 @@ export function identitySecrets(identitySecret: string): {
   readonly exchange: Uint8Array;
 } {
   const secret = hexToBytes(identitySecret);
-  if (secret.length !== 32) throw new Error('IDENTITY_SECRET has 32 bytes');
+  if (secret.length !== 32) throw new Error('IDENTITY_SECRET or COORDINATOR_SECRET is not 32 bytes in hex');
   const derive = (use: string) => hkdf(sha256, secret, undefined, utf8ToBytes(`conclave/node-identity/v1/${use}`), 32);
   return { signing: derive('signing'), exchange: derive('exchange') };
 }

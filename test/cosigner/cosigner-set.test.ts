@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { serve } from '#cosigner/app.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 
@@ -23,4 +24,24 @@ test('a co-signer with an exchange key of small order among its peers serves not
       'PEERS pins an exchange key of small order for 2',
     );
   }
+});
+
+test.each<[string, object]>([
+  ['MAX_FEES that is no JSON', { MAX_FEES: 'much' }],
+  ['SHARES_SINCE that is no time', { SHARES_SINCE: 'yesterday' }],
+  ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
+  ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
+  ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],
+])('a co-signer with %s does not look well to its operator', async (_what, differences) => {
+  const pairState = async () => ({ banned: false, setupId: null });
+  const env = {
+    ...settings(publicIdentity(SECRETS[1]).exchange),
+    NODE: { getByName: () => ({ pairState }) } as never,
+  };
+  const stateWith = async (other: object) => {
+    const request = new Request('http://cosigner/pairs/status', { method: 'POST', body: '{}' });
+    return (await serve(request, { ...env, ...other })).json();
+  };
+  expect(await stateWith({})).toEqual({ ok: true, value: { 2: { banned: false, setupId: null } } });
+  expect(await stateWith(differences)).toMatchObject({ ok: false, refusal: { code: 'misconfigured', detail: null } });
 });

@@ -1,6 +1,6 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
-import { approvalOrigin } from '#devices/approval-origin.ts';
+import { approvalOriginOrNull } from '#devices/approval-origin.ts';
 import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
@@ -81,7 +81,7 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    readHealth(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOrigin(context.env) }),
+    readHealth(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOriginOrNull(context.env) }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
