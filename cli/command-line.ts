@@ -14,8 +14,12 @@ export const EXIT_CODES = { success: 0, failure: 1, usage: 2 } as const;
 /** The arguments cannot be read. The usage is shown. */
 export class UsageError extends Error {}
 
-/** Runs a command to its end. Errors go to standard error, so that standard output holds the answer alone. */
+/** Runs a command to its end, or prints its usage for `--help`. Errors go to standard error, so that standard output holds the answer alone. */
 export async function runCommand({ usage, run }: Command, args: readonly string[]): Promise<void> {
+  if (args.includes('--help')) {
+    console.log(usage);
+    return;
+  }
   try {
     await run(args);
   } catch (error) {

@@ -12,7 +12,8 @@ interface Entry {
   readonly load: () => Promise<Command>;
 }
 
-const COMMANDS: Readonly<Record<string, Entry>> = {
+/** The commands by name. */
+export const COMMANDS: Readonly<Record<string, Entry>> = {
   admin: {
     summary: 'Create and change users, credentials, vaults, members and policies (operators)',
     load: async () => (await import('./admin.ts')).adminCommand,
@@ -68,9 +69,7 @@ export async function conclave([name, ...args]: readonly string[]): Promise<void
     console.error(help());
     process.exitCode = EXIT_CODES.usage;
   } else {
-    const command = await entry.load();
-    if (args.includes('--help')) console.log(command.usage);
-    else await runCommand(command, args);
+    await runCommand(await entry.load(), args);
   }
 }
 

@@ -7,7 +7,7 @@ import { publicIdentity } from '#mpc/identity.ts';
 import type { PushKeys } from '../../cli/push-keys.ts';
 import { newPushKeys } from '../../cli/push-keys.ts';
 
-/** What a local deployment is made of. An operator makes the same by hand; README, chapter 'Deploy'. */
+/** What a local deployment is made of. An operator makes the same by hand; docs/deploy.md. */
 export interface Configuration {
   /** The file of each Worker, the coordinator first. */
   readonly files: readonly [coordinator: string, ...cosigners: string[]];

@@ -22,7 +22,7 @@ export async function startLocalIssuer(port = 0): Promise<LocalIssuer> {
   return {
     login: { issuer, ...CLIENT },
     serve: (serviceUrl) => {
-      const answer = providerOf(issuer, serviceUrl).callback();
+      const answer = withoutWarnings(() => providerOf(issuer, serviceUrl)).callback();
       server.on('request', (request, response) => void answer(request, response));
     },
     stop: () =>
@@ -31,6 +31,17 @@ export async function startLocalIssuer(port = 0): Promise<LocalIssuer> {
         server.close(() => resolve());
       }),
   };
+}
+
+/** Returns what `create` returns. The library warns of its development features, and a local issuer is made of them. */
+function withoutWarnings<T>(create: () => T): T {
+  const { warn } = console;
+  console.warn = () => {};
+  try {
+    return create();
+  } finally {
+    console.warn = warn;
+  }
 }
 
 function providerOf(issuer: string, serviceUrl: string): Provider {

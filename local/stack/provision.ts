@@ -73,8 +73,16 @@ export async function ownToken(
   return (await response.json()) as { readonly id: string; readonly token: string };
 }
 
-/** Founds a vault and waits for its keys. Twice with the same name gives the same vault. */
-export async function createReadyVault(service: Client, options: VaultOptions): Promise<ReadyVault> {
+/**
+ * Creates a vault and waits for its keys. A second call with the same name returns the same vault.
+ *
+ * @param onWallet is called once for each wallet, when its address is known
+ */
+export async function createReadyVault(
+  service: Client,
+  options: VaultOptions,
+  onWallet: (chain: string, address: string) => void = () => {},
+): Promise<ReadyVault> {
   const creation = {
     name: options.name,
     reference: options.name.replaceAll(' ', '-'),
@@ -90,23 +98,45 @@ export async function createReadyVault(service: Client, options: VaultOptions): 
     ...(options.bitcoinAddressType === undefined ? {} : { bitcoinAddressType: options.bitcoinAddressType }),
   };
   const vault = await unwrap(service.api.internal.vault.$post({ json: creation }));
-  const addresses = await pollUntil('keys', () => addressesOf(service, vault.id), KEY_DEADLINE_MS);
+  const reported = new Set<string>();
+  const probe = async () => {
+    const wallets = await walletsOf(service, vault.id);
+    for (const { chain, address } of wallets) {
+      if (address !== null && !reported.has(chain)) onWallet(chain, address);
+      if (address !== null) reported.add(chain);
+    }
+    return completeAddresses(wallets);
+  };
+  const addresses = await pollUntil('keys', probe, KEY_DEADLINE_MS);
   return { id: vault.id, address: addresses['anvil'] ?? '', addresses };
 }
 
-/**
- * The addresses of a vault's wallets, or null while one is missing. The local co-signers compute on the one thread that also
- * answers, for seconds when a machine is busy; a connection that has idled that long is closed under the next question, which
- * is simply asked again.
- */
+interface WalletView {
+  readonly chain: string;
+  /** Null until the key is generated. */
+  readonly address: string | null;
+}
+
+/** Returns the addresses of a vault's wallets, by chain; null while one is missing. */
 export async function addressesOf(service: Client, vaultId: number): Promise<Readonly<Record<string, string>> | null> {
+  return completeAddresses(await walletsOf(service, vaultId));
+}
+
+/**
+ * Returns the wallets of a vault; none when no answer comes. The local co-signers compute on the thread that also answers, for seconds when
+ * a machine is busy. A connection that has idled that long is closed under the next request, and the caller polls again.
+ */
+async function walletsOf(service: Client, vaultId: number): Promise<readonly WalletView[]> {
   try {
     const param = { vaultId: String(vaultId) };
-    const vault = await unwrap(service.api.internal.vault[':vaultId'].$get({ param }));
-    const found = vault.wallets.flatMap(({ chain, address }) => (address === null ? [] : [[chain, address] as const]));
-    return found.length === vault.wallets.length ? Object.fromEntries(found) : null;
+    return (await unwrap(service.api.internal.vault[':vaultId'].$get({ param }))).wallets;
   } catch (error) {
-    if (error instanceof NoAnswer) return null;
+    if (error instanceof NoAnswer) return [];
     throw error;
   }
+}
+
+function completeAddresses(wallets: readonly WalletView[]): Readonly<Record<string, string>> | null {
+  const known = wallets.flatMap(({ chain, address }) => (address === null ? [] : [[chain, address] as const]));
+  return known.length === 0 || known.length < wallets.length ? null : Object.fromEntries(known);
 }
