@@ -131,7 +131,7 @@ export function casesOf(scene: Scene): readonly Case[] {
     {
       ...service,
       name: 'receiveWebhook',
-      what: '`POST /webhook/...`',
+      what: '`POST /webhook/{provider}/{endpointId}`',
       baseline: 'bareObjectWrite',
       once: true,
       requests: async () => Array.from({ length: DELIVERIES_PER_BLOCK }, (_, i) => delivery(scene.monitorSecret, i)),

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import type { Case } from './cases.ts';
 import { casesOf } from './cases.ts';
@@ -11,17 +12,18 @@ import type { LoadResult } from './load-process.ts';
 import type { Memory } from './memory.ts';
 import { MemoryWatch } from './memory.ts';
 import { profileOf } from './profile.ts';
-import { mebibytes, withMemory, withTable } from './readme-table.ts';
+import { mebibytes, withMemory, withTable } from './performance-tables.ts';
 import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [-- --readme FILE]`. Every figure is from one run: blocks of all cases are
+ * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [-- --write]`. Every figure is from one run: blocks of all cases are
  * interleaved, forwards and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
  * With `--growth`, how they change with the number of transactions, signers and vaults, and how much memory that takes; with `--profile` no
  * figures, but the functions in which the time of each case goes; with `--brief` none either, but whether every case is still answered well.
  */
 
+const PERFORMANCE = resolve(import.meta.dirname, '..', 'docs', 'performance.md');
 const BLOCKS = 7;
 const BLOCK_MS = 1_000;
 const WARM_UP_MS = 1_500;
@@ -63,7 +65,8 @@ const { values: options } = parseArgs({
     brief: { type: 'boolean', default: false },
     only: { type: 'string' },
     json: { type: 'string' },
-    readme: { type: 'string' },
+    /** Puts the figures into docs/performance.md. */
+    write: { type: 'boolean', default: false },
   },
 });
 const JOURNEYS: Readonly<Record<string, string>> = {
@@ -108,7 +111,7 @@ async function main(): Promise<void> {
         `${name.padEnd(22)}${mebibytes(most).padStart(6)} MiB at most, ${mebibytes(inUse)} in use at the end`,
       );
     if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(shown, null, 2)}\n`);
-    if (options.readme !== undefined) writeTables(options.readme, { figures: shown, cases: all, memory });
+    if (options.write) writeTables({ figures: shown, cases: all, memory });
   } finally {
     load.stop();
     await scene.stop();
@@ -232,16 +235,16 @@ interface Measured {
   readonly memory: ReadonlyMap<string, Memory> | null;
 }
 
-/** Puts the figures of this run in the place of those before: what a README says was measured, all of it at once. */
-function writeTables(file: string, { figures, cases, memory }: Measured): void {
+/** Puts the figures of this run in the place of those before: docs/performance.md has figures of one run, never of two. */
+function writeTables({ figures, cases, memory }: Measured): void {
   const rows = Object.entries(figures).map(([name, { rps, lastingRps, p50Ms, p95Ms, ratio }]) => {
     const one = cases.find((candidate) => candidate.name === name);
     const of = cases.find((candidate) => candidate.name === one?.baseline)?.what ?? null;
     const what = one?.what ?? JOURNEYS[name] ?? name;
     return { what, rps, lastingRps, p50Ms, p95Ms, ratio: of === null ? null : { value: ratio, of } };
   });
-  const timed = withTable(readFileSync(file, 'utf8'), rows, memory === null ? 'figures' : 'growth');
-  writeFileSync(file, memory === null ? timed : withMemory(timed, memory));
+  const timed = withTable(readFileSync(PERFORMANCE, 'utf8'), rows, memory === null ? 'figures' : 'growth');
+  writeFileSync(PERFORMANCE, memory === null ? timed : withMemory(timed, memory));
 }
 
 function median(numbers: readonly number[]): number {

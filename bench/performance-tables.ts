@@ -1,6 +1,6 @@
 import type { Memory } from './memory.ts';
 
-/** What a table of the README says of one case. */
+/** The figures of one case in a table of docs/performance.md. */
 export interface Row {
   readonly what: string;
   readonly rps: number;
@@ -15,15 +15,15 @@ export interface Row {
 
 /** Each table of figures has a place of its own. */
 const COMMANDS = {
-  figures: 'npm run bench -- --readme FILE',
-  growth: 'npm run bench -- --growth --readme FILE',
-  memory: 'npm run bench -- --growth --readme FILE, its memory,',
+  figures: 'npm run bench -- --write',
+  growth: 'npm run bench -- --growth --write',
+  memory: 'npm run bench -- --growth --write, its memory,',
 } as const;
 const END = '<!-- to here -->';
 const POSITION = 'One core for the service, and one for its clients.';
 
-/** The README with these figures in the place of the old ones. Throws for a text without that place. */
-export function withTable(readme: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
+/** Returns the document with these figures in the place of the old ones. Throws for a text without that place. */
+export function withTable(document: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
   const lines = [
     ['What', 'per second', 'lasting', 'p50 ms', 'p95 ms', 'throughput against'],
     ...rows.map(({ what, rps, lastingRps, p50Ms, p95Ms, ratio }) => [
@@ -34,25 +34,25 @@ export function withTable(readme: string, rows: readonly Row[], table: 'figures'
       ratio === null ? '' : `${ratio.value.toFixed(2)} of ${ratio.of}`,
     ]),
   ];
-  return put(readme, table, `${POSITION}\n\n${tableOf(lines)}`);
+  return put(document, table, `${POSITION}\n\n${tableOf(lines)}`);
 }
 
-/** What each isolate took, in MiB of the 128 that the platform gives. Throws for a text without a place for it. */
-export function withMemory(readme: string, memory: ReadonlyMap<string, Memory>): string {
+/** Returns the document with the memory of each isolate, in MiB of the 128 that the platform gives. Throws for a text without a place for it. */
+export function withMemory(document: string, memory: ReadonlyMap<string, Memory>): string {
   const rows = [...memory].map(([name, { most, inUse }]) => [`\`${name}\``, mebibytes(most), mebibytes(inUse)]);
-  return put(readme, 'memory', tableOf([['Isolate', 'MiB at most', 'in use at the end'], ...rows]));
+  return put(document, 'memory', tableOf([['Isolate', 'MiB at most', 'in use at the end'], ...rows]));
 }
 
 export function mebibytes(bytes: number): string {
   return (bytes / 2 ** 20).toFixed(1);
 }
 
-function put(readme: string, table: keyof typeof COMMANDS, text: string): string {
+function put(document: string, table: keyof typeof COMMANDS, text: string): string {
   const begin = `<!-- ${COMMANDS[table]} writes from here -->`;
-  const from = readme.indexOf(begin);
-  const to = readme.indexOf(END, from);
-  if (from === -1 || to === -1) throw new Error(`the README has no place for figures, between ${begin} and ${END}`);
-  return `${readme.slice(0, from)}${begin}\n\n${text}\n\n${readme.slice(to)}`;
+  const from = document.indexOf(begin);
+  const to = document.indexOf(END, from);
+  if (from === -1 || to === -1) throw new Error(`the document has no place for figures, between ${begin} and ${END}`);
+  return `${document.slice(0, from)}${begin}\n\n${text}\n\n${document.slice(to)}`;
 }
 
 function tableOf(lines: readonly (readonly string[])[]): string {

@@ -4,9 +4,8 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `npm run approval-page:hash`: builds the approval page and prints the SHA-256 of each of its files, and
- * the release hash, which is the SHA-256 of that list. `-- --write` keeps both in the repository: the list in
- * release.txt, and the hash in the README.
+ * `npm run approval-page:hash`: builds the approval page and prints the SHA-256 of each of its files, and the release hash, which is the
+ * SHA-256 of that list. `-- --write` stores the list as the release, in release.txt.
  *
  * The list has the form of `sha256sum`, so that anybody can compare a served page with a release without
  * this program.
@@ -14,8 +13,6 @@ import { parseArgs } from 'node:util';
 
 export const APPROVAL_PAGE = resolve(import.meta.dirname, '..', 'dist', 'approval-page');
 export const RELEASE = resolve(import.meta.dirname, '..', 'src', 'approval-page', 'release.txt');
-export const README = resolve(import.meta.dirname, '..', 'README.md');
-const PUBLISHED = /Release hash: `[^`]*`/u;
 
 /** One line for each file of a build, sorted by name. What an operator puts beside them is not part of it. */
 export function releaseOf(folder: string): string {
@@ -33,17 +30,9 @@ function sha256(bytes: string | Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** The sentence with the release hash that the README has to have once. */
-export function publishedHash(release: string): string {
-  return `Release hash: \`${releaseHash(release)}\``;
-}
-
 if (import.meta.main) {
   const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
   const release = releaseOf(APPROVAL_PAGE);
-  if (values.write) {
-    writeFileSync(RELEASE, release);
-    writeFileSync(README, readFileSync(README, 'utf8').replace(PUBLISHED, publishedHash(release)));
-  }
+  if (values.write) writeFileSync(RELEASE, release);
   process.stdout.write(`${release}\nrelease hash: ${releaseHash(release)}\n`);
 }

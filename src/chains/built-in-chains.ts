@@ -15,9 +15,9 @@ const BITCOIN_MAX_FEE = 1_500_000n;
 const SOLANA_MAX_FEE = 20_000_000n;
 
 /**
- * The chains that Conclave knows without configuration (names and CAIP-2: chains.md part 6).
+ * The chains that Conclave knows without configuration.
  *
- * Confirmations (chains.md 4.4): 12 on Ethereum; 5 where one sequencer or a small set orders the blocks. SUCCEEDED is not the end:
+ * Confirmations: 12 on Ethereum; 5 where one sequencer or a small set orders the blocks. SUCCEEDED is not the end:
  * a transaction is watched until the chain calls its block final, and a reorganisation before that is said openly.
  *
  * The fee cap bounds what a lying node or a fee spike can burn. A token transfer is quoted at some 81,000 gas and twice the base

@@ -1,38 +1,28 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 
-/** The README names a test for whatever somebody might try. A test that is renamed or gone takes its row with it. */
+/** The threat model names a test for each attack, and each test of an attacker stands in it. Its paths exist: documents.test.ts. */
 
 const PROJECT = join(import.meta.dirname, '..', '..');
-const SECTION = /^## What it withstands\n(.*?)^## /msu;
+const MODEL = readFileSync(join(PROJECT, 'docs', 'threat-model.md'), 'utf8');
 
-interface Row {
-  readonly attempt: string;
-  readonly tests: readonly { readonly file: string; readonly title: string }[];
+/** The attacks of a model: the list items that begin with what an attacker tries. */
+function attacksOf(model: string): readonly string[] {
+  const [, lists = ''] = model.split(/^## How to read the lists$/mu);
+  return lists.split(/\n(?=- \*\*)/u).slice(1);
 }
 
-function rows(): readonly Row[] {
-  const [, section = ''] = SECTION.exec(readFileSync(join(PROJECT, 'README.md'), 'utf8')) ?? [];
-  const lines = section.split('\n').filter((line) => line.startsWith('|'));
-  return lines.slice(2).map((line) => {
-    const [attempt = '', , shown = ''] = line.split('|').slice(2, 5);
-    const tests = shown.split(';').map((one) => {
-      const [, file = '', title = ''] = /^\s*`([^`]+)`\s+(.+?)\s*$/u.exec(one) ?? [];
-      return { file, title };
-    });
-    return { attempt: attempt.trim(), tests };
-  });
-}
+const withoutTest = (model: string) => attacksOf(model).filter((attack) => !/`test\/[^`]+\.test\.ts`/u.test(attack));
 
-test('there is a table of them', () => {
-  expect(rows().length).toBeGreaterThan(25);
+test('each attack of the threat model has a test', () => {
+  expect(attacksOf(MODEL).length).toBeGreaterThan(90);
+  expect(withoutTest(MODEL)).toEqual([]);
+  expect(withoutTest('## How to read the lists\n\n- **Sign twice.** Stopped.')).toHaveLength(1);
 });
 
-describe.each(rows())('$attempt', ({ tests }) => {
-  test.each(tests)('$file shows it', ({ file, title }) => {
-    const source = readFileSync(join(PROJECT, 'test', file), 'utf8');
-    const titles = source.split('\n').filter((line) => /^\s*(?:test|describe|\]\)\(|\[?['"`])/u.test(line));
-    expect(titles.some((line) => line.includes(title))).toBe(true);
-  });
+test('each test of an attacker stands in the threat model', () => {
+  const files = globSync('test/attacks/**/*.test.ts', { cwd: PROJECT });
+  expect(files.length).toBeGreaterThan(25);
+  expect(files.filter((file) => !MODEL.includes(`\`${file}\``))).toEqual([]);
 });

@@ -252,7 +252,7 @@ async function randomPayment(world: World, index: number): Promise<void> {
 const paying = new WeakMap<World, Set<SimulatedChain>>();
 
 /**
- * The way out of a nonce that co-signers let no transaction use up (README, known limits): the next payment of the wallet gets it, so
+ * The way out of a nonce that co-signers let no transaction use up (docs/chains.md, Nonces): the next payment of the wallet gets it, so
  * people make one, as `stateReason` says.
  */
 function payWhereOneWaits(world: World): void {

@@ -8,7 +8,7 @@ import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './totals.ts';
 
 /**
- * `npm run test:simulation` lives random histories of the whole service and judges each of them (README, "How it is proven"):
+ * `npm run test:simulation` lives random histories of the whole service and judges each of them (docs/testing.md):
  *
  *     npm run test:simulation                         500 new ones
  *     npm run test:simulation -- --count 20000 --log test/simulation/runs.jsonl

@@ -6,7 +6,7 @@ import { concerns, isCollectible } from '#domain/activity/movement.ts';
 import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
 
 /**
- * Why a rule hides what others did (chains.md part 5). Nothing is ever deleted, and whoever wants to see it sees it.
+ * Why a rule hides what others did. Nothing is ever deleted, and whoever wants to see it sees it.
  *
  * `ZERO_VALUE`     nothing is moved by it: a transfer of nothing in the vault's name, to poison its history
  * `LOOKALIKE`      next to nothing, from or to an address that begins and ends like one that the vault has dealt with

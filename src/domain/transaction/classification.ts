@@ -4,7 +4,7 @@ import { isCollectible } from '#domain/activity/movement.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';
 
 /**
- * Spec part 2, from the net of what came to a wallet and went from it (chains.md part 5): labels of providers are wrong too often.
+ * Spec part 2, from the net of what came to a wallet and went from it: labels of providers are wrong too often.
  * The fee is no part of it.
  */
 export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boolean): DisplayType {

@@ -262,7 +262,7 @@ const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }
 const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
 
 /**
- * The one transition table (peers.md part 6). What is not in it cannot happen: a person gets `transaction-not-pending`, a
+ * The one transition table. What is not in it cannot happen: a person gets `transaction-not-pending`, a
  * machine's message is late and changes nothing.
  */
 const TABLE: Record<TransactionState, Row> = {

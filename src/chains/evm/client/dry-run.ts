@@ -89,7 +89,7 @@ async function readHolding(
 
 /**
  * Runs the very call that would be signed. SIMULATION_REVERTED when it reverts, and when a token answers anything but true: a
- * token that answers nothing at all (USDT) is fine, one that says false has moved nothing (chains.md 4.7). ALLOWANCE_NOT_ZERO
+ * token that answers nothing at all (USDT) is fine, one that says false has moved nothing. ALLOWANCE_NOT_ZERO
  * when a token refuses a new allowance only because there is one already.
  */
 export async function dryRunFault(

@@ -18,7 +18,7 @@ const PLAIN_PAYMENT_GAS = 21_000n;
 
 /**
  * Prices that survive the time from here to a block. Twice the base fee outlasts five full blocks in a row (it grows by an eighth
- * with each); the chain gives back what it does not take (chains.md 4.3).
+ * with each); the chain gives back what it does not take.
  *
  * @param suggestedTip what the node or the last blocks suggest, or null
  */

@@ -1,4 +1,4 @@
-/** What a node's refusal of signed bytes means (chains.md 4.2). */
+/** What a node's refusal of signed bytes means. */
 export type BroadcastErrorClass =
   /** It has them already. */
   | 'known'

@@ -10,7 +10,7 @@ const TRANSFER_CALL_LENGTH = 2 + 2 * 68;
 
 /**
  * Why a mined transaction did not do what it was for; null when it did. A token transfer succeeded only when the token also says
- * so in its log: some answer false and stay standing (chains.md 4.7). The logged amount is not compared, because a token may take
+ * so in its log: some answer false and stay standing. The logged amount is not compared, because a token may take
  * its fee out of it.
  */
 export async function executionFailure(
