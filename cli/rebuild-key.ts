@@ -1,7 +1,7 @@
 import { mod } from '@noble/curves/abstract/modular.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import type { Group, GroupPoint } from '#mpc/group.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';

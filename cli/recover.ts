@@ -8,7 +8,7 @@ import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { walletShare } from '#mpc/derivation.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import type { Command } from './command-line.ts';

@@ -1,5 +1,5 @@
 import { serve } from '#cosigner/app.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerEnv } from '#cosigner/object.ts';
 
 export { CosignerObject } from '#cosigner/object.ts';
 

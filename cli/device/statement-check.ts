@@ -1,7 +1,7 @@
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import type { PolicyLink } from '#devices/policy-chain.ts';
-import { pinsUnder } from '#devices/policy-chain.ts';
+import type { PolicyLink } from '#devices/policy-links.ts';
+import { pinsUnder } from '#devices/policy-links.ts';
 import type { CosignerAgreement, Agreement } from '#devices/cosigner-agreement.ts';
 import { dissentersIn, agreementsOf } from '#devices/cosigner-agreement.ts';
 import type { StatementEntry, StatementVerdict } from '#devices/statement.ts';
@@ -12,7 +12,7 @@ import { walletKey } from '#mpc/derivation.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import type { Client } from '../api-client.ts';
 import type { PinnedVault } from './pin-file.ts';
-import { fetchPolicyChain } from './policy-chain.ts';
+import { fetchPolicyChain } from './fetch-policies.ts';
 
 /** What the service answers about the co-signers. */
 interface DeliveredStatements {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { RawTx } from '@scure/btc-signer';
 import { equalBytes } from '@noble/curves/utils.js';
-import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
+import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { coinbase, deposit, doubleSpend, FAUCET_SCRIPT } from './faucet.ts';
-import { hashOf } from './transaction-hash.ts';
+import type { AcceptedTransaction, TxOut } from './transaction.ts';
+import { decoded, hashOf, Rejected } from './transaction.ts';
 import { isUnlocked } from './input-signature.ts';
 import { virtualSizeOf } from './virtual-size.ts';
 import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
@@ -24,22 +24,6 @@ const MATURITY = 100;
 const DUST_LIMITS: Readonly<Record<number, bigint>> = { 0x51: 330n, 0x00: 294n, 0x76: 546n, 0xa9: 540n };
 const REPLACEABLE = 0xfffffffe;
 
-export interface TxOut {
-  readonly script: Uint8Array;
-  readonly amount: bigint;
-}
-
-/** A transaction that the ledger has taken, with what it spends. */
-export interface AcceptedTransaction {
-  readonly hash: string;
-  readonly raw: string;
-  readonly inputs: readonly { readonly txid: string; readonly vout: number; readonly spent: TxOut | null }[];
-  readonly outputs: readonly TxOut[];
-  readonly fee: bigint;
-  readonly virtualSize: bigint;
-  readonly isReplaceable: boolean;
-}
-
 interface Block {
   readonly hash: string;
   readonly transactions: readonly AcceptedTransaction[];
@@ -48,16 +32,6 @@ interface Block {
 interface Written {
   readonly faucet: readonly string[];
   readonly blocks: readonly (readonly string[])[];
-}
-
-/** What a node says no with: Bitcoin Core's own words and number. */
-export class Rejected extends Error {
-  readonly code: number;
-
-  constructor(message: string, code = -26) {
-    super(message);
-    this.code = code;
-  }
 }
 
 /**
@@ -381,14 +355,4 @@ function ofAddress(address: string): Uint8Array {
   const script = REGTEST === null ? null : scriptOf(REGTEST, address);
   if (script === null) throw new Error('no address of regtest');
   return script;
-}
-
-export type Decoded = ReturnType<typeof decoded>;
-
-function decoded(raw: string) {
-  try {
-    return RawTx.decode(hexToBytes(raw));
-  } catch {
-    throw new Rejected('TX decode failed');
-  }
 }

@@ -3,7 +3,7 @@ import { bytesToHex, concatBytes, hexToBytes, randomBytes } from '@noble/hashes/
 import { RawTx, Transaction } from '@scure/btc-signer';
 import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
-import { hashOf } from './transaction-hash.ts';
+import { hashOf } from './transaction.ts';
 
 /** The payer of every deposit on the local ledger. Anybody may know its key: there is nothing to lose. */
 const KEY = new Uint8Array(32).fill(0x11);

@@ -1,6 +1,6 @@
 import { createHash, createPublicKey, verify } from 'node:crypto';
 import { schnorr } from '@noble/curves/secp256k1.js';
-import type { Decoded, TxOut } from './chain.ts';
+import type { Decoded, TxOut } from './transaction.ts';
 import { segwitSighashHalf } from './segwit-sighash.ts';
 import { taprootSighash } from './taproot-sighash.ts';
 

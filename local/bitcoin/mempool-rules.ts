@@ -1,5 +1,5 @@
 import { decimalText } from '#domain/asset/amount.ts';
-import type { AcceptedTransaction } from './chain.ts';
+import type { AcceptedTransaction } from './transaction.ts';
 
 /** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */
 export const RELAY_RATE = 1000n;

@@ -6,8 +6,9 @@ import { Address, OutScript } from '@scure/btc-signer';
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { stringifyJsonWithBigInts } from '@solana/rpc-spec-types';
-import type { AcceptedTransaction, TxOut } from './chain.ts';
-import { LocalBitcoinChain, Rejected } from './chain.ts';
+import type { AcceptedTransaction, TxOut } from './transaction.ts';
+import { LocalBitcoinChain } from './chain.ts';
+import { Rejected } from './transaction.ts';
 
 export interface BitcoinNode {
   readonly url: string;

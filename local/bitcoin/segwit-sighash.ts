@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Decoded, TxOut } from './chain.ts';
+import type { Decoded, TxOut } from './transaction.ts';
 import { reversed, uint32, uint64, withLength } from './taproot-sighash.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Decoded, TxOut } from './chain.ts';
+import type { Decoded, TxOut } from './transaction.ts';
 
 /**
  * What a signature of a taproot key covers (BIP-341, "Common signature message", default hash type, no annex), written from the standard

@@ -1,10 +1,9 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { Approve } from '#approval-page/approve.tsx';
-import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
 import type { PageRequest } from '#approval-page/page-request.ts';
 import { requestFromOpener } from '#approval-page/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
+import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 
 /** The protocol and this page's own version: a release that changes what it shows counts it up. */
 const PAGE_VERSION = '1.1';
@@ -45,20 +44,4 @@ function Content({ requested }: { readonly requested: PageRequest | null }) {
   const { request } = requested;
   if (request.type === 'conclave/approval/enrolment') return <Enrol requested={requested} request={request} />;
   return <Approve requested={requested} request={request} />;
-}
-
-/** There is nothing to approve, and why. */
-export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
-  return (
-    <section class="refusal" role="alert">
-      <h1>Nothing to approve</h1>
-      <p>{why}</p>
-      {children}
-    </section>
-  );
-}
-
-export function reasonOf(error: unknown): string {
-  if (error instanceof InvalidRequest) return error.message;
-  return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
 }

@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
+import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
 import { describeChange } from '#approval-page/read/describe-change.ts';
 import type { Description } from '#approval-page/read/describe-intent.ts';

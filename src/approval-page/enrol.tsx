@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { Nothing, reasonOf } from '#approval-page/approval-page.tsx';
+import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 import type { PageRequest } from '#approval-page/page-request.ts';
 import { visibleText } from '#approval-page/read/fact.ts';
 import { newPasskey } from '#approval-page/passkey.ts';

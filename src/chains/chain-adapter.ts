@@ -1,16 +1,36 @@
-import type { Simulation } from '#chains/inspect/simulation.ts';
 import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.ts';
+import type { Asset, ChainMovement } from '#domain/activity/movement.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { ComposedBytes, FailureReason } from '#domain/transaction/event.ts';
 import type { AssetAmount } from '#domain/transaction/exposure.ts';
 import type { Action, MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
-import type { Asset } from '#domain/activity/movement.ts';
 import type { FeedRound } from '#domain/asset/price.ts';
 import type { Spending } from '#domain/wallet/reservation.ts';
 import type { Result } from '#domain/result.ts';
 import type { Attempt, UtxoParent, Inclusion, Speed } from '#domain/transaction/transaction.ts';
 import type { ChainCounts } from '#domain/wallet/wallet-nonce.ts';
+
+/** An allowance over tokens of the wallet that a transaction would set or revoke. */
+export interface Allowance {
+  readonly tokenAddress: string;
+  /** The id of one token of a collection; null for any. */
+  readonly tokenId: string | null;
+  readonly spender: string;
+  /** In the token's smallest unit; null for an unlimited allowance. */
+  readonly amount: Amount | null;
+}
+
+/** What an intent would do in the current state, as one RPC node states it: it warns, and decides nothing. */
+export type Simulation =
+  | {
+      readonly outcome: 'succeeds';
+      /** All movements but the fee. */
+      readonly movements: readonly ChainMovement[];
+      readonly allowances: readonly Allowance[];
+    }
+  /** In words. */
+  | { readonly outcome: 'fails'; readonly detail: string };
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 
@@ -103,7 +123,7 @@ export interface NonceSlot {
 }
 
 /** What chains say whose payments carry no memo. */
-export const NO_MEMO = 'is carried by payments on Solana alone';
+export const NO_MEMO = 'The field is supported only for payments on Solana.';
 
 /** A message in the one spelling that is signed, and how it is hashed. */
 export type MessageText = Pick<MessageIntent, 'format' | 'message'>;

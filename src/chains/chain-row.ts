@@ -59,30 +59,31 @@ const REQUIRED = Object.keys(FIELDS).filter((field) => !OPTIONAL.has(field));
  * Throws, because a service with a wrong chain table must not start: names the row and the field, in the order above.
  */
 export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
-  if (typeof row !== 'object' || row === null || Array.isArray(row)) throw new Error('CHAINS: each row is an object');
+  if (typeof row !== 'object' || row === null || Array.isArray(row))
+    throw new Error('CHAINS: Each row must be an object.');
   const fields = new Map<string, unknown>(Object.entries(row));
   const name = fields.get('name');
   const before = known.find((chain) => chain.name === name);
   for (const [field, value] of fields) {
     const reader = Object.entries(FIELDS).find(([key]) => key === field)?.[1];
-    if (reader === undefined) throw new Error(`CHAINS: ${String(name)} has an unknown field '${field}'`);
-    if (!reader(value)) throw new Error(`CHAINS: ${String(name)} has a wrong '${field}'`);
+    if (reader === undefined) throw new Error(`CHAINS: ${String(name)} has an unknown field '${field}'.`);
+    if (!reader(value)) throw new Error(`CHAINS: ${String(name)} has an invalid '${field}'.`);
   }
   const merged = { tokens: [], ...before, ...row };
-  if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} lacks one of ${REQUIRED.join(', ')}`);
+  if (!isChain(merged)) throw new Error(`CHAINS: ${String(name)} must have the fields ${REQUIRED.join(', ')}.`);
   if (familyOf(merged.caip2) !== merged.family) {
-    throw new Error(`CHAINS: ${merged.name} has a caip2 of another family`);
+    throw new Error(`CHAINS: The caip2 of ${merged.name} belongs to another family.`);
   }
   const foreign = merged.family === 'evm' ? undefined : EVM_FIELDS.find((field) => merged[field] !== undefined);
-  if (foreign !== undefined) throw new Error(`CHAINS: ${merged.name} has '${foreign}', which only EVM chains have`);
+  if (foreign !== undefined) throw new Error(`CHAINS: ${merged.name} has '${foreign}', which is for EVM chains only.`);
   // What is final would else not even be confirmed.
   if (merged.finalDepth !== undefined && merged.finalDepth < merged.confirmations) {
-    throw new Error(`CHAINS: ${merged.name} has a 'finalDepth' below its confirmations`);
+    throw new Error(`CHAINS: The 'finalDepth' of ${merged.name} is below its 'confirmations'.`);
   }
   const spelled = merged.tokens.every(({ address }) => SPELLED[merged.family](address));
-  if (!spelled) throw new Error(`CHAINS: ${merged.name} has a wrong 'tokens'`);
+  if (!spelled) throw new Error(`CHAINS: ${merged.name} has an invalid 'tokens'.`);
   if (before !== undefined && before.caip2 !== merged.caip2) {
-    throw new Error(`CHAINS: ${merged.name} is ${before.caip2}; another chain needs another name`);
+    throw new Error(`CHAINS: ${merged.name} is ${before.caip2}. Use another name for another chain.`);
   }
   return merged;
 }

@@ -9,7 +9,7 @@ import type { Chain } from '#domain/asset/chain.ts';
 export function chainClientFor(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
   const urls: unknown = settingOf(env).get(chain.name);
   if (urls === undefined) return null;
-  if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} has no list of URLs`);
+  if (!isUrlList(urls)) throw new Error(`RPC_URLS: ${chain.name} must have a list of URLs.`);
   return adapterFor(chain, urls);
 }
 
@@ -20,7 +20,7 @@ export function chainsWithOneNode(env: { readonly RPC_URLS: string }): readonly 
 
 function settingOf(env: { readonly RPC_URLS: string }): ReadonlyMap<string, unknown> {
   const setting: unknown = JSON.parse(env.RPC_URLS);
-  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS is an object of lists of URLs');
+  if (typeof setting !== 'object' || setting === null) throw new Error('RPC_URLS must be an object of lists of URLs.');
   return new Map<string, unknown>(Object.entries(setting));
 }
 

@@ -52,7 +52,7 @@ export const VALID: Verdict = { valid: true, reason: null, detail: null };
 export const OTHER_SIGNER: Verdict = {
   valid: false,
   reason: 'other-signer',
-  detail: 'The signature is not by the key of this address over this message.',
+  detail: 'The signature was not made by the key of this address for this message.',
 };
 
 export function notCanonical(detail: string): Verdict {

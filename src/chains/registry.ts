@@ -21,9 +21,9 @@ function readChains(setting: string): readonly Chain[] {
     const chain = parseChainRow(row, BUILT_IN_CHAINS);
     const twin = [...chains.values()].find((other) => other.caip2 === chain.caip2 && other.name !== chain.name);
     // One chain under two names would have two nonce allocators for one wallet.
-    if (twin !== undefined) throw new Error(`CHAINS: ${chain.name} and ${twin.name} are both ${chain.caip2}`);
+    if (twin !== undefined) throw new Error(`CHAINS: ${chain.name} and ${twin.name} are both ${chain.caip2}.`);
     if (chains.get(chain.name) !== BUILT_IN_CHAINS.find((known) => known.name === chain.name)) {
-      throw new Error(`CHAINS: ${chain.name} stands there twice`);
+      throw new Error(`CHAINS: ${chain.name} is listed twice.`);
     }
     chains.set(chain.name, chain);
   }
@@ -38,6 +38,6 @@ export function findChain(chains: readonly Chain[], nameOrCaip2: string): Chain 
 function rowsOf(text: string): readonly unknown[] {
   if (text.trim() === '') return [];
   const rows = parseJsonSetting('CHAINS', text);
-  if (!Array.isArray(rows)) throw new Error('CHAINS is a JSON list of chain rows');
+  if (!Array.isArray(rows)) throw new Error('CHAINS must be a JSON list of chain rows.');
   return rows;
 }

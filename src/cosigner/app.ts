@@ -1,5 +1,5 @@
 import { parseClaim, isClaimedBody, isFromCoordinator } from '#cosigner/coordinator-auth.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerEnv } from '#cosigner/object.ts';
 import { loadCosignerSet } from '#cosigner/cosigner-set.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import { COSIGNER_ACTIONS, objectName, type ObjectRef } from '#cosigner/object.ts';

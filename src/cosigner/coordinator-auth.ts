@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import {
   cosignerRequestBytes,
   REQUEST_BODY_HASH,
@@ -33,7 +33,7 @@ export type Claim =
  */
 export function parseClaim(
   request: Request,
-  { env, nowMs }: { readonly env: CosignerEnv; readonly nowMs: number },
+  { env, nowMs }: { readonly env: CosignerConfig; readonly nowMs: number },
 ): Claim | null {
   const { COORDINATOR_KEY: coordinatorKey = '' } = env;
   if (coordinatorKey === '') return new URL(request.url).hostname === BOUND_HOST ? { from: 'binding' } : null;
@@ -55,7 +55,7 @@ export function parseClaim(
  */
 export async function isFromCoordinator(
   claim: Claim,
-  { request, env }: { readonly request: Request; readonly env: CosignerEnv },
+  { request, env }: { readonly request: Request; readonly env: CosignerConfig },
 ): Promise<boolean> {
   if (claim.from === 'binding') return true;
   const { atMs, bodyHash, signature } = claim;

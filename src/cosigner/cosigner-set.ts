@@ -6,7 +6,7 @@ import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import type { KeyEncryptionSecret } from '#mpc/share.ts';
 import type { FeeCeilings } from '#chains/inspect/fee-ceiling.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
@@ -28,7 +28,7 @@ export interface CosignerSet {
 }
 
 /** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
-export async function loadCosignerSet(env: CosignerEnv): Promise<CosignerSet> {
+export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
   if (index === null) throw new Error('NODE_INDEX is 1 to 5');
   const pinned = pinnedPeers(env.PEERS);
@@ -60,7 +60,7 @@ export async function loadCosignerSet(env: CosignerEnv): Promise<CosignerSet> {
 }
 
 /** The signing key of each node, in hex. The setting is read once: every round of a signature asks. Throws for a node that is not pinned. */
-export function pinnedSigningKeys({ PEERS }: Pick<CosignerEnv, 'PEERS'>): (party: PartyIndex) => string {
+export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (party: PartyIndex) => string {
   let pinned: ReturnType<typeof pinnedPeers> | null = null;
   return (party) => {
     pinned ??= pinnedPeers(PEERS);

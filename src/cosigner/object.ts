@@ -1,6 +1,6 @@
 import { DurableObject } from 'cloudflare:workers';
 import { isAttested } from '#cosigner/policy/attestation.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { type CosignerSet, loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
 import { prepareKeyGeneration } from '#cosigner/key/key-generation.ts';
@@ -10,7 +10,8 @@ import type { StoredShare } from '#cosigner/storage.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { PairStore, type PairState } from '#cosigner/session/pair-store.ts';
 import { preparePairing } from '#cosigner/session/pairing.ts';
-import { policyHashOf, readChain, parsePolicies, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { readChain, parsePolicies, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { pinsMatch, statePolicy } from '#cosigner/policy/policy-statement.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
@@ -97,6 +98,11 @@ interface Components {
   readonly membership: CosignerSet;
   readonly sessions: Sessions;
   readonly key: CosignerKey;
+}
+
+/** The configuration of a co-signer with its binding. */
+export interface CosignerEnv extends CosignerConfig {
+  readonly NODE: DurableObjectNamespace<CosignerObject>;
 }
 
 /**

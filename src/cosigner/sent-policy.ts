@@ -1,4 +1,5 @@
 import { isCanonicalAddress, isCanonicalAsset, isKnownChain } from '#chains/inspect/canonical-spelling.ts';
+import type { ApprovedMandate } from '#devices/policy-succession.ts';
 import { parseDevice } from '#devices/device-key.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Device } from '#domain/access/device.ts';
@@ -7,9 +8,7 @@ import { parsePolicyChangeId, parseUserId, parseVaultId } from '#domain/id.ts';
 import type { FeeCap, OptionalRules } from '#domain/policy/optional-rules.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import { type Policy, policyFault } from '#domain/policy/policy.ts';
-import type { PolicyMandate } from '#domain/policy/policy-change.ts';
 import { MAX_RULES, type Rules } from '#domain/policy/rules.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
 import { MAX_PARTY_INDEX } from '#mpc/party.ts';
 import {
   amountOf,
@@ -160,8 +159,4 @@ export function mandateOf(value: unknown): ApprovedMandate {
     expiresAtMs: wholeNumberOf(fields['expiresAtMs']),
     approvals: listOf(fields['approvals'], 100, approvalOf),
   };
-}
-
-export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
-  readonly approvals: readonly Approval[];
 }

@@ -5,8 +5,21 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CheckedRequest } from '#cosigner/policy/approval-check.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
-import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
 import type { SealedRecord } from '#mpc/share.ts';
+
+/** One row of the sign-once rule: which bytes were signed for a transaction and an attempt. */
+export interface SignedRecord {
+  readonly transactionId: string;
+  readonly attempt: number;
+  readonly purpose: string;
+  /** Lower-case hex, as the next one. */
+  readonly intentDigest: string;
+  readonly signingDigest: string;
+  /** Decimal; null for a message, as the fees are. */
+  readonly nonce: string | null;
+  readonly maxFee: string | null;
+  readonly maxTip: string | null;
+}
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL, opened_at_ms INTEGER NOT NULL DEFAULT 0) WITHOUT ROWID;

@@ -14,7 +14,7 @@ export function approvalOrigin({
   const url = URL.parse(text);
   const isSecure = url?.protocol === 'https:' || (url?.protocol === 'http:' && url.hostname === 'localhost');
   if (url?.origin !== text || !isSecure)
-    throw new Error('APPROVAL_ORIGIN is an origin, such as https://approve.example.com');
+    throw new Error('APPROVAL_ORIGIN must be an origin, such as https://approve.example.com.');
   return text;
 }
 
@@ -41,6 +41,6 @@ export function passkeyWarnings(
   origin: string | null,
 ): readonly { readonly code: string; readonly detail: string }[] {
   if (!own.some((device) => isOfOtherOrigin(device, origin))) return [];
-  const detail = 'you have a passkey of another page than the approval page: have a policy change replace it';
+  const detail = 'You have a passkey of another origin than the approval page. Replace it with a policy change.';
   return [{ code: 'passkey-of-other-origin', detail }];
 }

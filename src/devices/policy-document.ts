@@ -203,7 +203,7 @@ function pinOf(fields: FieldCursor): CosignerPin {
 }
 
 function present<T>(value: T | null | undefined): T {
-  if (value === null || value === undefined) throw new Unreadable('a value is absent or malformed');
+  if (value === null || value === undefined) throw new Unreadable('A value is missing or malformed.');
   return value;
 }
 

@@ -101,57 +101,65 @@ export function alertsFor(
       ? null
       : {
           code: 'stuck-transactions',
-          detail: `${stuck.length} at least, for ${minutes(stuck[0]?.updatedAtMs ?? null)} minutes`,
+          detail:
+            `Stuck transactions: at least ${stuck.length}. The longest is stuck for ` +
+            `${minutes(stuck[0]?.updatedAtMs ?? null)} minutes.`,
         },
     unexplained.length === 0
       ? null
       : {
           code: 'unexplained-transactions',
-          detail: `${numberOf(unexplained)}: the RPC nodes do not show what became of them`,
+          detail: `Unexplained transactions: ${numberOf(unexplained)}. The RPC nodes do not show their outcome.`,
         },
     unknown.length === 0
       ? null
       : {
           code: 'unknown-coins',
-          detail: `${numberOf(unknown)}: the RPC nodes do not show a coin that they spend`,
+          detail:
+            `Transactions with unknown UTXOs: ${numberOf(unknown)}. The RPC nodes do not show a UTXO that they ` +
+            'spend.',
         },
     isBefore(oldestDueAtMs, LATE_DELIVERY_MS)
       ? {
           code: 'late-deliveries',
-          detail: `${condition.openDeliveries} open, late by ${minutes(oldestDueAtMs)} minutes`,
+          detail:
+            `Open deliveries: ${condition.openDeliveries}. The oldest is overdue by ${minutes(oldestDueAtMs)} ` +
+            'minutes.',
         }
       : null,
     isSince(newestFailureAtMs, REPORTED_FOR_MS)
       ? {
           code: 'failed-deliveries',
-          detail: `${condition.failedDeliveries} in all, the newest ${minutes(newestFailureAtMs)} minutes ago`,
+          detail:
+            `Failed deliveries: ${condition.failedDeliveries}. The newest failed ${minutes(newestFailureAtMs)} ` +
+            'minutes ago.',
         }
       : null,
     isSince(newestDeadLetterAtMs, REPORTED_FOR_MS)
       ? {
           code: 'dead-letters',
-          detail: `${condition.deadLetters} in all, the newest ${minutes(newestDeadLetterAtMs)} minutes ago`,
+          detail: `Dead letters: ${condition.deadLetters}. The newest is ${minutes(newestDeadLetterAtMs)} minutes old.`,
         }
       : null,
     isBefore(longestUnsweptAtMs, LATE_SWEEP_MS)
       ? {
           code: 'late-sweep',
-          detail: `a vault was left alone for ${minutes(longestUnsweptAtMs)} minutes: does the cron trigger run?`,
+          detail: `A vault was not swept for ${minutes(longestUnsweptAtMs)} minutes. Check that the cron trigger runs.`,
         }
       : null,
     ...cosigners.map(({ node, fault }): Alert | null =>
-      fault === null ? null : { code: 'cosigner-away', detail: `node ${node}: ${fault}` },
+      fault === null ? null : { code: 'cosigner-away', detail: `Co-signer ${node} is unavailable: ${fault}.` },
     ),
     ...cosigners.map(({ node, banned }): Alert | null =>
       banned.length === 0
         ? null
-        : { code: 'cosigner-banned', detail: `node ${node} has caught ${banned.join(', ')} cheating` },
+        : { code: 'cosigner-banned', detail: `Co-signer ${node} has banned other co-signers: ${banned.join(', ')}.` },
     ),
     condition.vaultsWithForeignPasskeys === 0
       ? null
       : {
           code: 'foreign-passkeys',
-          detail: `${condition.vaultsWithForeignPasskeys} vaults have passkeys of another page than the approval page`,
+          detail: `Vaults with passkeys of another origin: ${condition.vaultsWithForeignPasskeys}.`,
         },
   ];
   return found.filter((one) => one !== null);

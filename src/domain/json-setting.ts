@@ -3,6 +3,6 @@ export function parseJsonSetting(name: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch {
-    throw new Error(`${name} is not JSON`);
+    throw new Error(`${name} must be JSON.`);
   }
 }

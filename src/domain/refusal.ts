@@ -1,5 +1,5 @@
 import type { CredentialResetState } from '#domain/access/credential-reset.ts';
-import type { PolicyChangeState } from '#domain/policy/policy-change.ts';
+import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import type { RuleViolation } from '#domain/policy/rules.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
 

@@ -47,9 +47,9 @@ function bodyMiddleware({ method, query, body, optionalBody: mayHave, access }: 
 function missing(context: HttpContext): Response {
   const path = context.req.path.split('/');
   const methods = ROUTES.filter((route) => matches(route.path.split('/'), path)).map((route) => route.method);
-  if (methods.length === 0) return problem(context, 'not-found', { detail: 'No such path.' });
+  if (methods.length === 0) return problem(context, 'not-found', { detail: 'This path does not exist.' });
   const allow = [...methods, ...(methods.includes('GET') ? ['HEAD'] : [])].join(', ');
-  return problem(context, 'method-not-allowed', { detail: `This path takes ${allow}.`, headers: { allow } });
+  return problem(context, 'method-not-allowed', { detail: `This path supports ${allow}.`, headers: { allow } });
 }
 
 function matches(pattern: readonly string[], path: readonly string[]): boolean {
@@ -61,7 +61,7 @@ function matches(pattern: readonly string[], path: readonly string[]): boolean {
 
 function failed(error: Error, context: HttpContext): Response {
   if (error instanceof HTTPException && error.status === 400) {
-    return problem(context, 'malformed-json', { detail: 'The body can not be read as JSON.' });
+    return problem(context, 'malformed-json', { detail: 'The body is not valid JSON.' });
   }
   if (error instanceof ObjectUnavailable) return unavailable(context);
   const requestIdText = context.get('requestId');
@@ -72,5 +72,5 @@ function failed(error: Error, context: HttpContext): Response {
 
 function unavailable(context: HttpContext): Response {
   const headers = { 'retry-after': RETRY_SECONDS };
-  return problem(context, 'unavailable', { detail: 'Nothing is known to be changed. Try again.', headers });
+  return problem(context, 'unavailable', { detail: 'The request may not have taken effect. Try again.', headers });
 }

@@ -6,7 +6,7 @@ export const health = route({
   method: 'GET',
   path: '/health',
   access: 'anyone',
-  summary: 'whether the service answers',
+  summary: 'Check that the service is available',
   answer: { status: 200, schema: z.strictObject({ status: z.literal('ok') }).meta({ id: 'Health' }) },
   refuses: [],
   handle: (context) => context.json({ status: 'ok' }),

@@ -14,10 +14,11 @@ import { reconcile } from '#jobs/reconcile.ts';
 import { releaseNonce } from '#jobs/signing/release-nonce.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import { sign, transactionOf } from '#jobs/signing/sign.ts';
-import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { JobMessage } from '#objects/configuration.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 
 const jobMessage = z.strictObject({

@@ -10,7 +10,7 @@ import { monitorOf } from '#monitors/endpoint.ts';
 import type { Hint, Report } from '#monitors/monitor.ts';
 import type { ActivityOutcome } from '#objects/vault/commands/activity.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { insertDelivery, openDelivery, updateDelivery, vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 

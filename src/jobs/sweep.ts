@@ -2,7 +2,7 @@ import type { VaultId } from '#domain/id.ts';
 import { parseVaultId } from '#domain/id.ts';
 import { raiseAlerts } from '#jobs/alerts.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 import { pruneDeliveries, claimDueDeliveries } from '#store/deliveries.ts';
 import { SESSION_SECONDS } from '#domain/access/session.ts';

@@ -36,7 +36,7 @@ export const alchemy: Monitor = {
     return {
       hints: hintsOn(NETWORKS.get(field(event, 'network')), hashes),
       // Its own words stand in the delivery: what comes from outside is not written into logs.
-      alarm: field(event, 'error') === undefined ? null : 'it left activity out',
+      alarm: field(event, 'error') === undefined ? null : 'The delivery omits activity.',
     };
   },
 };

@@ -2,7 +2,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import { isBitcoinTestNetwork } from '#domain/asset/chain.ts';
 import { taprootOf, tweakPoint, tweakScalar } from '#mpc/frost/taproot.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePoint, encodePoint } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 

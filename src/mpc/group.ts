@@ -1,7 +1,3 @@
-import type { KeyScheme } from '#domain/asset/chain.ts';
-import { ED25519 } from '#mpc/ed25519.ts';
-import { SECP256K1 } from '#mpc/secp256k1.ts';
-
 /** An element of a group of prime order, as the protocols use it; noble's points are such. */
 export interface GroupPoint<P> {
   add(other: P): P;
@@ -31,15 +27,4 @@ export interface Group<P extends GroupPoint<P>> {
   readonly randomScalar: () => bigint;
   /** A random oracle onto the scalars, one for each tag. */
   readonly hashToScalar: (tag: string, ...parts: readonly Uint8Array[]) => bigint;
-}
-
-/** Runs something in the group of a scheme's keys, whichever that is. */
-export function inGroupOf<T>(scheme: KeyScheme, run: <P extends GroupPoint<P>>(group: Group<P>) => T): T {
-  switch (scheme) {
-    case 'frost-ed25519':
-      return run(ED25519);
-    case 'ecdsa-secp256k1':
-    case 'frost-secp256k1-tr':
-      return run(SECP256K1);
-  }
 }

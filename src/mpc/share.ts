@@ -1,7 +1,7 @@
 import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { KEY_SCHEMES } from '#domain/asset/chain.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 

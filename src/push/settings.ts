@@ -10,9 +10,9 @@ const SERVICES = [
 ];
 
 const settings = z.strictObject({
-  subject: z.string().regex(/^(mailto:|https:\/\/)/, 'is a mailto: or https: address of the operator'),
-  publicKey: z.string().regex(/^[A-Za-z0-9_-]{87}$/, 'is 65 bytes in base64url'),
-  privateKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'is 32 bytes in base64url'),
+  subject: z.string().regex(/^(mailto:|https:\/\/)/, 'Must be a mailto: or https: address of the operator.'),
+  publicKey: z.string().regex(/^[A-Za-z0-9_-]{87}$/, 'Must be 65 bytes in base64url.'),
+  privateKey: z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'Must be 32 bytes in base64url.'),
   services: z.array(z.string().regex(/^https:\/\/(\*\.)?[a-z0-9.-]+(:[0-9]+)?$/)).default(SERVICES),
 });
 
@@ -22,7 +22,8 @@ export type PushSettings = z.infer<typeof settings>;
 export function pushSettings(setting: string | undefined): PushSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
   const parsed = settings.safeParse(parseJsonSetting('WEB_PUSH', setting));
-  if (!parsed.success) throw new Error(`WEB_PUSH: ${parsed.error.issues[0]?.path.join('.') ?? ''} is wrong`);
+  if (!parsed.success)
+    throw new Error(`WEB_PUSH: The value of '${parsed.error.issues[0]?.path.join('.') ?? ''}' is not valid.`);
   return parsed.data;
 }
 

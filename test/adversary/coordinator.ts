@@ -8,7 +8,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { vaultId } from '../domain/cast.ts';
 import { clock, HOUR_MS } from './clock.ts';

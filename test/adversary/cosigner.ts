@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
 import { policiesBytes } from '#cosigner/key/key-generation.ts';
@@ -69,14 +69,14 @@ async function newGroup(threshold: number, count: number): Promise<Group> {
   const peers = Object.fromEntries(parties.map((self) => [String(self), publicIdentity(secretOf(self))]));
   const maxFees = Object.entries(FEE_CEILINGS).map(([chain, units]) => [chain, units.toString()]);
   for (const self of parties) {
-    const env: Omit<CosignerEnv, 'NODE'> = {
+    const env: CosignerConfig = {
       NODE_INDEX: String(self),
       PEERS: JSON.stringify(peers),
       MAX_FEES: JSON.stringify(Object.fromEntries(maxFees)),
       IDENTITY_SECRET: secretOf(self),
       KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: secretOf(self) }]),
     };
-    const membership = await loadCosignerSet(env as CosignerEnv);
+    const membership = await loadCosignerSet(env);
     memberships.set(self, membership);
     const { publicKey, publicShares } = key;
     const known = { scheme: 'ecdsa-secp256k1', keyId, epoch: 1, threshold, publicKey, publicShares } as const;

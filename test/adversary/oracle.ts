@@ -4,7 +4,7 @@ import { encodeFunctionData, erc20Abi, hexToBytes, isAddress, keccak256, parseTr
 import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';

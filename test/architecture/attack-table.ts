@@ -15,7 +15,7 @@ export const ATTACKS_DOCUMENT = join(PROJECT, 'docs', 'attacks.md');
 /** Each folder of `test/attacks/`, in the order of the document, with the attacker in words. */
 const ATTACKERS: Readonly<Record<string, string>> = {
   coordinator: 'The coordinator, with every database, queue, token and service key',
-  'coordinator-and-cosigner': 'The coordinator and fewer co-signers than sign together',
+  'coordinator-and-cosigner': 'The coordinator and fewer co-signers than the signing threshold',
   'coordinator-and-devices': 'The coordinator and devices that the policy no longer names',
   operator: 'The holder of a service key',
   'thief-of-secrets': 'A thief of secrets',
@@ -30,7 +30,7 @@ export interface Attack {
   readonly attack: string;
   /** How many co-signers the attacker holds; `f` where the attack takes any number of them. */
   readonly cosigners: string;
-  /** Sections of the audit. */
+  /** Numbers of the findings that the attack comes from. The document does not show them. */
   readonly findings: readonly string[];
   readonly defence: string;
 }
@@ -138,80 +138,133 @@ export function harmlessAbsences(group: Group, signOnce: SignOnceMode): number {
 
 /** The text of docs/attacks.md. */
 export function attacksDocument(attacks: readonly Attack[]): string {
-  return [HEAD, ...attackTables(attacks), GROUPS_HEAD, groupTable(), GROUPS_FOOT, ''].join('\n\n').trimEnd() + '\n';
+  return [HEAD, ...attackLists(attacks), GROUPS_HEAD, groupTable(), GROUPS_FOOT, ''].join('\n\n').trimEnd() + '\n';
 }
 
-const HEAD = `# Attacks, and what withstands them
+const MAX_COLUMNS = 120;
 
-\`npm run attack-table\` writes this file: the first part from the headers of \`test/attacks/\`, the second part from the rules by which co-signers sign. Do not edit it.
+const HEAD = [
+  '# Attacks, and what withstands them',
+  paragraph(
+    'This document is for auditors. It lists the attacks that the tests try, and states how many hostile or absent co-signers ' +
+      'each set-up withstands.',
+  ),
+  paragraph(
+    '`npm run attack-table` writes this file: the lists from the headers of `test/attacks/`, and the table at the end from ' +
+      'the rules by which co-signers sign. Do not edit it.',
+  ),
+  paragraph(
+    'Every item is a test that plays the attacker. The test fails when the attacker gets what the defence denies. Where the ' +
+      'defence names a documented limit, the test shows the limit.',
+  ),
+  paragraph(
+    '"Hostile co-signers" is the number of co-signers in the hands of the attacker. `t` is the signing threshold, which is ' +
+      'the number of co-signers that sign together.',
+  ),
+].join('\n\n');
 
-Every attack is a test that plays the attacker. The test fails when the attacker gets what the column "Defence" denies; where that column names a documented limit, the test shows the limit.
-"Co-signers" is the number of co-signers in the attacker's hands; \`f\` stands for any number below the one that sign together, unless the attack says more.
-"Finding" is the section of the audit of the co-signers; P4 is a finding about operators, and 3 a proof that was missing. C, H and M are findings about money on chain, E an expectation of its users.`;
+/** The number of co-signers in a header, for a reader. */
+const HOSTILE: ReadonlyMap<string, string> = new Map([
+  ['0', 'none'],
+  ['f', 'fewer than t'],
+]);
 
-function attackTables(attacks: readonly Attack[]): readonly string[] {
+function attackLists(attacks: readonly Attack[]): readonly string[] {
   return Object.entries(ATTACKERS).flatMap(([folder, title]) => {
-    const rows = attacks
+    const items = attacks
       .filter(({ attacker }) => attacker === folder)
-      .map(({ attack, cosigners, defence, path, findings }) => [
-        attack,
-        cosigners,
-        defence,
-        `[${path.split('/').slice(-1).join('')}](../${path})`,
-        findings.join(', '),
-      ]);
-    const head = ['Attack', 'Co-signers', 'Defence', 'Test', 'Finding'];
-    return rows.length === 0 ? [] : [`## ${title}`, tableOf([head, ...rows])];
+      .map(({ attack, cosigners, defence, path }) =>
+        [
+          paragraph(`- **${attack}** Hostile co-signers: ${HOSTILE.get(cosigners) ?? cosigners}.`, '  '),
+          paragraph(`  Defence: ${defence}`, '  '),
+          `  Test: [${path.split('/').slice(-1).join('')}](../${path}).`,
+        ].join('\n'),
+      );
+    return items.length === 0 ? [] : [`## ${title}`, items.join('\n')];
   });
 }
 
-const GROUPS_HEAD = `## How many co-signers may be hostile, or absent
-
-The coordinator is in the attacker's hands in every row, and the vault counts approvals by devices (\`approvalMode: "device"\`). The columns count co-signers:
-
-- **Forged**: the largest number of hostile co-signers that, with the coordinator, cannot produce a signature that the people of the vault did not approve.
-- **Twice**: the largest number that cannot have one approved payment signed twice, by the policy rule \`signOnce\`.
-- **Absent**: the largest number of absent co-signers that block no signature, by the same rule.`;
+const GROUPS_HEAD = [
+  '## How many co-signers may be hostile, or absent',
+  paragraph(
+    'The coordinator is hostile in every row, and the vault counts approvals by devices (`approvalMode: "device"`). Each cell ' +
+      'states how many co-signers the set-up withstands. One more breaks the property of the column:',
+  ),
+  [
+    '- **No forgery**: no signature exists that the signers of the vault did not approve.',
+    paragraph(
+      '- **Paid once**: one approved payment is signed once, by the value of the policy rule `signOnce`.',
+      '  ',
+    ),
+    paragraph('- **Still signs**: signing goes on, by the value of the same rule.', '  '),
+  ].join('\n'),
+  'The default is the value of `signOnce` that `vault create` writes in device mode.',
+].join('\n\n');
 
 function groupTable(): string {
   const head = [
-    'Co-signers',
-    'Forged',
-    'Twice, `every-cosigner`',
-    'Twice, `quorum`',
-    'Absent, `every-cosigner`',
-    'Absent, `quorum`',
-    '`vault create` writes',
+    'Set-up',
+    'No forgery',
+    'Paid once, `every-cosigner`',
+    'Paid once, `quorum`',
+    'Still signs, `every-cosigner`',
+    'Still signs, `quorum`',
+    'Default',
     '',
   ];
   const rows = GROUPS.map((group) => [
     `${group.t} of ${group.n}`,
-    String(withstoodForgers(group)),
-    String(withstoodDoubleSigners(group, 'every-cosigner')),
-    String(withstoodDoubleSigners(group, 'quorum')),
-    String(harmlessAbsences(group, 'every-cosigner')),
-    String(harmlessAbsences(group, 'quorum')),
+    `${withstoodForgers(group)} hostile`,
+    `${withstoodDoubleSigners(group, 'every-cosigner')} hostile`,
+    `${withstoodDoubleSigners(group, 'quorum')} hostile`,
+    `${harmlessAbsences(group, 'every-cosigner')} absent`,
+    `${harmlessAbsences(group, 'quorum')} absent`,
     `\`${defaultRules('device', { threshold: group.t, count: group.n }).signOnce}\``,
     group.t === RECOMMENDED.t && group.n === RECOMMENDED.n ? 'recommended' : '',
   ]);
   return tableOf([head, ...rows]);
 }
 
-const GROUPS_FOOT = `Beyond these numbers nothing is claimed: t hostile co-signers have the key. The numbers hold under these conditions:
+const GROUPS_FOOT = [
+  paragraph(
+    'Example: 2 of 3 with `every-cosigner` withstands one hostile co-signer, and signs nothing while one is absent. Beyond ' +
+      'these numbers nothing is claimed: t hostile co-signers have the key. The numbers hold under these conditions:',
+  ),
+  [
+    '- Devices show what they sign. A passkey shows nothing by itself, so it counts here only when it belongs to the ' +
+      'approval page, and the page is the released one.',
+    '- A policy change protects once co-signers have it in force. With `quorum`, the hostile co-signers and the honest ones ' +
+      'that were never shown a revocation count together: t of them sign for the revoked devices. Where the policy before ' +
+      'the change has `every-cosigner`, it is enough that one honest co-signer has the change in force. Signers see the ' +
+      'statements of the co-signers.',
+    '- A co-signer whose storage was set back to an older state counts as hostile in "Paid once".',
+    '- A hostile co-signer can also be absent or give no receipt. A co-signer that the signing co-signers banned gives no ' +
+      'receipt, and blocks nothing.',
+    '- In token mode the coordinator counts the approvals, so "No forgery" holds only while the coordinator and the service ' +
+      'keys are not hostile or stolen.',
+    '- Making a key, refreshing it, and creating a vault in device mode need every co-signer in every row.',
+  ]
+    .map((item) => paragraph(item, '  '))
+    .join('\n'),
+].join('\n\n');
 
-- Devices show what they sign. A passkey shows nothing by itself, so it counts here only when it belongs to the approval page, and the page is the released one.
-- A policy change protects once co-signers have it in force. With \`quorum\`, the hostile co-signers and the honest ones that were never shown a revocation count together: as many as sign together sign for the revoked devices. Where the policy before the change says \`every-cosigner\`, it is enough that one honest co-signer has the change in force. Signers see the statements of the co-signers.
-- A co-signer whose storage was set back to an older state counts as hostile in "Twice".
-- A co-signer gives no receipt while it is banned by the co-signers that sign, and blocks nothing.
-- In token mode the coordinator counts the approvals, so "Forged" holds only while the coordinator and the service keys are not in the attacker's hands.
-- Making a key and refreshing it need every co-signer in every row.`;
+/** Wraps text at spaces. Every line but the first begins with the indent. */
+function paragraph(text: string, indent = ''): string {
+  const lines: string[] = [];
+  let line = /^ */u.exec(text)?.[0] ?? '';
+  for (const word of text.trim().split(' ')) {
+    const isStart = line.trim() === '';
+    if (!isStart && line.length + 1 + word.length > MAX_COLUMNS) {
+      lines.push(line);
+      line = indent + word;
+    } else line += isStart ? word : ` ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
 
 /** One spelling for all: a capital letter first, and one full stop at the end. */
 function sentence(text: string): string {
-  const trimmed = text
-    .trim()
-    .replace(/\.$/u, '')
-    .replaceAll('|', String.raw`\|`);
+  const trimmed = text.trim().replace(/\.$/u, '');
   return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}.`;
 }
 

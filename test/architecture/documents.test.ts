@@ -92,7 +92,7 @@ function headingsUnder(path: string, heading: string): readonly string[] {
 
 /** The members of an interface. */
 function membersOf(path: string, name: string): readonly string[] {
-  const body = new RegExp(`interface ${name} \\{(.*?)^\\}`, 'msu').exec(read(path))?.[1] ?? '';
+  const body = new RegExp(`interface ${name} [^{]*\\{(.*?)^\\}`, 'msu').exec(read(path))?.[1] ?? '';
   return [...body.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gmu)].map((match) => `${match[1]} ${match[2]}`).toSorted();
 }
 
@@ -100,8 +100,14 @@ const isText = (member: string) => member.endsWith(' string');
 const nameOf = (member: string) => member.split(' ')[0] ?? '';
 
 test('settings.md has every setting of both Workers, every binding, and every variable of the command line', () => {
-  const coordinator = membersOf('src/objects/environment.ts', 'CoordinatorEnv');
-  const cosigner = membersOf('src/cosigner/environment.ts', 'CosignerEnv');
+  const coordinator = [
+    ...membersOf('src/objects/configuration.ts', 'CoordinatorConfig'),
+    ...membersOf('src/objects/environment.ts', 'CoordinatorEnv'),
+  ].toSorted();
+  const cosigner = [
+    ...membersOf('src/cosigner/configuration.ts', 'CosignerConfig'),
+    ...membersOf('src/cosigner/object.ts', 'CosignerEnv'),
+  ].toSorted();
   const bindings = [...coordinator, ...cosigner].filter((member) => !isText(member));
   const commandLine = files
     .filter((path) => path.startsWith('cli/'))

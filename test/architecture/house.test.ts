@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { importCycles } from './cycles.ts';
 import type { SourceFile } from './house.ts';
 import { crowdedFolders, house, roomOf } from './house.ts';
 import { FROZEN } from './vocabulary.ts';
@@ -92,6 +93,25 @@ test.each<[keyof typeof house, string, string]>([
   ['vocabulary', 'src/objects/transaction-desk.ts', ''],
 ])('rule %s refuses it in %s', (name, path, text) => {
   expect(house[name]({ path, text })).not.toEqual([]);
+});
+
+test('no file imports itself through others, types included', () => {
+  expect(importCycles(files.filter(({ path }) => !path.startsWith('test/')))).toEqual([]);
+});
+
+test('a cycle is found, also through a type and through a relative path', () => {
+  const file = (path: string, text: string) => ({ path, text });
+  const cycle = [
+    file('src/mpc/share.ts', `import type { Group } from '#mpc/group.ts';`),
+    file('src/mpc/group.ts', `import { share } from '#mpc/share.ts';\nimport { z } from 'zod';`),
+  ];
+  expect(importCycles(cycle)).toEqual(['src/mpc/share.ts -> src/mpc/group.ts -> src/mpc/share.ts']);
+  expect(importCycles([...cycle.slice(0, 1), file('src/mpc/group.ts', '')])).toEqual([]);
+  const local = [
+    file('local/start.ts', `import('./guide.ts')`),
+    file('local/guide.ts', `import x from '#local/start.ts'`),
+  ];
+  expect(importCycles(local)).toHaveLength(1);
 });
 
 test('no folder has more than 20 entries', () => {

@@ -16,7 +16,7 @@ import type { CosignerClient } from '#cosigner-client/client.ts';
 import type { DeliveredStatement } from '#cosigner-client/policy-statements.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import type { Cosigners } from '../cosigner/cosigners.ts';
-import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
+import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
 /** The identity keys of the co-signers, as their operators give them to the signers. */

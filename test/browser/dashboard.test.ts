@@ -56,9 +56,14 @@ describe.skipIf(executable === null)('the dashboard', () => {
     // Bob has the address, as a notification would give it to him.
     await bob.page.goto(`${url}/#/transaction/${id}`);
     await bob.page.getByRole('heading', { name: '1 of 2 approvals' }).waitFor();
-    const approved = bob.page.getByRole('region', { name: 'What you would approve' });
-    for (const shown of ['rent', '1000000000000000', 'transfer'])
-      await approved.getByText(shown, { exact: true }).waitFor();
+    const approved = bob.page.getByRole('region', { name: 'Review and approve' });
+    await bob.page.getByRole('heading', { name: /^Send 0.001 ETH to 0x.*, proposed by alice: rent$/ }).waitFor();
+    for (const shown of ['anvil (eip155:31337)', '0.001 ETH', 'rent'])
+      await approved.getByText(shown, { exact: true }).first().waitFor();
+    expect(await approved.getByText('1000000000000000', { exact: true }).isVisible()).toBe(false);
+    await approved.getByText('Technical details').click();
+    for (const shown of ['1000000000000000', 'transfer', String(vault.id)])
+      await approved.getByText(shown, { exact: true }).first().waitFor();
     await bob.page.getByRole('button', { name: 'Approve' }).click();
     await bob.page.getByRole('heading', { name: '2 of 2 approvals' }).waitFor();
     await alice.page.getByRole('listitem').filter({ hasText: 'succeeded' }).getByText('0.001 ETH').waitFor();
@@ -136,7 +141,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByLabel('To', { exact: true }).fill(similar);
     await page.getByLabel('Amount').fill('0.001');
     await page.getByRole('button', { name: 'Look at it' }).click();
-    await page.getByRole('alert').filter({ hasText: 'begins and ends like' }).waitFor();
+    await page.getByRole('alert').filter({ hasText: 'resembles' }).waitFor();
     await page.getByRole('button', { name: /^I mean 0x/ }).click();
     await page.getByText('it takes one approval more').waitFor();
     await page.getByLabel(/^normal: /).waitFor();
@@ -223,17 +228,17 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const id = await transferOf('on second thoughts');
     for (const { page } of [alice, bob]) await scene.goTo(page, `/transaction/${id}`);
     await bob.page.getByRole('button', { name: 'Approve' }).waitFor();
-    expect(await bob.page.getByRole('button', { name: 'Take it back' }).count()).toBe(0);
-    await alice.page.getByRole('button', { name: 'Take it back' }).click();
+    expect(await bob.page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    await alice.page.getByRole('button', { name: 'Cancel' }).click();
     for (const { page } of [alice, bob]) await page.locator('.now').getByText('cancelled').waitFor();
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
-    await bob.page.getByRole('button', { name: 'Hide it' }).click();
-    await bob.page.getByRole('button', { name: 'Show it' }).waitFor();
+    await bob.page.getByRole('button', { name: 'Hide' }).click();
+    await bob.page.getByRole('button', { name: 'Unhide' }).waitFor();
     await scene.goTo(alice.page, `/vault/${vault.id}`);
     const row = alice.page.locator(`a[href="#/transaction/${id}"]`);
     await alice.page.getByLabel('Without hidden ones').selectOption('Hidden ones');
     await row.waitFor();
-    await bob.page.getByRole('button', { name: 'Show it' }).click();
+    await bob.page.getByRole('button', { name: 'Unhide' }).click();
     await row.waitFor({ state: 'detached' });
     expect([alice.complaints, bob.complaints]).toEqual([[], []]);
   }, 60_000);
@@ -246,9 +251,9 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await world.approve(id);
     await taken(world.people().alice, id);
     await scene.goTo(page, `/transaction/${id}`);
-    await page.getByRole('button', { name: 'Pay more, so that it is faster' }).click();
+    await page.getByRole('button', { name: 'Speed up' }).click();
     await reaches(world.people().alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
-    await page.getByRole('button', { name: 'Try to stop it' }).click();
+    await page.getByRole('button', { name: 'Cancel on chain' }).click();
     await reaches(world.people().alice, id, ({ attempts }) => attempts[2]?.outcome === 'accepted');
     await miner.mine({ blocks: 1 });
     await miner.setAutomine(true);

@@ -91,7 +91,7 @@ test('signatures of other software are valid on Ethereum, for their address and 
 
 test('a text names no chain, and typed data is of the chain that its domain names', () => {
   expect(verdict('ethereum-sepolia', SOME_DATA)).toBe('true eip191');
-  expect(verdict('ethereum-sepolia', COW)).toBe('message domain.chainId is another chain');
+  expect(verdict('ethereum-sepolia', COW)).toBe('message domain.chainId must be the id of this chain.');
 });
 
 test('JSON of typed data that was signed as a text is valid when the claim says so', () => {
@@ -101,8 +101,8 @@ test('JSON of typed data that was signed as a text is valid when the claim says 
   const claim = { ...COW, address: SOME_DATA.address, signature };
   expect(verdict('ethereum', { ...claim, format: 'eip191' })).toBe('true eip191');
   expect(verdict('ethereum', claim)).toBe('false other-signer');
-  expect(verdict('ethereum', { ...SOME_DATA, format: 'eip712' })).toMatch(/^message is no JSON/);
-  expect(verdict('ethereum', { ...SOME_DATA, format: 'bip322' })).toMatch(/^format is of another family/);
+  expect(verdict('ethereum', { ...SOME_DATA, format: 'eip712' })).toMatch(/^message Must be JSON/);
+  expect(verdict('ethereum', { ...SOME_DATA, format: 'bip322' })).toMatch(/^format The format is not supported/);
 });
 
 test('the other form of an ECDSA signature, which anyone can make, is not valid', () => {
@@ -113,13 +113,13 @@ test('the other form of an ECDSA signature, which anyone can make, is not valid'
 });
 
 test.each([
-  ['nothing', '0x', 'signature has 65 bytes'],
-  ['no hex', `0x${'zz'.repeat(65)}`, 'signature is hex'],
-  ['no 0x', SOME_DATA.signature.slice(2), 'signature is hex'],
-  ['half a byte', `${SOME_DATA.signature}0`, 'signature is hex'],
-  ['one byte too few', SOME_DATA.signature.slice(0, -2), 'signature has 65 bytes'],
-  ['v of 1', `${SOME_DATA.signature.slice(0, -2)}01`, 'signature ends with v'],
-  ['v of 29', `${SOME_DATA.signature.slice(0, -2)}1d`, 'signature ends with v'],
+  ['nothing', '0x', 'signature Must have 65 bytes'],
+  ['no hex', `0x${'zz'.repeat(65)}`, 'signature Must be hex'],
+  ['no 0x', SOME_DATA.signature.slice(2), 'signature Must be hex'],
+  ['half a byte', `${SOME_DATA.signature}0`, 'signature Must be hex'],
+  ['one byte too few', SOME_DATA.signature.slice(0, -2), 'signature Must have 65 bytes'],
+  ['v of 1', `${SOME_DATA.signature.slice(0, -2)}01`, 'signature Must end with v'],
+  ['v of 29', `${SOME_DATA.signature.slice(0, -2)}1d`, 'signature Must end with v'],
   ['the other v', `${SOME_DATA.signature.slice(0, -2)}1b`, 'false other-signer'],
   ['zeros', `0x${'00'.repeat(64)}1b`, 'false other-signer'],
   ['scalars out of range', `0x${'ff'.repeat(64)}1b`, 'false other-signer'],
@@ -174,7 +174,7 @@ test.each([...BIP322.simple.filter((vector) => !CHECKED.includes(vector)), ...BI
 );
 
 test.each(BIP322.error)('BIP-322: $description', (vector) => {
-  expect(verdict('bitcoin', vector)).toMatch(/^(false other-signer|null other-|signature is a witness stack)/);
+  expect(verdict('bitcoin', vector)).toMatch(/^(false other-signer|null other-|signature Must be a witness stack)/);
 });
 
 const ALL = 0x01;
@@ -257,7 +257,7 @@ test.each([
   ['more elements than there are', `smp${Buffer.of(2, 1, 7).toString('base64')}`],
 ])('BIP-322: %s is no witness stack', (_name, signature) => {
   const { message, address } = vectorOf('p2wpkh');
-  expect(verdict('bitcoin', { message, address, signature })).toMatch(/^signature is a witness stack/);
+  expect(verdict('bitcoin', { message, address, signature })).toMatch(/^signature Must be a witness stack/);
 });
 
 const SOLANA_KEY = generateKeyPairSync('ed25519');
@@ -293,7 +293,7 @@ test('an off-chain message of Solana is valid for its wallet and text alone', ()
     verdict('solana', { ...claim, signature: base58(sign(null, Buffer.from('Grüße'), SOLANA_KEY.privateKey)) }),
   ).toBe('false other-signer');
   expect(verdict('solana', { ...claim, format: 'eip191' })).toMatch(/^format/);
-  expect(verdict('solana', { ...claim, message: '' })).toBe('message is empty');
+  expect(verdict('solana', { ...claim, message: '' })).toBe('message Must not be empty.');
 });
 
 test('Solana: S beyond the order, which anyone can make of a signature, is not valid', () => {
@@ -330,7 +330,7 @@ test.each([
   ['base64', Buffer.from(SIGNED).toString('base64')],
   ['a long text', '1'.repeat(10_000)],
 ])('Solana: %s is no signature', (_name, signature) => {
-  expect(verdict('solana', { address: wallet, message: 'Grüße', signature })).toMatch(/^signature is 64 bytes/);
+  expect(verdict('solana', { address: wallet, message: 'Grüße', signature })).toMatch(/^signature Must be 64 bytes/);
 });
 
 test('no signature with one bit changed is valid, of any kind', () => {

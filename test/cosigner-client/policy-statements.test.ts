@@ -4,7 +4,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { statementsAfterSync } from '#cosigner-client/policy-statements.ts';
 import { NOON_MS, policy, vaultId } from '../domain/cast.ts';
-import { hashOf, mandateFor, successor } from '../devices/policy-chain-scene.ts';
+import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
 /** A reader who asks what co-signers have in force, while some of them have not been shown the newest policy. */

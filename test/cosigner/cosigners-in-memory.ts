@@ -1,5 +1,5 @@
 import { serve } from '#cosigner/app.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerEnv } from '#cosigner/object.ts';
 import { CosignerObject } from '#cosigner/object.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { newCosignerSecrets, peersOf } from '#local/stack/configuration.ts';

@@ -17,7 +17,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { generateKey } from './key/generate-key.ts';
-import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import type { Settings } from '#local/stack/configuration.ts';
 import { configure, newCosignerSecrets } from '#local/stack/configuration.ts';
 import type { Runtime } from '#local/stack/runtime.ts';
@@ -202,7 +202,7 @@ export interface TransferOptions {
 
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
-export interface ApprovedTransfer extends SigningRequest {
+export interface ApprovedTransfer extends ThresholdSignRequest {
   readonly intent: TransferIntent;
   readonly attempt: Attempt;
   readonly transaction: Transaction;

@@ -1,11 +1,11 @@
 import { expect } from 'vitest';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
-import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Cosigners } from './cosigners.ts';
 
 /** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
-export async function refusedByAll(cosigners: Cosigners, request: SigningRequest, code: string): Promise<void> {
+export async function refusedByAll(cosigners: Cosigners, request: ThresholdSignRequest, code: string): Promise<void> {
   for (const pair of [
     [1, 2],
     [1, 3],
@@ -34,7 +34,7 @@ export function opening(request: unknown) {
   return { protocol: SUPPORTED_PROTOCOLS[0], request };
 }
 
-export function openBody(request: SigningRequest, signers: readonly number[]) {
+export function openBody(request: ThresholdSignRequest, signers: readonly number[]) {
   const { intent, attempt, approvals, policies } = request;
   return {
     signers,

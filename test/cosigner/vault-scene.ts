@@ -1,8 +1,8 @@
-import { KeyRegistration, type VaultObject } from '#cosigner/key/key-registration.ts';
+import { KeyRegistration, type CosignerVault } from '#cosigner/key/key-registration.ts';
 import { VaultPolicies } from '#cosigner/key/vault-policies.ts';
 
 /** The object of a vault over storage in this process, as a key reaches it. */
-export function vaultObject(sql: SqlStorage): VaultObject {
+export function vaultObject(sql: SqlStorage): CosignerVault {
   const vault = new VaultPolicies(sql);
   return {
     vaultPolicies: async () => vault.list(),

@@ -12,7 +12,7 @@ test('the origin of the approval page is an origin and nothing else', () => {
 test.each(['https://approve.example.com/', 'http://approve.example.com', 'approve.example.com', 'javascript:alert(1)'])(
   '%s is refused as a setting, and not repeated',
   (text) => {
-    expect(() => approvalOrigin({ APPROVAL_ORIGIN: text })).toThrow(/^APPROVAL_ORIGIN is an origin/);
+    expect(() => approvalOrigin({ APPROVAL_ORIGIN: text })).toThrow(/^APPROVAL_ORIGIN must be an origin/);
     // Alerts and the status go on without it.
     expect(approvalOriginOrNull({ APPROVAL_ORIGIN: text })).toBe(null);
   },

@@ -9,7 +9,7 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import { inCanonicalOrder } from '#domain/policy/rules.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { amount, policy } from '../domain/cast.ts';
-import { hashOf, mandateFor, successor } from './policy-chain-scene.ts';
+import { hashOf, mandateFor, successor } from './policy-links-scene.ts';
 
 const CHAIN = 'eip155:31337';
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';

@@ -72,8 +72,8 @@ test('a co-signer that is away, and one that has caught another cheating, are na
     { ...third, banned: [2] },
   ] as CosignerState[];
   expect(alertsFor(FINE, cosigners, NOW_MS)).toEqual([
-    { code: 'cosigner-away', detail: 'node 2: unreachable' },
-    { code: 'cosigner-banned', detail: 'node 3 has caught 2 cheating' },
+    { code: 'cosigner-away', detail: 'Co-signer 2 is unavailable: unreachable.' },
+    { code: 'cosigner-banned', detail: 'Co-signer 3 has banned other co-signers: 2.' },
   ]);
 });
 

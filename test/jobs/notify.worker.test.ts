@@ -5,7 +5,7 @@ import type { TransactionId } from '#domain/id.ts';
 import { parseTransactionId, parseVaultId } from '#domain/id.ts';
 import { notify } from '#jobs/notify.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { UNPRICED } from '../domain/cast.ts';
 import type { Person, Treasury } from '../http/scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../http/scene.worker.ts';

@@ -55,7 +55,7 @@ test.each([
 
 test('Alchemy says when it has left something out', () => {
   const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
-  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'it left activity out' });
+  expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'The delivery omits activity.' });
 });
 
 test('QuickNode, a block alone or several', () => {

@@ -3,13 +3,15 @@ import { bytesToHex, concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/
 import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
 import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
-import { isSuccessor, isExpired, policyHashOf, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { isExpired, parsePolicy } from '#cosigner/policy/policy-chain.ts';
+import { successionFault } from '#devices/policy-succession.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
-import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
+import type { SignedRecord } from '#cosigner/storage.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
-import { needsReceipts } from '#cosigner/policy/receipt.ts';
+import { needsReceipts } from '#domain/policy/policy.ts';
 import { fieldsOf } from '#cosigner/request-parser.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
@@ -230,7 +232,7 @@ export class SimulatedCosigner {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    if (!(await isSuccessor(current, policy, mandate))) {
+    if (!((await successionFault(current, policy, mandate)) === null)) {
       return refused(refusal('policy-mismatch', String(current.version)));
     }
     const hash = policyHashOf(policy);

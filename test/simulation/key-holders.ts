@@ -10,7 +10,7 @@ import { parseKeyId } from '#domain/id.ts';
 import { walletShare } from '#mpc/derivation.ts';
 import { encodePartial } from '#mpc/ecdsa/messages.ts';
 import { ED25519 } from '#mpc/ed25519.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 import { encodePoint, encodeScalar, GENERATOR, invertScalar, modOrder, randomScalar } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';

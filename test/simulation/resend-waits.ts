@@ -1,4 +1,4 @@
-import type { JobMessage } from '#objects/environment.ts';
+import type { JobMessage } from '#objects/configuration.ts';
 import type { Database } from '../objects/memory-sql.ts';
 import type { Schedule } from './schedule.ts';
 

@@ -4,7 +4,7 @@ import { aggregate } from '#mpc/frost/aggregate.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostScheme, FrostShare } from '#mpc/frost/suite.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { party } from '../mpc/dealt-key.ts';

@@ -38,7 +38,7 @@ type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
 /** A network of Bitcoin, behind the interface that all chains share. */
 export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
   const network = networkOf(chain.caip2);
-  if (network === null) throw new Error(`${chain.caip2} is no network of Bitcoin that is known here`);
+  if (network === null) throw new Error(`${chain.caip2} is not a known Bitcoin network.`);
   const pool = bitcoinNodePool(network, urls);
   // A rate is no fact of the chain: one server may know it for what another one says of the coins.
   const withRates = async <T>(quote: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
@@ -85,7 +85,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     holdings: (address, assets, requiresProof) =>
       readHoldings(pool, { address, assets, requiresProof }, (node, query) => holdingsOn(node, chain, query)),
     token: async () => accepted<TokenMetadata>({ symbol: null, name: null, decimals: null }),
-    priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Bitcoin' }),
+    priceFeed: async () => refused<ChainFault>({ detail: 'Price feeds are not supported on Bitcoin.' }),
     observe: (watched) =>
       observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };

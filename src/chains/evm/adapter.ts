@@ -31,7 +31,7 @@ import { accepted } from '#domain/result.ts';
 /** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */
 export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter<EvmQuote, bigint, EvmFeeEstimate> {
   const chainId = chainIdOf(chain.caip2);
-  if (chainId === null) throw new Error(`${chain.caip2} is no EVM chain`);
+  if (chainId === null) throw new Error(`${chain.caip2} is not an EVM chain.`);
   const pool = evmNodePool(chainId, rpcUrls);
   return {
     chain,

@@ -21,11 +21,14 @@ export type FeeCeilings = ReadonlyMap<string, Amount>;
 export function parseFeeCeilings(text: string): FeeCeilings {
   const ceilings = new Map<string, Amount>();
   const read: unknown = text === '' ? {} : JSON.parse(text);
-  if (typeof read !== 'object' || read === null || Array.isArray(read)) throw new Error('MAX_FEES is a JSON object');
+  if (typeof read !== 'object' || read === null || Array.isArray(read))
+    throw new Error('MAX_FEES must be a JSON object.');
   for (const [chain, value] of Object.entries(read)) {
     const amount = typeof value === 'string' ? parseAmount(value) : null;
     if (!isKnownChain(chain) || amount === null) {
-      throw new Error(`MAX_FEES maps CAIP-2 names to decimal amounts in quotes; the entry of ${chain} is none`);
+      throw new Error(
+        `MAX_FEES must map CAIP-2 names to decimal amounts in quotes. The entry of ${chain} is not valid.`,
+      );
     }
     ceilings.set(chain, amount);
   }

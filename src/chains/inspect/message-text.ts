@@ -3,12 +3,12 @@ const MAX_MESSAGE_BYTES = 16 * 1024;
 
 /** Returns what is wrong with the text of a message, on whichever chain; null when nothing is. */
 export function plainTextFault(text: string): string | null {
-  return text.length === 0 ? 'is empty' : encodingFault(text);
+  return text.length === 0 ? 'Must not be empty.' : encodingFault(text);
 }
 
 /** The same for a standard that knows the empty message. */
 export function encodingFault(text: string): string | null {
-  if (!text.isWellFormed()) return 'is not well-formed Unicode';
+  if (!text.isWellFormed()) return 'Must be well-formed Unicode.';
   const bytes = new TextEncoder().encode(text).length;
-  return bytes > MAX_MESSAGE_BYTES ? `has at most ${MAX_MESSAGE_BYTES} bytes in UTF-8` : null;
+  return bytes > MAX_MESSAGE_BYTES ? `Must have at most ${MAX_MESSAGE_BYTES} bytes in UTF-8.` : null;
 }

@@ -1,32 +1,10 @@
-import type { ChainFault, PreparationFault, Quote } from '#chains/chain-adapter.ts';
-import type { Amount } from '#domain/asset/amount.ts';
+import type { ChainFault, PreparationFault, Quote, Simulation } from '#chains/chain-adapter.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 import { fungibleKindOn } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
-
-/** A leave to spend tokens of the wallet that would be given, or taken back. */
-export interface Allowance {
-  readonly tokenAddress: string;
-  /** Of one token of a collection; null for any. */
-  readonly tokenId: string | null;
-  readonly spender: string;
-  /** In the token's smallest unit; null for all that there is, now and later. */
-  readonly amount: Amount | null;
-}
-
-/** What carrying out an intent would come to, in the state of now. A node's word: it warns, and decides nothing. */
-export type Simulation =
-  | {
-      readonly outcome: 'succeeds';
-      /** Everything that would change hands, but for the fee. */
-      readonly movements: readonly ChainMovement[];
-      readonly allowances: readonly Allowance[];
-    }
-  /** In words. */
-  | { readonly outcome: 'fails'; readonly detail: string };
 
 /**
  * Where nothing but payments can be asked for, and no contract has a say: what can be prepared pays exactly what the intent says, and what can
@@ -43,7 +21,7 @@ export function simulatedByQuote(
     case 'permanent':
       return accepted({ outcome: 'fails', detail: [refusal.reason, refusal.detail].filter(Boolean).join(': ') });
     case 'busy':
-      return refused({ detail: 'what it would pay with is on its way in another transaction' });
+      return refused({ detail: 'The funds are reserved by another transaction.' });
     case 'transient':
       return refused({ detail: refusal.detail });
   }

@@ -40,24 +40,28 @@ export function warningsOf(intent: Intent): Warning[] {
 
 function lookalike(known: string | null): Warning[] {
   if (known === null) return [];
-  return [{ code: 'looks-alike', detail: `an address here begins and ends like ${known} and is another one` }];
+  return [
+    { code: 'looks-alike', detail: `An address resembles the known address ${known} but is a different address.` },
+  ];
 }
 
 function keyless({ to, recipientMayHaveNoKey }: TransferIntent): Warning[] {
   if (recipientMayHaveNoKey === undefined) return [];
-  const detail = `${to} is an address of a program, and no key exists for it: only that program can move what it gets`;
+  const detail = `${to} is a program-derived address without a key. Only the program can move what it receives.`;
   return [{ code: 'recipient-may-have-no-key', detail }];
 }
 
 function unlimited(amount: string, spender: string): Warning[] {
   if (BigInt(amount) < UNLIMITED) return [];
-  return [{ code: 'unlimited-allowance', detail: `${spender} may take all of this token, now and later` }];
+  return [
+    { code: 'unlimited-allowance', detail: `${spender} may spend the entire balance of this token, now and later.` },
+  ];
 }
 
 /** The bytes of `approve` are the same at an ERC-20 token and at an ERC-721 contract, where they name a token by its id. */
 function allowanceWarnings(amount: string, spender: string): Warning[] {
   if (amount !== '0') return unlimited(amount, spender);
-  const detail = `this ends an allowance only at an ERC-20 token: at an NFT contract ${spender} may take token 0`;
+  const detail = `This revokes an allowance only for an ERC-20 token. On an NFT contract, ${spender} may take token 0.`;
   return [{ code: 'may-be-token-zero', detail }];
 }
 
@@ -65,11 +69,11 @@ function callWarnings(data: string): Warning[] {
   if (data === '0x') return [];
   const call = decodeCall(data);
   if (call === null) {
-    return [{ code: 'unknown-call', detail: 'no standard knows this call: nothing here can say what it does' }];
+    return [{ code: 'unknown-call', detail: 'The call is not part of a known standard. Its effect is unknown.' }];
   }
   const argument = (name: string) => String(call.arguments.find((one) => one.name === name)?.value ?? '');
   if (call.function === 'setApprovalForAll' && argument('approved') === 'true') {
-    return [{ code: 'approval-for-all', detail: `${argument('operator')} may take every token of this collection` }];
+    return [{ code: 'approval-for-all', detail: `${argument('operator')} may take every token of this collection.` }];
   }
   if (!isAllowance(call)) return [];
   if (call.function === 'approve') return allowanceWarnings(argument('amount'), argument('spender'));
@@ -83,14 +87,12 @@ function isAllowance({ function: name }: DecodedCall): boolean {
 function unbound(intent: MessageIntent): Warning[] {
   if (!isUnboundMessage(intent)) return [];
   const detail =
-    'this signature names no chain: it is valid on every EVM chain, also on those that the vault does not use';
+    'The signature names no chain. It is valid on every EVM chain, including chains that the vault does not use.';
   return [{ code: 'valid-on-every-chain', detail }];
 }
 
 function typedWarnings(message: string): Warning[] {
   const typed = readTypedData(JSON.parse(message));
   if (!typed.ok || !PERMITS.has(typed.value.primaryType)) return [];
-  return [
-    { code: 'permit', detail: 'this signature lets somebody take tokens, without another transaction of the vault' },
-  ];
+  return [{ code: 'permit', detail: 'This permit allows token spending without a further transaction of the vault.' }];
 }

@@ -46,24 +46,24 @@ export async function checkAbsence(
   const head = await node.request(getHead);
   if (!head.ok) return head;
   if (number - head.value > maxLagBlocks(chain))
-    return denial('the recorded block is impossibly far ahead of the newest one', 'no-block');
+    return denial('The recorded block is impossibly far ahead of the newest block.', 'no-block');
   const hash = await node.request(getHash(number));
   if (!hash.ok) return hash;
   if (hash.value === null) {
     // A node whose history begins later says the same of a number that has a block.
     const isSkipped = skipsNumbers && head.value >= number;
     return isSkipped
-      ? denial('the number has no block', 'no-block')
-      : unusable('the node is behind the recorded block');
+      ? denial('The RPC node has no block with the recorded number.', 'no-block')
+      : unusable('The RPC node is behind the recorded block.');
   }
   if (hash.value !== recorded.hash) return accepted(null);
   const held = await node.request(getTransactionHashes(recorded));
   if (!held.ok) return held;
-  if (held.value === null) return unusable('the node does not show the transactions of the recorded block');
+  if (held.value === null) return unusable('The RPC node does not show the transactions of the recorded block.');
   // A node may have the block before it can find its transactions by their hashes.
   return held.value.some((one) => hashes.includes(one))
-    ? unusable('the node has the transaction in the recorded block, but does not find it by its hash')
-    : denial('the node has the recorded block, and it does not hold the transaction');
+    ? unusable('The RPC node has the transaction in the recorded block but does not find it by its hash.')
+    : denial('The recorded block of the RPC node does not contain the transaction.');
 }
 
 export function denial(

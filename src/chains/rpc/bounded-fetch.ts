@@ -16,10 +16,10 @@ export async function boundedFetch(
     const signal = AbortSignal.timeout(timeoutMs);
     const response = await fetcher.fetch(url, { ...request, redirect: 'manual', signal });
     const text = await textOf(response);
-    return text === null ? { fault: 'an answer that is too long' } : { status: response.status, text };
+    return text === null ? { fault: 'The response is too long.' } : { status: response.status, text };
   } catch (error) {
     // Never the message: it may name the address, and that carries a key.
-    return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'no answer in time' : 'no answer' };
+    return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'No response in time.' : 'No response.' };
   }
 }
 

@@ -40,12 +40,15 @@ export function readAnswer(
   secrets: readonly string[],
   nullWords?: RegExp,
 ): Result<unknown, NodeFault> {
-  if (!isObject(answer)) return noAnswer('no JSON-RPC answer');
+  if (!isObject(answer)) return noAnswer('The response is not JSON-RPC.');
   const { error, result } = answer;
   if (error === undefined || error === null) return accepted(result);
   const { code, message, data = null } = isObject(error) ? error : {};
   if (typeof message === 'string' && nullWords?.test(message) === true) return accepted(null);
-  const detail = redacted(typeof message === 'string' ? message : 'an error without words', secrets);
+  const detail = redacted(
+    typeof message === 'string' ? message : 'The RPC node returned an error without a message.',
+    secrets,
+  );
   const number = typeof code === 'bigint' ? Number.parseInt(code.toString(), 10) : code;
   if (typeof number !== 'number' || RATE_LIMITED.has(number)) return noAnswer(detail);
   return refused({ kind: 'error-answer', code: number, detail, data });

@@ -31,7 +31,9 @@ export function quoteFromPool<Q extends Quote>(
   return prepareFromPool(pool, async (node): Promise<Result<Q, PermanentFault | NodeProblem>> => {
     const quote = await read(node);
     const block = quote.ok ? quote.value.spending?.funds.blockNumber : undefined;
-    return block !== undefined && BigInt(block) < notBefore ? unusable('the node is behind what is settled') : quote;
+    return block !== undefined && BigInt(block) < notBefore
+      ? unusable('The RPC node is behind the final block.')
+      : quote;
   });
 }
 
@@ -51,7 +53,7 @@ export async function provenHead(
   if (only === undefined || (heads.length === 1 && pool.nodes.length > 1)) return asChainFault(refused(fault));
   if (pool.nodes.length === 1) return accepted(only);
   const second = heads.slice(1).find((head, i) => (heads[i] ?? head) - head <= maxLagBlocks(chain));
-  return second === undefined ? refused({ detail: 'no two RPC nodes have heads alike' }) : accepted(second);
+  return second === undefined ? refused({ detail: 'No two RPC nodes agree on the newest block.' }) : accepted(second);
 }
 
 /**
@@ -76,7 +78,7 @@ export async function agreedFromPool<T>(
   const objection = answers.find((answer) => !answer.ok && answer.refusal.kind === 'unusable');
   const [first] = stated;
   if (stated.length === 1 && first !== undefined && objection === undefined) return accepted(first);
-  if (stated.length > 1) return refused({ detail: 'the RPC nodes state different things' });
+  if (stated.length > 1) return refused({ detail: 'The RPC nodes disagree.' });
   return asChainFault(objection ?? answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 

@@ -27,7 +27,7 @@ export function unusable(detail: string): { readonly ok: false; readonly refusal
   return refused({ kind: 'unusable', detail });
 }
 
-export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'no node is configured for this chain' };
+export const NO_NODE: NodeProblem = { kind: 'unusable', detail: 'No RPC node is configured for this chain.' };
 
 /** Returns how a node denies an inclusion; null for any other answer. */
 export function denialOf(answer: Result<unknown, NodeProblem>): 'block' | 'no-block' | null {

@@ -72,7 +72,7 @@ export function solanaAdapter(
       readFromPool(pool, (node) => scanCluster(node, { address, since: since === null ? null : BigInt(since) })),
     holdings: (address, assets, requiresProof) => readHoldings(pool, { address, assets, requiresProof }, holdingsOn),
     token: (address) => readFromPool(pool, (node) => readToken(node, address)),
-    priceFeed: async () => refused<ChainFault>({ detail: 'no feeds are read on Solana' }),
+    priceFeed: async () => refused<ChainFault>({ detail: 'Price feeds are not supported on Solana.' }),
     observe: (watched) =>
       observeWithQuorum(pool, { chain, watched }, (node, request) => observeTransaction(node, chain, request)),
   };

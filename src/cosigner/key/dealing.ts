@@ -13,7 +13,7 @@ import { reveal, type RevealState } from '#mpc/keygen/reveal.ts';
 import { type KeygenSession, peersOf } from '#mpc/keygen/session.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 

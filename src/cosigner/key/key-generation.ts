@@ -1,5 +1,5 @@
 import { concatBytes, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DealingRequest } from '#cosigner/key/dealing.ts';
 import { prepareDealing } from '#cosigner/key/dealing.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';

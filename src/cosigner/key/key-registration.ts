@@ -1,4 +1,4 @@
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import type { PolicyHashes } from '#cosigner/key/vault-policies.ts';
 import type { VaultId } from '#domain/id.ts';
@@ -8,7 +8,7 @@ const SCHEMA =
   'CREATE TABLE IF NOT EXISTS registration (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), versions INTEGER NOT NULL)';
 
 /** The object of a vault at this co-signer (vault-policies.ts). */
-export interface VaultObject {
+export interface CosignerVault {
   readonly vaultPolicies: () => Promise<PolicyHashes>;
   readonly extendVault: (chain: PolicyHashes) => Promise<Refused | null>;
   readonly extendVaultByNewKey: (chain: PolicyHashes) => Promise<Refused | null>;
@@ -21,10 +21,10 @@ export interface VaultObject {
  */
 export class KeyRegistration {
   readonly #sql: SqlStorage;
-  readonly #vaultObject: (vaultId: VaultId) => VaultObject;
+  readonly #vaultObject: (vaultId: VaultId) => CosignerVault;
   #versions: number | null = null;
 
-  constructor(sql: SqlStorage, vaultObject: (vaultId: VaultId) => VaultObject) {
+  constructor(sql: SqlStorage, vaultObject: (vaultId: VaultId) => CosignerVault) {
     this.#sql = sql;
     this.#vaultObject = vaultObject;
   }
@@ -68,7 +68,7 @@ export class KeyRegistration {
     return held[policy.version - 1] === policyHashOf(policy);
   }
 
-  #vaultOf([first]: readonly Policy[]): VaultObject | null {
+  #vaultOf([first]: readonly Policy[]): CosignerVault | null {
     return first === undefined ? null : this.#vaultObject(first.vaultId);
   }
 

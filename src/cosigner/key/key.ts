@@ -20,9 +20,12 @@ import { type CosignerStorage, recordOf, type StoredShare } from '#cosigner/stor
 import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import { pairContext, type PairState } from '#cosigner/session/pair-store.ts';
 import { pinsMatch } from '#cosigner/policy/policy-statement.ts';
-import { isSuccessor, isExpired, policyHashOf, type PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import { isExpired, type PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
+import { successionFault } from '#devices/policy-succession.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { SessionPlan } from '#cosigner/session/protocol.ts';
-import { needsReceipts, receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
+import { receiptBytes, receiptFault } from '#cosigner/policy/receipt.ts';
+import { needsReceipts } from '#domain/policy/policy.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
 import type { ResharingRequest } from '#cosigner/key/resharing.ts';
 import { prepareResharing } from '#cosigner/key/resharing.ts';
@@ -220,7 +223,7 @@ export class CosignerKey {
     }
     const share = await this.#shares.current(keyId);
     if (!share.ok) return share;
-    const isNext = await isSuccessor(current, policy, mandate);
+    const isNext = (await successionFault(current, policy, mandate)) === null;
     const isLate = mandate !== null && isExpired(mandate, Date.now());
     // A co-signer that was away while identities were rotated passes policies that name the keys of before.
     const isPinned = pinsMatch(policy, membership);

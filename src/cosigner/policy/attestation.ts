@@ -1,5 +1,5 @@
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';

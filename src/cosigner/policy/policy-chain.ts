@@ -1,13 +1,10 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex } from '@noble/hashes/utils.js';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { mandateOf, policyOf, type ApprovedMandate } from '#cosigner/sent-policy.ts';
+import { mandateOf, policyOf } from '#cosigner/sent-policy.ts';
 import { fieldsOf, Malformed } from '#cosigner/request-parser.ts';
-import { verifiedApprovals } from '#devices/device-signature.ts';
-import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import type { ApprovedMandate } from '#devices/policy-succession.ts';
+import { successionFault } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { NO_PREVIOUS_POLICY, policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { NO_PREVIOUS_POLICY } from '#domain/policy/policy.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
@@ -15,24 +12,6 @@ import { accepted, refused } from '#domain/result.ts';
 export interface PolicyWithMandate {
   readonly policy: Policy;
   readonly mandate: ApprovedMandate | null;
-}
-
-/**
- * Reports whether `next` is a valid successor of `current`: version + 1, same vault, hash chained,
- * approved by the quorum that `current` asks for a change of itself. The time of the mandate is
- * checked apart (`isExpired`), because a co-signer that was away catches up later.
- */
-export async function isSuccessor(current: Policy, next: Policy, mandate: ApprovedMandate | null): Promise<boolean> {
-  if (mandate === null) return false;
-  const proven = await verifiedApprovals(mandate.approvals, current);
-  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
-  return (
-    next.version === current.version + 1 &&
-    next.vaultId === current.vaultId &&
-    next.previousHash === policyHashOf(current) &&
-    countedApprovers(digest, proven, current).size >= thresholdForChange(current) &&
-    hasRequiredDevice(digest, proven, current)
-  );
 }
 
 /**
@@ -57,7 +36,7 @@ const MAX_POLICIES = 1000;
 
 /**
  * The policies of a chain: version 1 without a predecessor, and each further one a valid successor
- * of the one before (`follows`). Every hash names the one before, so the last hash stands for the
+ * of the one before (`successionFault`). Every hash names the one before, so the last hash stands for the
  * whole history, and attestations of the last policy stand for mandates that have expired.
  *
  * The policies are read and checked one by one: a coordinator that sends a long list of policies
@@ -75,7 +54,8 @@ export async function readChain(
   let expired = 0;
   for (const { policy, mandate } of sent) {
     const current = policies.at(-1);
-    const isNext = current === undefined ? isFirst(policy, mandate) : await isSuccessor(current, policy, mandate);
+    const isNext =
+      current === undefined ? isFirst(policy, mandate) : (await successionFault(current, policy, mandate)) === null;
     if (!isNext) return refused(refusal('malformed', 'policies'));
     if (mandate !== null && isExpired(mandate, terms.nowMs)) expired += 1;
     policies.push(policy);
@@ -100,13 +80,4 @@ function isFirst({ version, previousHash }: Policy, mandate: ApprovedMandate | n
 export function parsePolicy(value: unknown): PolicyWithMandate {
   const { policy, mandate } = fieldsOf(value, ['policy', 'mandate']);
   return { policy: policyOf(policy), mandate: mandate === null ? null : mandateOf(mandate) };
-}
-
-const HASHES = new WeakMap<Policy, string>();
-
-/** Lower-case hex SHA-256 of a policy, computed once for each object. */
-export function policyHashOf(policy: Policy): string {
-  const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
-  HASHES.set(policy, hash);
-  return hash;
 }

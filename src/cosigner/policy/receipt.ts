@@ -1,7 +1,8 @@
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { type Refused, refusal } from '#cosigner/refusal.ts';
-import { recordFields, type SignedRecord } from '#cosigner/policy/signed-record.ts';
+import { recordFields } from '#cosigner/policy/signed-record.ts';
+import type { SignedRecord } from '#cosigner/storage.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { verifyAsCosigner } from '#mpc/envelope.ts';
@@ -38,11 +39,6 @@ export function receiptBytes(keyId: string, record: SignedRecord, policy: Policy
     ['policyVersion', String(policy.version)],
     ['policyHash', policyHashOf(policy)],
   ]);
-}
-
-/** Reports whether a policy asks for receipts of every co-signer. An absent rule is `quorum`. */
-export function needsReceipts({ rules }: Policy): boolean {
-  return rules.signOnce === 'every-cosigner';
 }
 
 /**

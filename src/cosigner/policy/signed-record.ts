@@ -2,7 +2,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import type { CosignerStorage } from '#cosigner/storage.ts';
+import type { CosignerStorage, SignedRecord } from '#cosigner/storage.ts';
 import type { CosignerSet } from '#cosigner/cosigner-set.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
@@ -20,20 +20,6 @@ import {
 } from '#cosigner/request-parser.ts';
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
-
-/** One line of the sign-once rule: for which transaction and attempt which bytes were signed. */
-export interface SignedRecord {
-  readonly transactionId: string;
-  readonly attempt: number;
-  readonly purpose: string;
-  /** Lower-case hex, as the next one. */
-  readonly intentDigest: string;
-  readonly signingDigest: string;
-  /** Decimal; null for a message, as the fees are. */
-  readonly nonce: string | null;
-  readonly maxFee: string | null;
-  readonly maxTip: string | null;
-}
 
 /** A record with the signatures of nodes that have it. */
 export interface AttestedRecord {

@@ -1,5 +1,5 @@
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import {
   evidenceOf,
   fieldsOf,

@@ -59,10 +59,11 @@ export function Decision(props: {
   /** What the approval page is opened for. */
   readonly task: SigningTask;
   readonly me: Person;
-  readonly inWords?: (name: string, value: string) => ComponentChildren;
+  /** What the bytes do, in words; without it the fields themselves are shown. */
+  readonly summary?: (texts: readonly CanonicalText[]) => ComponentChildren;
   readonly name: string;
 }) {
-  const { actions, approve, reject, inWords = () => null, name } = props;
+  const { actions, approve, reject, summary, name } = props;
   const { loaded, reload } = useLoaded(name, async () => {
     const { subject, pending } = await props.subject();
     return { subject, pending, texts: await textsOf(subject) };
@@ -75,33 +76,26 @@ export function Decision(props: {
     send(true);
     setError(null);
     said()
-      .catch((error: unknown) =>
-        setError(error instanceof DOMException ? 'The device has not signed.' : faultOf(error)),
-      )
+      .catch((error: unknown) => setError(error instanceof DOMException ? 'The device did not sign.' : faultOf(error)))
       .finally(() => send(false));
   };
   return (
     <section class="card" aria-labelledby={heading}>
-      <h2 id={heading}>What you would approve</h2>
-      <LoadedContent loaded={loaded} what="what you would approve" again={reload}>
+      <h2 id={heading}>Review and approve</h2>
+      <LoadedContent loaded={loaded} what="what you approve" again={reload}>
         {({ subject, pending, texts }) => (
           <>
-            {texts.map(({ domain, fields }) => (
-              <dl class="facts" key={domain}>
-                {fields.map(([field, value]) => (
-                  <div key={field}>
-                    <dt>{field}</dt>
-                    <dd>
-                      {value === null ? <span class="quiet">none</span> : <code>{value}</code>}{' '}
-                      {value !== null && (field.endsWith('AtMs') ? timeOf(value) : inWords(field, value))}
-                    </dd>
-                  </div>
-                ))}
-              </dl>
-            ))}
-            <p class="quiet">
-              Read out of the bytes that are approved, and hashed here: <Hash value={subject.digest} />
-            </p>
+            {summary === undefined ? (
+              <Fields texts={texts} digest={subject.digest} />
+            ) : (
+              <>
+                {summary(texts)}
+                <details>
+                  <summary>Technical details</summary>
+                  <Fields texts={texts} digest={subject.digest} />
+                </details>
+              </>
+            )}
             {actions.includes('approve') && (
               <Yes
                 pending={pending}
@@ -122,6 +116,30 @@ export function Decision(props: {
       )}
       <ErrorText why={fault} />
     </section>
+  );
+}
+
+/** The fields of the bytes, under their own names. */
+function Fields({ texts, digest }: { readonly texts: readonly CanonicalText[]; readonly digest: string }) {
+  return (
+    <>
+      {texts.map(({ domain, fields }) => (
+        <dl class="facts" key={domain}>
+          {fields.map(([field, value]) => (
+            <div key={field}>
+              <dt>{field}</dt>
+              <dd>
+                {value === null ? <span class="quiet">none</span> : <code class="as-typed">{value}</code>}{' '}
+                {value !== null && field.endsWith('AtMs') && timeOf(value)}
+              </dd>
+            </div>
+          ))}
+        </dl>
+      ))}
+      <p class="quiet">
+        Verified in this browser: matches the data that you sign (digest <Hash value={digest} />)
+      </p>
+    </>
   );
 }
 

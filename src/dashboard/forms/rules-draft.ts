@@ -1,4 +1,5 @@
-import { abbreviated, unitsOf, unitsText } from '#dashboard/format.ts';
+import { amountHint, parseUnits, unitsText } from '#dashboard/money.ts';
+import { abbreviated } from '#dashboard/text.ts';
 
 /** What a policy says of the things that a form changes. */
 export interface RulesOfPolicy {
@@ -177,9 +178,8 @@ function positionOf(asset: string, assets: readonly AssetChoice[]): AssetPositio
 
 function amountOf(text: string, asset: string, assets: readonly AssetChoice[]): string {
   const { decimals, text: name } = assets.find((one) => one.name === asset) ?? { decimals: 0, text: asset };
-  const amount = unitsOf(text, decimals ?? 0);
-  if (amount === null)
-    throw new BadRule(`An amount of ${name} is a number with at most ${decimals ?? 0} digits behind the point.`);
+  const amount = parseUnits(text, decimals ?? 0);
+  if (amount === null) throw new BadRule(`${name}: ${amountHint(decimals ?? 0)}`);
   return amount;
 }
 

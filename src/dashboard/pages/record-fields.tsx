@@ -1,5 +1,6 @@
 import type { Transaction } from '#dashboard/api.ts';
-import { abbreviated, timeText, unitsText } from '#dashboard/format.ts';
+import { unitsText } from '#dashboard/money.ts';
+import { abbreviated, timeText } from '#dashboard/text.ts';
 
 /** An address, hash or id: short to look at, whole to hover over, select and copy. */
 export function Hash({ value }: { readonly value: string }) {
@@ -35,6 +36,12 @@ export function Amount({ amount, asset }: { readonly amount: string; readonly as
   );
 }
 
+/** A fee, or what a call pays: in the native asset. Its decimals are known where the transaction pays the native asset as well. */
+export function NativeAmount({ amount, transaction }: { readonly amount: string; readonly transaction: Transaction }) {
+  const { asset } = transaction;
+  return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
+}
+
 const TONES: Readonly<Record<string, string>> = {
   SUCCEEDED: 'good',
   FAILED: 'bad',
@@ -49,9 +56,20 @@ export function State({ state }: Pick<Transaction, 'state'>) {
   return <span class={`state ${TONES[state] ?? 'moving'}`}>{state.toLowerCase()}</span>;
 }
 
-/** What it is about, in few words. */
+/** An address with the name that the address book has for it. */
+function Party({ address, knownAs }: { readonly address: string } & Pick<Transaction, 'knownAs'>) {
+  const contact = knownAs.find((one) => one.address === address);
+  if (contact === undefined) return <Hash value={address} />;
+  return (
+    <>
+      {contact.name} (<Hash value={address} />)
+    </>
+  );
+}
+
+/** What a transaction is about, in few words. */
 export function Subject({ transaction }: { readonly transaction: Transaction }) {
-  const { kind, amount, asset, to, from, spender, direction } = transaction;
+  const { kind, amount, asset, to, from, spender, direction, knownAs } = transaction;
   if (kind === 'message') return <>Message to sign</>;
   if (kind === 'activity') return <Movements transaction={transaction} />;
   const target = spender ?? to;
@@ -59,7 +77,7 @@ export function Subject({ transaction }: { readonly transaction: Transaction }) 
     <>
       {kind === 'transfer' ? 'Send' : kind === 'erc20-approve' ? 'Allow' : 'Call'}{' '}
       {amount !== null && <Amount amount={amount} asset={asset} />} {direction === 'out' ? 'to' : 'from'}{' '}
-      <Hash value={(direction === 'out' ? target : from) ?? ''} />
+      <Party address={(direction === 'out' ? target : from) ?? ''} knownAs={knownAs} />
     </>
   );
 }

@@ -4,7 +4,9 @@ import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Amount, State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { IntentFacts } from '#dashboard/pages/intent-facts.tsx';
+import { Amount, NativeAmount, State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { usdText } from '#dashboard/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
 import { Steps } from '#dashboard/pages/steps.tsx';
@@ -42,6 +44,7 @@ export function TransactionPage(props: {
             </p>
             <h1>
               <Subject transaction={transaction} />
+              <Proposal transaction={transaction} />
             </h1>
             <p class="now">
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
@@ -62,9 +65,8 @@ export function TransactionPage(props: {
                 reject={async () => decided(await good<Transaction>(line.reject.$post({ param: { txId } })))}
                 task={{ kind: 'transaction', txId }}
                 me={me}
-                inWords={(name, value) =>
-                  (name === 'amount' && <Amount amount={value} asset={transaction.asset} />) ||
-                  (name === 'maxFee' && <Fee amount={value} transaction={transaction} />)
+                summary={(texts) =>
+                  texts.map((text) => <IntentFacts key={text.domain} text={text} transaction={transaction} />)
                 }
               />
             )}
@@ -84,6 +86,20 @@ export function TransactionPage(props: {
   );
 }
 
+/** Who proposed a transaction and for what, as the end of its heading. */
+function Proposal({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
+  return (
+    <>
+      {createdBy !== null && (
+        <>
+          , proposed by <MemberLabel userId={createdBy} />
+        </>
+      )}
+      {note !== null && `: ${note}`}
+    </>
+  );
+}
+
 function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
   if (warnings.length === 0) return null;
   return (
@@ -96,18 +112,18 @@ function Warnings({ warnings }: Pick<Transaction, 'warnings'>) {
 }
 
 const UNKNOWN_ENDS = {
-  COIN_UNKNOWN: 'No server shows a coin that this payment spends. Its coins stay reserved for 14 days.',
-  NONCE_USED_UNEXPLAINED: 'The nonce of this payment is used, and no node shows whether this payment used it.',
-  REJECTED_BY_NODE: 'Every server refuses this payment, and one of them may have it mined all the same.',
+  COIN_UNKNOWN: 'No RPC node shows a UTXO that this payment spends. Its UTXOs stay reserved for 14 days.',
+  NONCE_USED_UNEXPLAINED: 'The nonce of this payment is used, and no RPC node shows by which transaction.',
+  REJECTED_BY_NODE: 'Every RPC node refuses this payment. It may still be mined.',
 } as const;
 
 function isUnknownEnd(reason: string | null): reason is keyof typeof UNKNOWN_ENDS {
   return reason !== null && reason in UNKNOWN_ENDS;
 }
 
-const END_WARNING = 'The payment may still be made. A second payment may then pay twice. End it?';
+const END_WARNING = 'The payment may still be mined. A second payment may then pay twice. Abandon it?';
 
-/** What else its reader may do with it. */
+/** The further actions that the reader has. */
 function Further(props: {
   readonly transaction: Transaction;
   readonly mayHide: boolean;
@@ -119,15 +135,15 @@ function Further(props: {
   const [isSending, send] = useState(false);
   const line = api.transaction[':txId'];
   const param = { txId: id };
-  const isOnItsWay = state === 'BROADCAST';
+  const isBroadcast = state === 'BROADCAST';
   const does: Readonly<Record<string, readonly [name: string, ask: () => Promise<Transaction>]>> = {
-    'speed-up': ['Pay more, so that it is faster', () => good<Transaction>(line['speed-up'].$post({ param }))],
+    'speed-up': ['Speed up', () => good<Transaction>(line['speed-up'].$post({ param }))],
     'child-pays-for-parent': [
-      'Pay so that this is mined',
+      'Bump fee (CPFP)',
       () => good<Transaction>(line['child-pays-for-parent'].$post({ param })),
     ],
     'end-unknown': [
-      'End it, although it may still be mined',
+      'Abandon (may still be mined)',
       () =>
         good<Transaction>(
           isUnknownEnd(stateReason) && window.confirm(`${UNKNOWN_ENDS[stateReason]} ${END_WARNING}`)
@@ -135,7 +151,7 @@ function Further(props: {
             : line.$get({ param }),
         ),
     ],
-    cancel: [isOnItsWay ? 'Try to stop it' : 'Take it back', () => good<Transaction>(line.cancel.$post({ param }))],
+    cancel: [isBroadcast ? 'Cancel on chain' : 'Cancel', () => good<Transaction>(line.cancel.$post({ param }))],
   };
   const doIt = (request: () => Promise<Transaction>) => {
     send(true);
@@ -155,7 +171,7 @@ function Further(props: {
       ))}
       {mayHide && (
         <button type="button" disabled={isSending} onClick={() => doIt(curate)}>
-          {visible ? 'Hide it' : 'Show it'}
+          {visible ? 'Hide' : 'Unhide'}
         </button>
       )}
       <ErrorText why={fault} />
@@ -181,30 +197,30 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['From', <code>{from}</code>],
     ['To', to === null ? null : <code>{to}</code>],
     ['Spender', spender === null ? null : <code>{spender}</code>],
-    ['Looks like', lookalikeOf === null ? null : <code>{lookalikeOf}</code>],
+    ['Similar to', lookalikeOf === null ? null : <code>{lookalikeOf}</code>],
     ['Amount', amount === null ? null : <Amount amount={amount} asset={asset} />],
-    ['Worth', usdValue === null ? null : `$${usdValue}`],
+    ['Value (USD)', usdText(usdValue)],
     ['Call', call === null ? null : <DecodedCall call={call} />],
     ['Message', message],
-    ['Fee at most', maxFee === null ? null : <Fee amount={maxFee} transaction={transaction} />],
-    ['Fee paid', feePaid === null ? null : <Fee amount={feePaid} transaction={transaction} />],
+    ['Fee at most', maxFee === null ? null : <NativeAmount amount={maxFee} transaction={transaction} />],
+    ['Fee paid', feePaid === null ? null : <NativeAmount amount={feePaid} transaction={transaction} />],
     ['Speed', speed],
-    ['Memo in the chain', memo],
+    ['Memo on chain', memo],
     ['Note', note],
-    ['Decided until', expiresAt === null ? null : <Time iso={expiresAt} />],
-    ['Carried out until', notAfter === null ? null : <Time iso={notAfter} />],
+    ['Expires', expiresAt === null ? null : <Time iso={expiresAt} />],
+    ['Not after', notAfter === null ? null : <Time iso={notAfter} />],
     [
-      'Hash',
+      'Transaction hash',
       txHash === null ? null : explorerUrl === null ? <code>{txHash}</code> : <a href={explorerUrl}>{txHash}</a>,
     ],
     ['Confirmations', txHash === null ? null : String(confirmations)],
-    ['Why', failure ?? stateReason],
+    ['Reason', failure ?? stateReason],
     ['RPC nodes answer', stateDetail],
     ['Waits for', waitsFor === null ? null : <a href={`#/transaction/${waitsFor}`}>{waitsFor}</a>],
   ];
   return (
     <section aria-labelledby="facts">
-      <h2 id="facts">Facts</h2>
+      <h2 id="facts">Details</h2>
       <dl class="facts">
         {rows
           .filter(([, value]) => value !== null)
@@ -219,7 +235,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
   );
 }
 
-/** Calldata in words, where a standard knows it. */
+/** Decoded calldata, where a standard describes it. */
 function DecodedCall({ call }: { readonly call: NonNullable<Transaction['call']> }) {
   return (
     <>
@@ -236,18 +252,12 @@ function DecodedCall({ call }: { readonly call: NonNullable<Transaction['call']>
   );
 }
 
-/** Fees are in the coin of the chain; how many digits that has is known where it is what is paid as well. */
-function Fee({ amount, transaction }: { readonly amount: string; readonly transaction: Transaction }) {
-  const { asset } = transaction;
-  return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
-}
-
 function Approvals({ transaction }: { readonly transaction: Transaction }) {
   const { approvals, approvalsCounted, requiredApprovals, rejection, kind } = transaction;
   if (kind === 'activity') return null;
   return (
-    <section aria-labelledby="voices">
-      <h2 id="voices">
+    <section aria-labelledby="approvals">
+      <h2 id="approvals">
         {approvalsCounted} of {requiredApprovals} approvals
       </h2>
       <ul class="rows">

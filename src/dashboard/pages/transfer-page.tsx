@@ -5,7 +5,7 @@ import { api, good, Refusal } from '#dashboard/api.ts';
 import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/pages/record-fields.tsx';
-import { unitsOf } from '#dashboard/format.ts';
+import { amountHint, parseUnits } from '#dashboard/money.ts';
 
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
 
@@ -87,9 +87,9 @@ function Form(props: {
   if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
   const submit = (event: SubmitEvent) => {
     const typed = typedValue(event);
-    const amount = unitsOf(typed('amount'), balance.asset.decimals ?? 0);
+    const amount = parseUnits(typed('amount'), balance.asset.decimals ?? 0);
     if (amount === null) {
-      setError(`The amount is a number with at most ${balance.asset.decimals ?? 0} digits behind the point.`);
+      setError(amountHint(balance.asset.decimals ?? 0));
       return;
     }
     const { chain, asset } = balance;

@@ -5,7 +5,7 @@ import { History } from '#dashboard/pages/history.tsx';
 import { useLive } from '#dashboard/live.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/pages/record-fields.tsx';
-import { usdText } from '#dashboard/format.ts';
+import { usdText } from '#dashboard/money.ts';
 
 /** What a vault has, and what it has done: both as they are now, without anybody's looking again. */
 export function VaultPage(props: {
@@ -58,8 +58,8 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
         <tr>
           <th scope="col">Chain</th>
           <th scope="col">Balance</th>
-          <th scope="col">US dollars</th>
-          <th scope="col">On its way</th>
+          <th scope="col">Value (USD)</th>
+          <th scope="col">Outgoing</th>
         </tr>
       </thead>
       <tbody>
@@ -68,21 +68,16 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
             <td>{chain}</td>
             <td>
               <Amount amount={current} asset={asset} />
-              {agreement === 'differs' && <span class="state waiting">the chain says otherwise</span>}
+              {incoming !== '0' && (
+                <span class="quiet">
+                  {' '}
+                  of which <Amount amount={incoming} asset={asset} /> not final yet
+                </span>
+              )}
+              {agreement === 'differs' && <span class="state waiting">Differs from chain</span>}
             </td>
             <td>{usdText(usdValue) ?? '—'}</td>
-            <td>
-              {incoming !== '0' && (
-                <>
-                  in <Amount amount={incoming} asset={asset} />{' '}
-                </>
-              )}
-              {outgoing !== '0' && (
-                <>
-                  out <Amount amount={outgoing} asset={asset} />
-                </>
-              )}
-            </td>
+            <td>{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
           </tr>
         ))}
       </tbody>

@@ -74,7 +74,7 @@ export function resetDelayMs(setting: string | undefined): number {
   if (setting === undefined || setting === '') return DEFAULT_DELAY_SECONDS * SECOND_MS;
   const seconds = /^[0-9]{1,9}$/.test(setting) ? Number.parseInt(setting, 10) : 0;
   if (seconds < MIN_DELAY_SECONDS || seconds > MAX_DELAY_SECONDS) {
-    throw new Error(`CREDENTIAL_RESET_DELAY_SECONDS must be ${MIN_DELAY_SECONDS} to ${MAX_DELAY_SECONDS}`);
+    throw new Error(`CREDENTIAL_RESET_DELAY_SECONDS must be from ${MIN_DELAY_SECONDS} to ${MAX_DELAY_SECONDS}.`);
   }
   return seconds * SECOND_MS;
 }

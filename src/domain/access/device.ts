@@ -1,8 +1,6 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
-import type { Policy } from '#domain/policy/policy.ts';
-import type { Approval } from '#domain/transaction/transaction.ts';
 
 /** `ed25519` is RFC 8032, for scripts; `webauthn-p256` a passkey: ES256 of Web Authentication Level 2, for people. */
 export const DEVICE_ALGORITHMS = ['ed25519', 'webauthn-p256'] as const;
@@ -56,24 +54,6 @@ export function sortedByKeyId(devices: readonly Device[]): readonly Device[] {
  */
 export const APPROVAL_MODES = ['token', 'device'] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
-
-/**
- * Whether this person's voice counts under a policy. Whether its signature is right is not looked at here: the coordinator does so before
- * it takes a voice, and a co-signer before it counts (`verifiedApprovals`).
- */
-export function countsUnder(
-  { actor: { userId }, device }: Pick<Approval, 'actor' | 'device'>,
-  policy: Policy,
-): boolean {
-  if (!policy.signers.includes(userId)) return false;
-  if (policy.approvalMode === 'token') return true;
-  return policy.devices.some(({ keyId, userId: owner }) => keyId === device?.keyId && owner === userId);
-}
-
-/** A voice that is the coordinator's word, where devices sign. */
-export function lacksDeviceSignature({ device }: Pick<Approval, 'device'>, { approvalMode }: Policy): boolean {
-  return approvalMode === 'device' && device === null;
-}
 
 /** What names a device in a policy, besides its owner. */
 export function deviceFields(device: Omit<ScriptKey, 'keyId'> | Omit<Passkey, 'keyId'>): readonly CanonicalField[] {

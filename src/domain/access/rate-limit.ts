@@ -1,5 +1,13 @@
 /** Spec part 8: every endpoint belongs to one type, and each type has its own window per token. */
-const RATE_LIMIT_POLICIES = ['read', 'write', 'token-read', 'token-update', 'token-secret', 'user-profile'] as const;
+const RATE_LIMIT_POLICIES = [
+  'read',
+  'write',
+  'token-read',
+  'token-update',
+  'token-secret',
+  'user-profile',
+  'stream',
+] as const;
 export type RateLimitPolicy = (typeof RATE_LIMIT_POLICIES)[number];
 
 export const WINDOW_SECONDS = 60;
@@ -12,7 +20,23 @@ export const DEFAULT_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
   'token-update': 5,
   'token-secret': 3,
   'user-profile': 300,
+  stream: 20,
 };
+
+/**
+ * Ours: requests per window of a session. A person in the dashboard opens a page with several reads, and walks through pages faster than a
+ * script needs to poll. A stream of events is no read: a browser opens it again by itself.
+ */
+export const SESSION_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
+  ...DEFAULT_QUOTAS,
+  read: 300,
+  write: 30,
+  'token-read': 60,
+  stream: 60,
+};
+
+/** The kinds of credentials that have windows of their own. */
+export type LimitedCredential = 'token' | 'session';
 
 /** One fixed window of one policy: when it began and how many requests it has admitted. */
 export interface Window {

@@ -37,7 +37,8 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
 export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
   if (!activity.visible || activity.state === 'FAILED' || isDust(activity)) return null;
   const moved = activity.changes.find(({ units }) => units !== '0');
-  const title = `${vault.configuration.name}: ${activity.direction === 'in' ? 'received' : 'sent by somebody else'}`;
+  const event = activity.direction === 'in' ? 'received' : 'outgoing, not by this vault';
+  const title = `${vault.configuration.name}: ${event}`;
   const what =
     moved === undefined ? 'A transaction' : isCollectible(moved) ? 'A collectible' : amountText(moved, chain);
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
@@ -47,7 +48,8 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
 export function notificationOfExport(vault: Vault): Notification {
   const title = `${vault.configuration.name}: recovery packages requested`;
   const body =
-    'An operator asks the co-signers for their shares of all keys. If you did not expect it, ask your operator.';
+    'An operator requested the recovery packages of all keys from the co-signers. If you did not expect this, ' +
+    'contact your operator.';
   return { kind: 'vault', userIds: membersOf(vault), title, body };
 }
 
@@ -66,9 +68,9 @@ const RESET_TITLES = {
 
 const RESET_TEXTS = {
   PENDING: (name: string) =>
-    `An operator asks for new credentials for ${name}. Cancel it if ${name} did not want this.`,
+    `An operator requested new credentials for ${name}. Cancel the reset if ${name} did not ask for it.`,
   COMPLETED: (name: string) => `An operator received new credentials for ${name}.`,
-  CANCELLED: (name: string) => `${name} gets no new credentials.`,
+  CANCELLED: (name: string) => `The request for new credentials for ${name} was cancelled.`,
   EXPIRED: (name: string) => `The new credentials for ${name} were not collected in time.`,
 } as const;
 
@@ -88,7 +90,7 @@ function actionText({ intent }: Transaction, chain: Chain): string {
       return `${amountText({ tokenAddress, units: amount }, chain)} on ${chain.name} to ${shortened(to)}`;
     }
     case 'contract-interaction':
-      return `A call of ${shortened(intent.to)} on ${chain.name}`;
+      return `A contract call to ${shortened(intent.to)} on ${chain.name}`;
     case 'erc20-approve':
       return `An allowance for ${shortened(intent.spender)} on ${chain.name}`;
     case 'message':

@@ -18,7 +18,7 @@ export function readCanonical(bytes: Uint8Array): CanonicalText {
   const text = () => {
     const start = offset + LENGTH_BYTES;
     const end = start + view.getUint32(offset);
-    if (end > bytes.length) throw new RangeError('it breaks off');
+    if (end > bytes.length) throw new RangeError('The bytes end too early.');
     offset = end;
     return decoder.decode(bytes.subarray(start, end));
   };
@@ -28,8 +28,7 @@ export function readCanonical(bytes: Uint8Array): CanonicalText {
     const name = text();
     const mark = bytes[offset];
     offset += 1;
-    if (mark !== ABSENT && mark !== PRESENT)
-      throw new RangeError('it says neither that a value is there nor that none is');
+    if (mark !== ABSENT && mark !== PRESENT) throw new RangeError('A field has no valid presence mark.');
     fields.push([name, mark === ABSENT ? null : text()]);
   }
   return { domain, fields };

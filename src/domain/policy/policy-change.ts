@@ -1,8 +1,9 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
+import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import { hasRequiredDevice, isRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
-import { lacksDeviceSignature } from '#domain/access/device.ts';
+import { lacksDeviceSignature } from '#domain/transaction/approvals.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';
@@ -11,10 +12,6 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
-
-/** `SUPERSEDED`: another change was adopted first, so this one follows a policy that is no more. */
-export const POLICY_CHANGE_STATES = ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const;
-export type PolicyChangeState = (typeof POLICY_CHANGE_STATES)[number];
 
 /**
  * Ours: how long after the last moment of the decision co-signers can still adopt a policy. Every co-signer is away for less,

@@ -115,3 +115,8 @@ export function policyBytes(policy: Policy): Uint8Array {
   ];
   return canonicalBytes('conclave/policy/v2', fields);
 }
+
+/** Reports whether a policy requires a receipt of every co-signer for a signature. An absent rule is `quorum`. */
+export function needsReceipts(policy: Pick<Policy, 'rules'> | undefined): boolean {
+  return policy?.rules.signOnce === 'every-cosigner';
+}

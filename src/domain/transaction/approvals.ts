@@ -1,10 +1,27 @@
-import { countsUnder } from '#domain/access/device.ts';
 import type { TransactionEvent } from '#domain/transaction/event.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { requiresExtraApproval } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Transaction, Approval } from '#domain/transaction/transaction.ts';
+
+/**
+ * Reports whether an approval counts under a policy. It does not verify the signature: the coordinator does so before it stores an approval,
+ * and a co-signer before it counts one (`verifiedApprovals`).
+ */
+export function countsUnder(
+  { actor: { userId }, device }: Pick<Approval, 'actor' | 'device'>,
+  policy: Policy,
+): boolean {
+  if (!policy.signers.includes(userId)) return false;
+  if (policy.approvalMode === 'token') return true;
+  return policy.devices.some(({ keyId, userId: owner }) => keyId === device?.keyId && owner === userId);
+}
+
+/** Reports whether an approval has no device signature where the policy counts devices. */
+export function lacksDeviceSignature({ device }: Pick<Approval, 'device'>, { approvalMode }: Policy): boolean {
+  return approvalMode === 'device' && device === null;
+}
 
 /**
  * The distinct people whose voice for exactly this counts under a policy: a removed signer's is gone, two tokens or devices of one person

@@ -151,7 +151,7 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
   if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return stateReason === NODES_DISAGREE ? null : healed;
   // The mempool dropped it: the same bytes go out again.
-  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'not in the mempool' };
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'The transaction is not in the mempool.' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
@@ -224,6 +224,6 @@ export const resumeWatching: TransitionStep<'watch'> = (transaction, _event, { n
 function sentAgain(transaction: Transaction): readonly Attempt[] {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.sent === null) return transaction.attempts;
-  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'its block was reorganised away' };
+  const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'A reorg removed the block of the transaction.' };
   return replaceNewest(transaction, { ...newest, sent });
 }

@@ -28,7 +28,7 @@ export const cancelAfterDeadline: TransitionStep<'endByTime'> = (transaction, _e
   if (!isPastNotAfter(transaction, nowMs) || newest === null || newest.signed === null) return null;
   const sent = newest.sent ?? {
     outcome: 'refused' as const,
-    answer: 'its time was over before it was sent',
+    answer: 'notAfter passed before the transaction was sent.',
     atMs: nowMs,
     times: 0,
   };

@@ -5,7 +5,7 @@ import {
   hasRequiredDevice,
   isRequiredDevice,
 } from '#domain/transaction/approvals.ts';
-import { countsUnder, lacksDeviceSignature } from '#domain/access/device.ts';
+import { countsUnder, lacksDeviceSignature } from '#domain/transaction/approvals.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -207,7 +207,11 @@ const lapse: TransitionStep<'lapse'> = (transaction, event) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.number !== event.attempt || newest.sent === null || needsReplacement(newest))
     return null;
-  const sent = { ...newest.sent, outcome: 'lapsed' as const, answer: 'no block can hold it any more' };
+  const sent = {
+    ...newest.sent,
+    outcome: 'lapsed' as const,
+    answer: 'The attempt has expired and can no longer be included in a block.',
+  };
   return { stateReason: 'SIGNING_AGAIN', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
@@ -217,7 +221,7 @@ const speedUp: TransitionStep<'speedUp'> = (transaction) => {
   if (newest === null || newest.sent === null || needsReplacement(newest)) return null;
   if (isPermanentlyRejected(newest, transaction)) return null;
   // What RPC nodes want for another one stays known.
-  const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'a faster one was asked for';
+  const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'A higher fee was requested.';
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer, isAsked: true as const };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
@@ -227,7 +231,7 @@ const reprice: TransitionStep<'reprice'> = (transaction, { attempt, obstacle }) 
   if (newest?.number !== attempt || newest.sent === null || needsReplacement(newest)) return null;
   if (isPermanentlyRejected(newest, transaction)) return null;
   if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };
-  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'blocks burn more than it offers' };
+  const sent = { ...newest.sent, outcome: 'underpriced' as const, answer: 'The base fee is above the offered fee.' };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 

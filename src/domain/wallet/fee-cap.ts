@@ -20,7 +20,7 @@ const SMALL_TRANSACTION_CAP = 150_000n;
  */
 export function feeCapFor({ name, maxFee, maxFeeRate }: Chain, virtualSize: bigint | null): Amount {
   const cap = parseAmount(maxFee);
-  if (cap === null) throw new Error(`chain ${name} has no valid fee cap`);
+  if (cap === null) throw new Error(`The chain ${name} has no valid maxFee.`);
   if (maxFeeRate === undefined) return cap;
   const sized = capBySize(BigInt(maxFeeRate), virtualSize ?? 0n);
   return sized < unitsOf(cap) ? amountOf(sized) : cap;

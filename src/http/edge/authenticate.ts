@@ -8,7 +8,7 @@ import type { TokenId } from '#domain/id.ts';
 import { parseCredential } from '#http/edge/credential-value.ts';
 import type { HttpContext, HttpEnv } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import type { HttpFault } from '#http/encode/problem.ts';
+import type { HttpFault } from '#http/encode/problem-code.ts';
 import { problem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endedSessionCookie, isCrossSite, sessionValue } from '#http/edge/session-cookie.ts';
@@ -42,7 +42,7 @@ export function authenticate(policy: RateLimitPolicy) {
 export const sessionOnly = createMiddleware<HttpEnv>(async (context, next) => {
   if (context.get('caller').sessionHash === null) {
     return problem(context, 'session-required', {
-      detail: 'This is for people in a browser: log in there. Scripts poll.',
+      detail: 'This endpoint requires a browser session. API clients poll instead.',
     });
   }
   await next();
@@ -74,7 +74,7 @@ async function byToken(context: HttpContext, policy: RateLimitPolicy, header: st
 
 async function bySession(context: HttpContext, policy: RateLimitPolicy, cookie: string): Promise<Response | null> {
   if (isCrossSite(context)) {
-    return problem(context, 'cross-site-request', { detail: 'Another site has sent this browser here.' });
+    return problem(context, 'cross-site-request', { detail: 'The request was sent by another site.' });
   }
   const presented = parseCredential('session', cookie, context.env.TOKEN_MAC_KEY);
   if (presented === null) return unauthenticated(context, 'session-invalid');
@@ -126,13 +126,16 @@ async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<
     return problem(context, fault, { detail: 'Log in again.', headers: { 'set-cookie': endedSessionCookie() } });
   }
   const challenge = fault === 'token-missing' ? 'Bearer' : 'Bearer error="invalid_token"';
-  const detail = 'Send a personal access token: Authorization: Bearer service_pat_...';
+  const detail =
+    fault === 'service-key-invalid'
+      ? 'Send a service key in the Authorization header as a bearer token.'
+      : 'Send a personal access token: Authorization: Bearer service_pat_...';
   return problem(context, fault, { detail, headers: { 'www-authenticate': challenge } });
 }
 
 function limited(context: HttpContext, limit: LimitState): Response {
   const response = problem(context, 'quota-exceeded', {
-    detail: `The limit of ${limit.quota} requests per ${WINDOW_SECONDS} seconds is used up.`,
+    detail: `The rate limit of ${limit.quota} requests per ${WINDOW_SECONDS} seconds is exceeded.`,
     headers: { 'retry-after': String(limit.resetSeconds), ...limitHeaders(limit) },
     members: { 'violated-policies': [limit.policy] },
   });

@@ -4,7 +4,7 @@ import type { UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
-import type { ProblemCode } from '#http/encode/problem.ts';
+import type { ProblemCode } from '#http/encode/problem-code.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /** Who is calling: a person, through one of that person's tokens, or a login. */

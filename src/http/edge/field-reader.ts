@@ -13,12 +13,13 @@ export interface FieldReader {
 }
 
 const ADDRESS_DETAILS = {
-  malformed: 'is not an address of this chain',
-  'bad-checksum': 'has a wrong checksum: at least one character is mistyped',
-  'zero-address': 'is the zero address, from which nothing ever comes back',
+  malformed: 'Must be an address on this chain.',
+  'bad-checksum': 'The checksum is wrong: at least one character is mistyped.',
+  'zero-address': 'The zero address is not allowed.',
   'off-curve':
-    'is an address that a program has derived, for which there is no key: name the wallet itself, or say recipientMayHaveNoKey where the program is meant',
-  'other-network': 'is an address of another network of Bitcoin: what is sent there does not arrive',
+    'The address is program-derived and has no key. Send the address of the wallet, or set recipientMayHaveNoKey if ' +
+    'the program is the recipient.',
+  'other-network': 'The address belongs to another Bitcoin network.',
 } as const;
 
 /** @param faults where everything that is wrong is noted */
@@ -37,7 +38,7 @@ export function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldR
     amount: (text, pointer, least) => {
       const amount = parseAmount(text, adapter.largestAmount);
       if (amount !== null && (least === '0' || amount !== '0')) return amount;
-      const detail = `is a whole number of the smallest unit, from ${least} to ${adapter.largestAmount}, in plain digits`;
+      const detail = `Must be a whole number of the smallest unit from ${least} to ${adapter.largestAmount}, in digits.`;
       return fault({ pointer, code: 'invalid-amount', detail });
     },
   };

@@ -25,5 +25,5 @@ function isFailure(error: unknown, kind: 'retryable' | 'overloaded'): boolean {
 /** Failures of the platform are unavailability; a bug in an object stays a bug. */
 function asUnavailable(error: unknown): unknown {
   const platform = isFailure(error, 'retryable') || isFailure(error, 'overloaded');
-  return platform ? new ObjectUnavailable('a vault or token can not be reached', { cause: error }) : error;
+  return platform ? new ObjectUnavailable('a vault or token cannot be reached', { cause: error }) : error;
 }

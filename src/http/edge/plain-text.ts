@@ -11,6 +11,9 @@ export function isDeceptive(text: string): boolean {
 export function plainText(longest: number) {
   return z
     .string()
-    .refine((text) => [...text].length <= longest, `has at most ${longest} characters`)
-    .refine((text) => !isDeceptive(text), 'has no control characters and no marks that change the direction of text');
+    .refine((text) => [...text].length <= longest, `Must have at most ${longest} characters.`)
+    .refine(
+      (text) => !isDeceptive(text),
+      'Must not contain control characters or marks that change the direction of text.',
+    );
 }

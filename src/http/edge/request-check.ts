@@ -23,7 +23,9 @@ export const jsonBody = [
   bodyLimit({
     maxSize: MAX_BODY_BYTES,
     onError: (context) =>
-      problem(context as HttpContext, 'body-too-large', { detail: `A body has at most ${MAX_BODY_BYTES} bytes.` }),
+      problem(context as HttpContext, 'body-too-large', {
+        detail: `The body can have at most ${MAX_BODY_BYTES} bytes.`,
+      }),
   }),
   createMiddleware<HttpEnv>(async (context, next) => {
     const type = context.req.header('content-type') ?? '';
@@ -47,7 +49,7 @@ export const noBody = [
   createMiddleware<HttpEnv>(async (context, next) => {
     const text = await context.req.text();
     if (!NO_BODY.test(text)) {
-      return problem(context, 'invalid-request', { detail: 'This endpoint takes no body.' });
+      return problem(context, 'invalid-request', { detail: 'This endpoint does not accept a body.' });
     }
     await next();
     return undefined;
@@ -82,7 +84,7 @@ export function check<S extends z.ZodType>(target: keyof ValidationTargets & ('j
 }
 
 export function invalidRequest(context: HttpContext, errors: readonly FieldFault[]): Response {
-  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join('; ');
+  const detail = errors.map((error) => `${error.pointer}: ${error.detail}`).join(' ');
   return problem(context, 'invalid-request', { detail, errors });
 }
 
@@ -99,8 +101,13 @@ function faultsOf(issue: Issue): FieldFault[] {
     return keys.map((key) => ({
       pointer: pointerTo([...issue.path, key]),
       code: 'unknown-field',
-      detail: 'is not known',
+      detail: 'The field is not known.',
     }));
   }
-  return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: issue.message }];
+  return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: sentence(issue.message) }];
+}
+
+/** The messages of Zod itself have no full stop. */
+function sentence(text: string): string {
+  return text.endsWith('.') ? text : `${text}.`;
 }

@@ -28,11 +28,11 @@ export function illFormedTexts(body: string): readonly FieldFault[] {
   for (let position = open.pop(); position !== undefined && faults.length < MAX_FAULTS; position = open.pop()) {
     const { value } = position;
     if (typeof value === 'string' && !value.isWellFormed())
-      faults.push(faultAt(position, 'is not well-formed Unicode'));
+      faults.push(faultAt(position, 'Must be well-formed Unicode.'));
     if (typeof value !== 'object' || value === null) continue;
     for (const [name, inner] of Object.entries(value).toReversed()) {
       const child = { value: inner as unknown, name, parent: position };
-      if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));
+      if (!name.isWellFormed()) faults.push(faultAt(child, 'The field name must be well-formed Unicode.'));
       open.push(child);
     }
   }

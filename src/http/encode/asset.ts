@@ -13,23 +13,21 @@ export const amountSchema = text.regex(/^(0|[1-9][0-9]*)$/).meta({ description: 
 
 export const signedAmountSchema = text
   .regex(/^-?(0|[1-9][0-9]*)$/)
-  .meta({ description: 'Whole number of the smallest unit; negative went' });
+  .meta({ description: 'Whole number of the smallest unit, negative for an outgoing amount' });
 
 export const usdSchema = text.regex(/^[0-9]+\.[0-9]{2,6}$/);
 
 export const assetSchema = z.strictObject({
   tokenAddress: text.nullable().meta({ description: 'Null for the native asset' }),
-  symbol: text
-    .nullable()
-    .meta({ description: 'Of a token that is not listed: as it calls itself, which may be a lie' }),
+  symbol: text.nullable().meta({ description: 'Unverified for a token that is not listed: reported by its contract' }),
   decimals: z.int().nullable(),
 });
 
 export const movementSchema = z.strictObject({
-  uid: text.meta({ description: 'Names it within its transaction, whoever reports it' }),
+  uid: text.meta({ description: 'Identifies the movement within its transaction, whichever source reports it' }),
   kind: z.enum(MOVEMENT_KINDS),
-  from: text.nullable().meta({ description: 'Null for made out of nothing' }),
-  to: text.nullable().meta({ description: 'Null for destroyed' }),
+  from: text.nullable().meta({ description: 'Null for a mint' }),
+  to: text.nullable().meta({ description: 'Null for a burn' }),
   tokenAddress: text.nullable(),
   tokenId: text.nullable(),
   amount: amountSchema,
@@ -38,7 +36,7 @@ export const movementSchema = z.strictObject({
 
 export const balanceChangeSchema = z.strictObject({
   asset: assetSchema,
-  tokenId: text.nullable().meta({ description: 'Of one token of a collection' }),
+  tokenId: text.nullable().meta({ description: 'Token id within a collection' }),
   amount: signedAmountSchema,
 });
 

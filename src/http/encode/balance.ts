@@ -19,21 +19,23 @@ export const balanceSchema = z.strictObject({
   wallet: text,
   kind: z.enum(ASSET_KINDS),
   asset: assetSchema,
-  tokenId: text.nullable().meta({ description: 'Of one token of a collection' }),
-  visible: z
-    .boolean()
-    .meta({ description: 'False where only hidden transactions have moved it; it is not compared then' }),
-  amount: amountSchema.meta({ description: 'What transactions that are beyond any reorganisation come to' }),
-  current: amountSchema.meta({ description: 'With what is in blocks that may still go: what the chain says now' }),
-  incoming: amountSchema.meta({ description: 'In blocks that may still go' }),
-  outgoing: amountSchema.meta({ description: 'In such blocks, or decided and on its way there' }),
+  tokenId: text.nullable().meta({ description: 'Token id within a collection' }),
+  visible: z.boolean().meta({
+    description:
+      'False when only hidden transactions have moved the asset. The balance is then not compared with the chain.',
+  }),
+  amount: amountSchema.meta({ description: 'Balance of all final transactions' }),
+  current: amountSchema.meta({ description: 'Balance on chain now, including blocks that are not yet final' }),
+  incoming: amountSchema.meta({ description: 'Incoming amount that is not yet final' }),
+  outgoing: amountSchema.meta({ description: 'Outgoing amount that is not yet final, or approved and not yet mined' }),
   agreement: z.enum(['agrees', 'differs', 'unchecked']).meta({
     description:
-      'Whether the chain says the same. A difference is looked into first, and then made up for by an adjustment',
+      'Whether the chain shows the same balance. A difference is investigated first and then corrected by an ' +
+      'adjustment.',
   }),
   usdValue: usdSchema
     .nullable()
-    .meta({ description: 'Of what there is currently, in US dollars; null where no price is known' }),
+    .meta({ description: 'Value of the current balance in US dollars; null when no price is known' }),
   pricedAt: z.iso.datetime().nullable(),
   checkedBlock: text.nullable(),
   checkedAt: z.iso.datetime().nullable(),
@@ -41,12 +43,14 @@ export const balanceSchema = z.strictObject({
     .strictObject({
       amount: signedAmountSchema,
       reason: z.enum(ADJUSTMENT_REASONS),
-      fromBlock: text.nullable().meta({ description: 'The last block at which ledger and chain agreed' }),
+      fromBlock: text
+        .nullable()
+        .meta({ description: 'The last block at which the recorded balance matched the chain' }),
       toBlock: text,
       at: z.iso.datetime(),
     })
     .nullable()
-    .meta({ description: 'The last one. All of them are in the history of the vault' }),
+    .meta({ description: 'The latest adjustment. The history of the vault contains all adjustments.' }),
 });
 
 /** Balances with what their tokens call themselves, and what they are worth by the newest prices that are known. */

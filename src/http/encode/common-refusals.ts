@@ -1,5 +1,5 @@
 import type { Route } from '#http/edge/context.ts';
-import type { ProblemCode } from '#http/encode/problem.ts';
+import type { ProblemCode } from '#http/encode/problem-code.ts';
 
 const OF_CREDENTIALS = [
   'token-missing',

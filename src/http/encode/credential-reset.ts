@@ -14,10 +14,11 @@ const resetFields = {
   userName: z.string(),
   state: z.enum(CREDENTIAL_RESET_STATES).meta({
     description:
-      'PENDING: the delay runs. READY: it has passed, and the operator has collected nothing. Both can be cancelled.',
+      'PENDING: the delay has not passed. READY: the delay has passed, and no credential is collected. Both can be ' +
+      'cancelled.',
   }),
   requestedAt: time,
-  effectiveAt: time.meta({ description: 'No credential is issued before' }),
+  effectiveAt: time.meta({ description: 'No credential is issued before this time' }),
   expiresAt: time,
   endedAt: time.nullable(),
   cancelledBy: z.strictObject({ userId: z.string(), deviceKeyId: z.string().nullable() }).nullable(),
@@ -30,8 +31,8 @@ export const vaultCredentialResetSchema = z
     ...resetFields,
     digest: z
       .string()
-      .meta({ description: 'What a device of the person signs to cancel it: hex SHA-256 of canonical' }),
-    canonical: z.string().meta({ description: 'The bytes that the cancellation encodes to, in hex' }),
+      .meta({ description: 'Hex SHA-256 of canonical, which a device of the user signs to cancel the reset' }),
+    canonical: z.string().meta({ description: 'Canonical bytes of the cancellation, in hex' }),
   })
   .meta({ id: 'VaultCredentialReset' });
 

@@ -16,19 +16,19 @@ import type { FieldFault } from '#http/encode/problem.ts';
 const base64url = z
   .string()
   .max(8192)
-  .regex(/^[A-Za-z0-9_-]+$/, 'is base64url without padding');
+  .regex(/^[A-Za-z0-9_-]+$/, 'Must be base64url without padding.');
 
 const signatureFields = {
-  signature: base64url.meta({ description: 'Over the digest: 64 bytes of Ed25519, or DER of a passkey' }),
-  authenticatorData: base64url.optional().meta({ description: 'Of a passkey alone' }),
-  clientDataJSON: base64url.optional().meta({ description: 'Of a passkey alone; the digest is its challenge' }),
+  signature: base64url.meta({ description: 'Signature of the digest: 64 bytes for Ed25519, DER for a passkey' }),
+  authenticatorData: base64url.optional().meta({ description: 'Passkeys only' }),
+  clientDataJSON: base64url.optional().meta({ description: 'Passkeys only; the digest is the challenge' }),
 };
 
 /** A device that is known already. */
 export const deviceKeyId = z
   .string()
   .max(64)
-  .refine((text) => parseDeviceKeyId(text) !== null, 'is not the id of a device key');
+  .refine((text) => parseDeviceKeyId(text) !== null, 'Must be the id of a device key.');
 
 /** What a device says to a digest. */
 export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signatureFields }).meta({
@@ -52,12 +52,15 @@ export const deviceSignatureSchema = z.strictObject({
 export const deviceBody = z.strictObject({
   userId: z.string().max(64),
   algorithm: z.enum(DEVICE_ALGORITHMS),
-  publicKey: z.string().max(130).meta({ description: 'Hex: 32 bytes of Ed25519; a point of P-256 in 33 or 65 bytes' }),
-  credentialId: base64url.optional().meta({ description: 'Of a passkey alone, as its rpId and origin' }),
+  publicKey: z
+    .string()
+    .max(130)
+    .meta({ description: 'Hex: 32 bytes for Ed25519; a point of 33 or 65 bytes for P-256' }),
+  credentialId: base64url.optional().meta({ description: 'Passkeys only, together with rpId and origin' }),
   rpId: z.string().max(253).optional(),
   origin: z.string().max(300).optional(),
   proof: z.strictObject(signatureFields).meta({
-    description: 'The signature of this device over the SHA-256 of the canonical bytes of conclave/device/v1',
+    description: 'Signature by this device of the SHA-256 of the canonical bytes of conclave/device/v1',
   }),
 });
 
@@ -102,13 +105,15 @@ async function readDevice(
   const { algorithm, publicKey, credentialId = null, rpId = null, origin = null, proof } = body;
   const fault = (pointer: string, detail: string) => refused({ pointer, code: 'invalid', detail });
   const userId = parseUserId(body.userId);
-  if (userId === null) return fault('userId', 'is not a user');
+  if (userId === null) return fault('userId', 'There is no user with this id.');
   const device = parseDevice({ userId, algorithm, publicKey, credentialId, rpId, origin });
-  if (typeof device === 'string') return fault(device, `is not what ${algorithm} has`);
-  if (isOfOtherOrigin(device, approvalPage)) return fault('origin', 'is not the origin of the approval page');
+  if (typeof device === 'string') return fault(device, `The value is not valid for ${algorithm}.`);
+  if (isOfOtherOrigin(device, approvalPage)) return fault('origin', 'Must be the origin of the approval page.');
   const digest = bytesToHex(sha256(enrolmentBytes(device)));
   const wrong = await signatureFault(device, digest, { keyId: device.keyId, ...signed(proof) });
-  return wrong === null ? accepted(device) : fault('proof', `does not show that the device is there: ${wrong}`);
+  return wrong === null
+    ? accepted(device)
+    : fault('proof', `The proof is not a valid signature of the device: ${wrong}.`);
 }
 
 function signed({ signature, authenticatorData, clientDataJSON }: z.infer<typeof deviceBody>['proof']) {

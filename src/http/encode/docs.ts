@@ -27,15 +27,15 @@ function makePage() {
       <head>
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${info.title}: the interface</title>
+        <title>${info.title} API reference</title>
         ${raw(`<style>${STYLE}</style>`)}
       </head>
       <body>
-        <h1>${info.title}</h1>
-        <p>${info.description} For programs: <a href="/openapi.json">openapi.json</a>.</p>
+        <h1>${info.title} API reference</h1>
+        <p>${info.description} Machine-readable document: <a href="/openapi.json">openapi.json</a>.</p>
         <h2>Endpoints</h2>
         ${operations.map(operationOf)}
-        <h2>Shapes</h2>
+        <h2>Schemas</h2>
         ${Object.entries(components.schemas).map(shapeOf)}
       </body>
     </html>`;
@@ -69,7 +69,7 @@ function operationOf({ path, method, operation }: Endpoint) {
             ${parameters.map((one) => html`<li><code>${one.name}</code> (${one.in}) ${one.description ?? ''}</li>`)}
           </ul>`
     }
-    ${requestBody === undefined ? '' : html`<p>Body: ${linkOf(requestBody.content)}</p>`}
+    ${requestBody === undefined ? '' : html`<p>Request body: ${linkOf(requestBody.content)}</p>`}
     <table>
       ${Object.entries(responses).map(
         ([status, { description, content }]) =>

@@ -7,13 +7,15 @@ const DEFAULT_PAGE = 200;
 
 const wholeNumber = z
   .string()
-  .regex(/^(?:0|[1-9][0-9]{0,8})$/, 'is a whole number')
+  .regex(/^(?:0|[1-9][0-9]{0,8})$/, 'Must be a whole number.')
   .transform((text) => Number.parseInt(text, 10));
 
 /** Oldest first, from after one line. */
 export const historyQuery = z.strictObject({
   after: wholeNumber.optional(),
-  limit: wholeNumber.refine((limit) => limit >= 1 && limit <= MAX_PAGE_SIZE, `is 1 to ${MAX_PAGE_SIZE}`).optional(),
+  limit: wholeNumber
+    .refine((limit) => limit >= 1 && limit <= MAX_PAGE_SIZE, `Must be from 1 to ${MAX_PAGE_SIZE}.`)
+    .optional(),
 });
 
 export const historySchema = z
@@ -27,7 +29,7 @@ export const historySchema = z
         actor: z
           .strictObject({ userId: z.string(), tokenId: z.string(), address: z.string().nullable() })
           .nullable()
-          .meta({ description: 'Null for the service itself' }),
+          .meta({ description: 'Null for an action of the service itself' }),
         from: z.string().nullable(),
         to: z.string().nullable(),
         reason: z.string().nullable(),

@@ -2,7 +2,7 @@ import * as z from 'zod';
 import type { Route } from '#http/edge/context.ts';
 import { commonRefusals } from '#http/encode/common-refusals.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
-import type { ProblemCode } from '#http/encode/problem.ts';
+import type { ProblemCode } from '#http/encode/problem-code.ts';
 import { ROUTES } from '#http/routes.ts';
 
 /**
@@ -58,14 +58,15 @@ function makeDocument(): OpenApi {
     info: {
       title: 'Conclave',
       version: '1',
-      description: 'Vaults with several signers; transactions that run only after enough of them approve.',
+      description:
+        'Self-hosted multi-signature custody. A transaction is signed only after enough signers have approved it.',
     },
     security: [{ accessToken: [] }],
     paths,
     components: {
       schemas: schemasOf(shown),
       securitySchemes: {
-        accessToken: { type: 'http', scheme: 'bearer', description: 'A personal access token, service_pat_...' },
+        accessToken: { type: 'http', scheme: 'bearer', description: 'A personal access token (service_pat_...)' },
       },
     },
   };
@@ -93,7 +94,7 @@ function operationOf(route: Route): Operation {
       : { requestBody: { required: route.body !== undefined, content: jsonOf(`${nameOf(route)}${ID_OF_BODY}`) } }),
     responses: {
       [route.answer.status]: answerOf(route),
-      ...(route.conditional === true ? { 304: { description: 'Nothing has changed' } } : {}),
+      ...(route.conditional === true ? { 304: { description: 'Not modified' } } : {}),
       ...refusalsOf(route),
     },
   };
@@ -104,10 +105,10 @@ function bodyOf({ body, optionalBody }: Route) {
 }
 
 function answerOf({ answer, method, path }: Route) {
-  if (answer.schema === null) return { description: 'Done' };
+  if (answer.schema === null) return { description: 'Success' };
   const id = answer.schema.meta()?.id;
   if (id === undefined) throw new Error(`the answer of ${method} ${path} has no name`);
-  return { description: 'It went well', content: jsonOf(id) };
+  return { description: 'Success', content: jsonOf(id) };
 }
 
 function refusalsOf(route: Route): Record<string, unknown> {
@@ -154,9 +155,20 @@ function headerParameters({ method, path, conditional, answer }: Route) {
   const creates = method === 'POST' && path.startsWith('/transaction/') && answer.status === 201;
   const waits = method === 'GET' && path === '/transaction/:txId';
   return [
-    ...(creates ? [header('Idempotency-Key', 'The same key with the same body creates once, for 24 hours')] : []),
-    ...(conditional === true ? [header('If-None-Match', 'The ETag of a known answer: 304 when it is the newest')] : []),
-    ...(waits ? [header('Prefer', 'wait=N holds the answer until something changes, 30 s at most')] : []),
+    ...(creates
+      ? [
+          header(
+            'Idempotency-Key',
+            'Repeated requests with the same key and body create one transaction within 24 hours',
+          ),
+        ]
+      : []),
+    ...(conditional === true
+      ? [header('If-None-Match', 'The ETag of an earlier response; the response is 304 when nothing has changed')]
+      : []),
+    ...(waits
+      ? [header('Prefer', 'wait=N delays the response until the record changes, for N seconds (30 at most)')]
+      : []),
   ];
 }
 

@@ -2,10 +2,11 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import * as z from 'zod';
 import type { Chain } from '#domain/asset/chain.ts';
 import { hasPermission, mayCancel } from '#domain/access/member.ts';
-import { decisionEndOf, mandateBytes, mayApprove, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
+import { decisionEndOf, mandateBytes, mayApprove } from '#domain/policy/policy-change.ts';
+import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/transaction/record-schema.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
@@ -19,27 +20,32 @@ export const policyChangeSchema = z
     id: text,
     vaultId: z.int(),
     state: z.enum(POLICY_CHANGE_STATES),
-    renewsVersion: z.int().nullable().meta({
-      description:
-        'The version whose expired mandate it renews: policy is the adopted policy of that version. Null: an ordinary change',
-    }),
-    policy: policySchema.meta({ description: 'The whole policy that it would put in force' }),
+    renewsVersion: z
+      .int()
+      .nullable()
+      .meta({
+        description:
+          'The version whose expired mandate the change renews; policy is then the adopted policy of that version. ' +
+          'Null for an ordinary change.',
+      }),
+    policy: policySchema.meta({ description: 'The complete policy that the change would put in force' }),
     note: text.nullable(),
-    digest: text.meta({ description: 'What every approval names: the hex SHA-256 of canonical' }),
+    digest: text.meta({ description: 'Hex SHA-256 of canonical; every approval refers to it' }),
     canonical: text.meta({
-      description: 'The bytes that the mandate encodes to, in hex; they name the hash of the policy',
+      description: 'Canonical bytes of the mandate, in hex; they include the hash of the policy',
     }),
     requiredApprovals: z.int(),
     approvals: z.array(approvalSchema),
     rejection: approvalSchema.nullable(),
     actionsForMe: z.array(z.enum(['approve', 'reject', 'cancel'])),
-    createdBy: text.nullable().meta({ description: 'Null for an operator' }),
+    createdBy: text.nullable().meta({ description: 'Null when an operator created the change' }),
     createdAt: time,
     updatedAt: time,
-    expiresAt: time.meta({ description: 'Signers decide until then' }),
+    expiresAt: time.meta({ description: 'Signers can approve or reject until this time' }),
     mandateEndsAt: time.meta({
       description:
-        'Co-signers adopt the policy until then; part of the signed bytes, so it is void for good afterwards',
+        'Co-signers adopt the policy until this time. It is part of the signed bytes, so the mandate is void ' +
+        'afterwards.',
     }),
   })
   .meta({ id: 'PolicyChange' });
@@ -58,7 +64,7 @@ export function policyChangeRecord(
     policy: policyRecord(change.policy, chains),
     note: change.note,
     digest: change.digest,
-    canonical: bytesToHex(mandateBytes(change, policyHash(change.policy))),
+    canonical: bytesToHex(mandateBytes(change, policyHashOf(change.policy))),
     requiredApprovals: change.requiredApprovals,
     approvals: change.approvals.map(approvalRecord),
     rejection: change.rejection === null ? null : approvalRecord(change.rejection),

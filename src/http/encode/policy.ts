@@ -7,7 +7,7 @@ import { APPROVAL_MODES, DEVICE_ALGORITHMS } from '#domain/access/device.ts';
 import { REQUIRED_DEVICES, SIGN_ONCE_MODES, UNBOUND_MESSAGE_RULES } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 
 const text = z.string();
 const amount = z.string().regex(/^(0|[1-9][0-9]*)$/);
@@ -30,18 +30,18 @@ export const policySchema = z
   .strictObject({
     vaultId: z.int(),
     version: z.int(),
-    hash: text.meta({ description: 'Hex SHA-256 of its canonical bytes; transactions and the next version name it' }),
+    hash: text.meta({ description: 'Hex SHA-256 of canonical; transactions and the next version refer to it' }),
     previousHash: text,
-    canonical: text.meta({ description: 'The bytes that it encodes to, in hex' }),
+    canonical: text.meta({ description: 'Canonical bytes of the policy, in hex' }),
     signers: z.array(text),
     threshold: z.int(),
     approvalMode: z
       .enum(APPROVAL_MODES)
-      .meta({ description: 'device: only voices count that a device of the signer has signed' }),
+      .meta({ description: 'device: only approvals that a device of the signer has signed count' }),
     devices: z.array(deviceSchema),
     changeThreshold: z
       .int()
-      .meta({ description: 'Voices that a change of it takes: the most that it asks for anything' }),
+      .meta({ description: 'Approvals required to change the policy: the highest threshold in it' }),
     recipients: z.enum(['anyone', 'address-book']),
     addressBook: z.array(z.strictObject({ chain: text, address: text, name: text })),
     limits: z.array(
@@ -49,29 +49,30 @@ export const policySchema = z
         chain: text,
         tokenAddress: text.nullable(),
         perTransaction: amount.nullable(),
-        perDay: amount.nullable().meta({ description: 'Within any 24 hours' }),
+        perDay: amount.nullable().meta({ description: 'Daily limit, for any 24 hours' }),
       }),
     ),
     higherThresholds: z.array(
       z.strictObject({ chain: text, tokenAddress: text.nullable(), above: amount, threshold: z.int() }),
     ),
-    unreadableThreshold: z
-      .int()
-      .nullable()
-      .meta({ description: 'Voices, at least, for calls and typed data that no standard explains; null refuses them' }),
+    unreadableThreshold: z.int().nullable().meta({
+      description:
+        'Minimum approvals for calls and typed data that cannot be decoded (blind signing); null refuses them',
+    }),
     signOnce: z.enum(SIGN_ONCE_MODES).nullable().meta({
       description:
-        'Whose receipts a signature takes; null: the policy is from before this rule, and a quorum is enough',
+        'Co-signers whose receipts a signature requires; null: the policy predates this rule, and a quorum is enough',
     }),
     limitsIncludeFees: z.boolean().nullable().meta({
-      description: 'Whether the largest fee counts into limits of the native asset; null: it does not',
+      description: 'Whether the maximum fee counts towards limits of the native asset; null: it does not',
     }),
     maxFees: z
       .array(z.strictObject({ chain: text, amount }))
       .nullable()
-      .meta({ description: 'The largest fee of one transaction, by chain; null: no cap in the policy' }),
+      .meta({ description: 'Maximum fee of one transaction, by chain; null: no cap in the policy' }),
     requiredDevice: z.enum(REQUIRED_DEVICES).nullable().meta({
-      description: 'ed25519: one approval at least carries the signature of an Ed25519 device; null: any device counts',
+      description:
+        'ed25519: at least one approval must carry the signature of an Ed25519 device; null: any device counts',
     }),
     unboundMessages: z.enum(UNBOUND_MESSAGE_RULES).nullable().meta({
       description: 'Whether messages whose signature names no chain are signed; null: they are',
@@ -80,7 +81,7 @@ export const policySchema = z
       .array(z.strictObject({ index: z.int(), signing: text }))
       .nullable()
       .meta({
-        description: 'Identity keys of the co-signers, which their statements are verified with; null: not pinned',
+        description: 'Identity keys of the co-signers, which verify their statements; null: not pinned',
       }),
   })
   .meta({ id: 'Policy' });
@@ -99,7 +100,7 @@ export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<
   return {
     vaultId: policy.vaultId,
     version: policy.version,
-    hash: policyHash(policy),
+    hash: policyHashOf(policy),
     previousHash: policy.previousHash,
     canonical: bytesToHex(policyBytes(policy)),
     signers: [...policy.signers],

@@ -4,48 +4,8 @@ import { violationText } from '#http/encode/violation-text.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import { unreachable } from '#domain/result.ts';
 import type { HttpContext } from '#http/edge/context.ts';
+import type { ProblemCode } from '#http/encode/problem-code.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-
-/** What HTTP itself refuses, before or around the domain. */
-export type HttpFault =
-  | 'invalid-request'
-  | 'malformed-json'
-  | 'token-missing'
-  | 'token-invalid'
-  | 'token-expired'
-  | 'token-disabled'
-  | 'session-invalid'
-  | 'session-expired'
-  | 'session-required'
-  | 'cross-site-request'
-  | 'service-key-invalid'
-  | 'webhook-refused'
-  | 'not-found'
-  | 'user-not-found'
-  | 'vault-not-found'
-  | 'key-not-found'
-  | 'needs-quorum'
-  | 'too-many-access-tokens'
-  | 'push-not-configured'
-  | 'login-not-configured'
-  | 'login-refused'
-  | 'login-unknown'
-  | 'login-unavailable'
-  | 'push-subscription-not-found'
-  | 'too-many-push-subscriptions'
-  | 'insufficient-funds'
-  | 'would-revert'
-  | 'not-on-this-chain'
-  | 'allowance-not-zero'
-  | 'chain-unavailable'
-  | 'method-not-allowed'
-  | 'body-too-large'
-  | 'unsupported-media-type'
-  | 'quota-exceeded'
-  | 'unavailable'
-  | 'internal';
-
-export type ProblemCode = Refusal['code'] | HttpFault;
 
 /** One line for each refusal: the status (spec part 7; ours where it is silent) and the title. */
 const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusCode, title: string]>> = {
@@ -58,63 +18,63 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   'session-invalid': [401, 'The session is not valid'],
   'session-expired': [401, 'The session has expired'],
   'service-key-invalid': [401, 'A service key is required'],
-  'webhook-refused': [401, 'The delivery is from nobody known'],
+  'webhook-refused': [401, 'Webhook signature not accepted'],
   forbidden: [403, 'Not allowed'],
   'session-required': [403, 'A session is required'],
-  'device-signature-required': [403, 'A device has to sign it'],
-  'device-signature-refused': [403, 'The signature of the device is not right'],
-  'login-refused': [403, 'Nobody is logged in'],
-  'login-unknown': [403, 'This service does not know you'],
+  'device-signature-required': [403, 'Device signature required'],
+  'device-signature-refused': [403, 'Device signature invalid'],
+  'login-refused': [403, 'Login failed'],
+  'login-unknown': [403, 'Unknown user'],
   'cross-site-request': [403, 'The request comes from another site'],
-  'access-token-own-expiry': [403, 'A token can not prolong itself'],
-  'not-found': [404, 'There is nothing here'],
-  'transaction-not-found': [404, 'There is no such transaction'],
-  'credential-reset-not-found': [404, 'There is no such credential reset'],
-  'policy-change-not-found': [404, 'There is no such policy change'],
-  'policy-version-not-found': [404, 'There is no such version of the policy'],
-  'user-not-found': [404, 'There is no such user'],
-  'push-subscription-not-found': [404, 'There is no such subscription'],
-  'access-token-not-found': [404, 'There is no such token'],
-  'vault-not-found': [404, 'There is no such vault'],
-  'key-not-found': [404, 'There is no such key'],
-  'method-not-allowed': [405, 'The method is not allowed here'],
+  'access-token-own-expiry': [403, 'A token cannot extend its own expiry'],
+  'not-found': [404, 'Not found'],
+  'transaction-not-found': [404, 'Transaction not found'],
+  'credential-reset-not-found': [404, 'Credential reset not found'],
+  'policy-change-not-found': [404, 'Policy change not found'],
+  'policy-version-not-found': [404, 'Policy version not found'],
+  'user-not-found': [404, 'User not found'],
+  'push-subscription-not-found': [404, 'Push subscription not found'],
+  'access-token-not-found': [404, 'Token not found'],
+  'vault-not-found': [404, 'Vault not found'],
+  'key-not-found': [404, 'Key not found'],
+  'method-not-allowed': [405, 'Method not allowed'],
   'transaction-not-pending': [409, 'The transaction is not pending'],
-  'transaction-not-broadcast': [409, 'The transaction is not on its way'],
-  'end-not-unknown': [409, 'The transaction ends by itself'],
-  'digest-mismatch': [409, 'The approval names another intent'],
-  'external-id-taken': [409, 'The external id is taken'],
+  'transaction-not-broadcast': [409, 'The fee of the transaction cannot be raised'],
+  'end-not-unknown': [409, 'The acknowledgement does not apply'],
+  'digest-mismatch': [409, 'The digest does not match the intent'],
+  'external-id-taken': [409, 'The external id is already in use'],
   'wallet-not-ready': [409, 'The wallet is not ready'],
   'too-many-pending': [409, 'Too many transactions are pending'],
-  'recipient-looks-alike': [409, 'The address looks like another one'],
+  'recipient-looks-alike': [409, 'Address resembles a known address'],
   'policy-change-not-pending': [409, 'The policy change is not pending'],
-  'policy-unchanged': [409, 'The policy would stay as it is'],
+  'policy-unchanged': [409, 'The policy would not change'],
   'too-many-policy-changes': [409, 'Too many policy changes are pending'],
   'mandate-in-force': [409, 'The mandate of the policy has not expired'],
-  'needs-quorum': [409, 'The signers have to decide this'],
+  'needs-quorum': [409, 'Requires a policy change approved by the signers'],
   'credential-reset-required': [409, 'A credential reset is required'],
   'credential-reset-not-ready': [409, 'The credential reset is not in effect yet'],
   'credential-reset-not-pending': [409, 'The credential reset is not pending'],
-  'too-many-credential-resets': [409, 'There are too many credential resets'],
-  'too-many-access-tokens': [409, 'There are too many tokens'],
-  'login-not-configured': [409, 'Logging in is not configured'],
+  'too-many-credential-resets': [409, 'Too many credential resets'],
+  'too-many-access-tokens': [409, 'Too many tokens'],
+  'login-not-configured': [409, 'Login is not configured'],
   'push-not-configured': [409, 'Notifications are not configured'],
-  'too-many-push-subscriptions': [409, 'There are too many subscriptions'],
+  'too-many-push-subscriptions': [409, 'Too many push subscriptions'],
   'access-token-inactive': [409, 'The token is not active'],
   'body-too-large': [413, 'The body is too large'],
   'unsupported-media-type': [415, 'The body must be JSON'],
   'idempotency-key-reused': [422, 'The Idempotency-Key was used for another request'],
   'chain-not-enabled': [422, 'The vault does not use this chain'],
-  'not-after-passed': [422, 'The time of the transaction is over'],
-  'policy-forbids': [422, 'The policy of the vault forbids it'],
-  'insufficient-funds': [422, 'The wallet does not have enough'],
-  'would-revert': [422, 'The chain would refuse it'],
-  'not-on-this-chain': [422, 'This chain has no such thing'],
-  'allowance-not-zero': [422, 'The token wants its allowance set to 0 first'],
+  'not-after-passed': [422, 'notAfter has passed'],
+  'policy-forbids': [422, 'Not allowed by the policy of the vault'],
+  'insufficient-funds': [422, 'Insufficient funds'],
+  'would-revert': [422, 'The transaction would fail on chain'],
+  'not-on-this-chain': [422, 'Not supported on this chain'],
+  'allowance-not-zero': [422, 'Reset the allowance to 0 first'],
   'quota-exceeded': [429, 'Too many requests'],
-  'login-unavailable': [503, 'The issuer does not answer'],
-  'chain-unavailable': [503, 'The chain can not be asked'],
-  unavailable: [503, 'Not available right now'],
-  internal: [500, 'Something went wrong here'],
+  'login-unavailable': [503, 'The identity provider is unavailable'],
+  'chain-unavailable': [503, 'No RPC node is available'],
+  unavailable: [503, 'Temporarily unavailable'],
+  internal: [500, 'Internal error'],
 };
 
 /** RFC 9457 leaves the type to us, except where the HTTP problem type registry has one. */
@@ -143,7 +103,7 @@ export const problemSchema = z
     title: z.string(),
     status: z.int(),
     detail: z.string(),
-    code: z.string().meta({ description: 'For programs; a closed set for each endpoint' }),
+    code: z.string().meta({ description: 'Machine-readable code, from a closed set for each endpoint' }),
     requestId: z.string(),
     errors: z.array(z.strictObject({ pointer: z.string(), code: z.string(), detail: z.string() })).optional(),
   })
@@ -180,53 +140,56 @@ export function refusalProblem(context: HttpContext, refusal: Refusal): Response
 function detailsOf(refusal: Refusal): ProblemDetails {
   switch (refusal.code) {
     case 'forbidden':
-      return { detail: 'This token has no such permission for this resource, or the resource does not exist.' };
+      return { detail: 'You do not have permission, or the resource does not exist.' };
     case 'transaction-not-found':
       return { detail: 'The vault has no transaction with this id.' };
     case 'transaction-not-pending':
       return {
-        detail: `The transaction is ${refusal.state} and can not be decided.`,
+        detail: `The transaction is not pending. Its state is ${refusal.state}.`,
         members: { state: refusal.state },
       };
     case 'transaction-not-broadcast':
       return {
-        detail: `The transaction is ${refusal.state}; only one that waits to be mined can be made faster.`,
+        detail: `The fee can be raised only while the transaction is unmined. Its state is ${refusal.state}.`,
         members: { state: refusal.state },
       };
     case 'end-not-unknown':
       return {
-        detail: 'The transaction does not wait for this reason. Cancel it without the acknowledgement.',
+        detail: 'The transaction does not have this stateReason. Cancel it without the acknowledgement.',
         members: { state: refusal.state },
       };
     case 'digest-mismatch':
-      return { detail: 'The approval was given for another intent. Read the challenge again.' };
+      return { detail: 'The approval is for another intent. Read the challenge again.' };
     case 'device-signature-required':
       return {
         detail:
-          'This vault counts voices that a device has signed: send keyId and signature over the digest of the challenge.',
+          'This vault requires device-signed approvals. Send keyId and a signature of the digest of the challenge.',
       };
     case 'device-signature-refused':
-      return { detail: `The signature does not speak for you: ${refusal.fault}.`, members: { fault: refusal.fault } };
+      return { detail: `The device signature is not valid: ${refusal.fault}.`, members: { fault: refusal.fault } };
     case 'idempotency-key-reused':
-      return { detail: 'The same Idempotency-Key came with another body. Use a new key for a new transaction.' };
+      return { detail: 'The same Idempotency-Key was sent with another body. Use a new key for a new transaction.' };
     case 'external-id-taken':
       return {
         detail: 'Another transaction of this vault has this external id.',
         members: { transactionId: refusal.transactionId },
       };
     case 'not-after-passed':
-      return { detail: `notAfter is ${rfc3339(refusal.notAfterMs)}, which has passed. Nothing was stored.` };
+      return { detail: `notAfter (${rfc3339(refusal.notAfterMs)}) has passed. Nothing was stored.` };
     case 'wallet-not-ready':
       return { detail: `The vault's key for ${refusal.chain} is still being generated.` };
     case 'chain-not-enabled':
-      return { detail: `The vault is not set up for ${refusal.chain}.` };
+      return { detail: `The chain ${refusal.chain} is not enabled for the vault.` };
     case 'too-many-pending':
-      return { detail: `At most ${refusal.limit} transactions of a vault may be pending. Decide some first.` };
+      return {
+        detail: `A vault can have at most ${refusal.limit} pending transactions. Approve, reject or cancel some first.`,
+      };
     case 'recipient-looks-alike':
       return {
         detail:
-          `${refusal.address} begins and ends like ${refusal.known}, which this vault knows, and is another address. ` +
-          'If it is really meant, send acceptLookalikeOf with the known one; it then takes one approval more.',
+          `${refusal.address} resembles ${refusal.known}, an address that the vault knows, but is a different ` +
+          'address. ' +
+          'To proceed, send acceptLookalikeOf with the known address. One more approval is then required.',
         members: { address: refusal.address, known: refusal.known },
       };
     case 'policy-forbids':
@@ -235,50 +198,52 @@ function detailsOf(refusal: Refusal): ProblemDetails {
       return { detail: 'The vault has no policy change with this id.' };
     case 'policy-change-not-pending':
       return {
-        detail: `The policy change is ${refusal.state} and can not be decided.`,
+        detail: `The policy change is not pending. Its state is ${refusal.state}.`,
         members: { state: refusal.state },
       };
     case 'policy-unchanged':
-      return { detail: 'The policy in force says all of this already.' };
+      return { detail: 'The change would not alter the policy in force.' };
     case 'too-many-policy-changes':
-      return { detail: `At most ${refusal.limit} policy changes of a vault may be pending. Decide some first.` };
+      return {
+        detail: `A vault can have at most ${refusal.limit} pending policy changes. Approve or cancel some first.`,
+      };
     case 'policy-version-not-found':
-      return { detail: 'No change of the policy was adopted as this version.' };
+      return { detail: 'No policy change was adopted as this version.' };
     case 'mandate-in-force':
       return {
-        detail: 'Co-signers still adopt this version. Its mandate can be renewed after mandateEndsAt.',
+        detail: 'Co-signers can still adopt this version. Its mandate can be renewed after mandateEndsAt.',
         members: { mandateEndsAt: rfc3339(refusal.expiresAtMs) },
       };
     case 'access-token-not-found':
       return { detail: 'You have no token with this id.' };
     case 'access-token-own-expiry':
-      return { detail: 'A token may shorten its own life, not prolong it. Use another token of yours.' };
+      return { detail: 'A token can shorten its own expiry but not extend it. Use another of your tokens.' };
     case 'access-token-inactive':
       return refusal.reason === 'expired'
-        ? { detail: 'The token has expired. Give it a later expiresAt together with enabled: true.' }
+        ? { detail: 'The token has expired. Send a later expiresAt together with enabled: true.' }
         : { detail: 'The token is disabled. Enable it first.' };
     case 'credential-reset-required':
       return {
         detail:
-          'This person has had a credential. Request a credential reset with POST ' +
-          '/internal/user/{userId}/credential-reset: it takes effect after a delay, in which people can cancel it.',
+          'This user has already had a credential. Request a credential reset with POST ' +
+          '/internal/user/{userId}/credential-reset. It takes effect after a delay, during which it can be cancelled.',
       };
     case 'credential-reset-not-found':
-      return { detail: 'There is no credential reset with this id here.' };
+      return { detail: 'There is no credential reset with this id.' };
     case 'credential-reset-not-ready':
       return refusal.effectiveAtMs === null
-        ? { detail: 'A vault of this person could not be informed of the reset yet. Try again.' }
+        ? { detail: 'A vault of this user could not be informed of the reset yet. Try again.' }
         : {
             detail: 'The delay has not passed yet.',
             members: { effectiveAt: new Date(refusal.effectiveAtMs).toISOString() },
           };
     case 'credential-reset-not-pending':
       return {
-        detail: `The credential reset is ${refusal.state}.`,
+        detail: `The credential reset is not pending. Its state is ${refusal.state}.`,
         members: { state: refusal.state },
       };
     case 'too-many-credential-resets':
-      return { detail: `A person has at most ${refusal.limit} credential resets in 24 hours.` };
+      return { detail: `A user can have at most ${refusal.limit} credential resets in 24 hours.` };
     default:
       return unreachable(refusal);
   }

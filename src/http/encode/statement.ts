@@ -8,13 +8,13 @@ import { callObject } from '#http/edge/object-call.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { PolicyInForce } from '#cosigner-client/policy-statements.ts';
 import { statementsAfterSync, signedStatement } from '#cosigner-client/policy-statements.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /** A reader that verifies statements draws a nonce for each question. */
 export const nonceQuery = z.strictObject({
   nonce: z
     .string()
-    .regex(/^[0-9a-f]{64}$/, 'has 64 lower-case hex digits')
+    .regex(/^[0-9a-f]{64}$/, 'Must have 64 lower-case hex digits.')
     .optional(),
 });
 
@@ -23,7 +23,7 @@ const keySchema = z.strictObject({ keyId: z.string(), scheme: z.enum(KEY_SCHEMES
 
 /** What a verifier needs to know what each co-signer has in force. */
 export const statementFields = {
-  keys: z.array(keySchema).meta({ description: 'The keys of the vault that this is about' }),
+  keys: z.array(keySchema).meta({ description: 'The keys of the vault that the statements refer to' }),
   statements: z
     .array(
       z.strictObject({
@@ -32,15 +32,16 @@ export const statementFields = {
         statement: z
           .strictObject(signedStatement.shape)
           .nullable()
-          .meta({ description: 'Signed with the identity of the co-signer; null: nothing is known' }),
-        fault: z.string().nullable().meta({ description: 'Why there is no statement' }),
+          .meta({ description: 'Signed with the identity key of the co-signer; null when no statement is available' }),
+        fault: z.string().nullable().meta({ description: 'Reason why no statement is available' }),
       }),
     )
     .nullable()
     .meta({
       description:
-        'For each key, what each co-signer states that it has in force, over your nonce; null without a nonce. ' +
-        'It proves nothing before you verify it with identity keys that you have pinned.',
+        'The policy that each co-signer states to have in force for each key, bound to your nonce; null without a ' +
+        'nonce. ' +
+        'A statement proves nothing until you verify it with identity keys that you have pinned.',
     }),
 };
 

@@ -156,25 +156,39 @@ function explanation(transaction: PublicTransaction, policy: Policy) {
   const now = triggeredThresholds(policy.rules, exposure).map(({ rule, approvals, above }) => ({
     rule,
     approvals,
-    detail: above === null ? 'nobody can say what it moves' : `it moves more than ${above} of one asset`,
+    detail:
+      above === null
+        ? 'The effect of the transaction cannot be determined (blind signing).'
+        : `The transaction spends more than ${above} of one asset.`,
   }));
   const breach = isPending(transaction.state) ? ruleViolation(policy.rules, exposure) : null;
   return {
     requirements: [
-      { rule: 'threshold', approvals: policy.threshold, detail: 'the vault asks for it' },
+      {
+        rule: 'threshold',
+        approvals: policy.threshold,
+        detail: 'The policy of the vault requires this number of approvals.',
+      },
       ...now,
       ...(policy.rules.requiredDevice === 'ed25519'
-        ? [{ rule: 'required-device', approvals: 1, detail: 'one approval must come from an Ed25519 device' }]
+        ? [{ rule: 'required-device', approvals: 1, detail: 'One approval must come from an Ed25519 device.' }]
         : []),
       ...(requiredApprovals > thresholdFor(policy, exposure)
-        ? [{ rule: 'at-creation', approvals: requiredApprovals, detail: 'the policy of its creation asked for it' }]
+        ? [
+            {
+              rule: 'at-creation',
+              approvals: requiredApprovals,
+              detail: 'The policy at creation required this number of approvals.',
+            },
+          ]
         : []),
       ...(requiresExtraApproval(intent)
         ? [
             {
               rule: 'looks-alike',
               approvals: requiredApprovalsNow(transaction, policy),
-              detail: 'one more, as far as there are signers, because an address looks like a known one',
+              detail:
+                'An address resembles a known address, so one extra approval is required if there are enough signers.',
             },
           ]
         : []),

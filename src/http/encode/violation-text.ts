@@ -6,21 +6,27 @@ import type { RuleViolation } from '#domain/policy/rules.ts';
 export function violationText(breach: RuleViolation): string {
   switch (breach.rule) {
     case 'unreadable':
-      return 'The policy refuses what no standard explains, and nobody can say what this call or typed data moves.';
+      return 'The policy does not allow blind signing, and the effect of this call or typed data cannot be determined.';
     case 'unbound-message':
-      return 'The policy refuses messages whose signature names no chain: this one would be valid on every chain.';
+      return (
+        'The policy does not allow messages whose signature names no chain. This signature would be valid on every ' +
+        'chain.'
+      );
     case 'max-fee':
-      return `The policy allows a fee of at most ${breach.limit}; this transaction may pay ${breach.amount}.`;
+      return `The policy allows a fee of at most ${breach.limit}. This transaction may pay ${breach.amount}.`;
     case 'address-book':
       return breach.address === null
-        ? 'Only addresses of the address book may get anything, and nobody can say who this is for.'
-        : `Only addresses of the address book may get anything, and ${breach.address} is not in it.`;
+        ? 'The policy allows only recipients in the address book, and the recipient cannot be determined.'
+        : `The policy allows only recipients in the address book. ${breach.address} is not in it.`;
     case 'per-transaction':
-      return `One transaction moves at most ${breach.limit} of ${assetText(breach.asset)}; this one moves ${breach.amount}.`;
+      return (
+        `The per-transaction limit is ${breach.limit} of ${assetText(breach.asset)}. This transaction spends ` +
+        `${breach.amount}.`
+      );
     case 'per-day':
       return (
-        `Within 24 hours at most ${breach.limit} of ${assetText(breach.asset)} are spent; ` +
-        `${breach.spent} are decided already, and this takes ${breach.amount}.`
+        `The daily limit is ${breach.limit} of ${assetText(breach.asset)} within 24 hours. ` +
+        `Already committed: ${breach.spent}. Requested: ${breach.amount}.`
       );
     default:
       return unreachable(breach);

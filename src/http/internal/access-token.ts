@@ -15,7 +15,7 @@ export const createAccessToken = route({
   method: 'POST',
   path: '/internal/user/:userId/access-token',
   access: 'service',
-  summary: "issues a person's first token",
+  summary: 'Issue the first token of a user',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['user-not-found', 'too-many-access-tokens', 'credential-reset-required'],

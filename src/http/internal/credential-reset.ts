@@ -9,7 +9,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 
 const COLLECTION_REFUSALS = [
   'user-not-found',
@@ -29,7 +29,7 @@ export const requestCredentialReset = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset',
   access: 'service',
-  summary: 'requests a credential reset, which takes effect after a delay',
+  summary: 'Request a credential reset, which takes effect after a delay',
   answer: { status: 201, schema: credentialResetSchema },
   refuses: ['user-not-found', 'too-many-credential-resets'],
   handle: (context) =>
@@ -49,12 +49,13 @@ const credentialsSchema = z
   .strictObject({
     enrolment: z.enum(['open', 'issued', 'over']).meta({
       description:
-        'open: no credential was ever issued. issued: the first one can be issued again until the person uses it. over: a later one takes a credential reset',
+        'open: no credential was issued. issued: the first credential can be issued again until the user uses it. ' +
+        'over: another credential requires a credential reset.',
     }),
     data: z.array(credentialResetSchema),
     nextCursor: z
       .null()
-      .meta({ description: 'The newest resets are all that is listed; the history of each vault has the others' }),
+      .meta({ description: 'Only the newest resets are listed; the history of each vault contains the others' }),
   })
   .meta({ id: 'Credentials' });
 
@@ -63,7 +64,7 @@ export const readCredentialResets = route({
   method: 'GET',
   path: '/internal/user/:userId/credential-reset',
   access: 'service',
-  summary: 'the enrolment and the credential resets of a person',
+  summary: 'Read the enrolment and the credential resets of a user',
   answer: { status: 200, schema: credentialsSchema },
   refuses: ['user-not-found'],
   handle: (context) =>
@@ -86,7 +87,7 @@ export const issueResetToken = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/access-token',
   access: 'service',
-  summary: 'a token for a person, after the delay of a credential reset',
+  summary: 'Issue a token to a user after the delay of a credential reset',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['too-many-access-tokens', ...COLLECTION_REFUSALS],
@@ -101,7 +102,7 @@ export const issueResetSession = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/session',
   access: 'service',
-  summary: 'a session for a person, after the delay of a credential reset',
+  summary: 'Issue a session to a user after the delay of a credential reset',
   answer: { status: 201, schema: issuedSessionSchema },
   refuses: COLLECTION_REFUSALS,
   handle: (context) => withReset(context, (user, grant) => issueSession(context, { user, grant })),
@@ -115,7 +116,7 @@ export const releaseIdentity = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/identity',
   access: 'service',
-  summary: 'lets a person log in with another identity, after the delay of a credential reset',
+  summary: 'Allow a user to log in with another identity after the delay of a credential reset',
   answer: { status: 204, schema: null },
   refuses: COLLECTION_REFUSALS,
   handle: (context) =>

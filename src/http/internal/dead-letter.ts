@@ -16,7 +16,7 @@ export const deadLetters = route({
   method: 'GET',
   path: '/internal/dead-letter',
   access: 'service',
-  summary: 'what the queues have given up on',
+  summary: 'List dead letters',
   answer: { status: 200, schema: deadLetterSchema },
   refuses: [],
   handle: async (context) => {

@@ -16,7 +16,7 @@ export const putMember = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
-  summary: 'gives a person roles',
+  summary: 'Set the roles of a member',
   body: memberBody,
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
@@ -31,7 +31,7 @@ export const removeMember = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',
   access: 'service',
-  summary: 'puts a person out of a vault',
+  summary: 'Remove a member',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['user-not-found', 'vault-not-found', 'needs-quorum'],
   handle: (context) => setRoles(context, []),
@@ -45,6 +45,6 @@ async function setRoles(context: HttpContext, roles: readonly Role[]): Promise<R
   const changed = object === null ? null : await callObject(object, (vault) => vault.putMember(user.id, roles));
   if (changed === null) return noSuchVault(context);
   if (changed.ok) return context.json(vaultRecord(context, changed.value));
-  const detail = 'Who signs is decided by the signers: propose it with POST /internal/vault/{vaultId}/policy-change.';
+  const detail = 'The signers decide who signs. Propose the change with POST /internal/vault/{vaultId}/policy-change.';
   return problem(context, changed.refusal, { detail });
 }

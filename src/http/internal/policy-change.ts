@@ -18,7 +18,7 @@ export const proposeAsOperator = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/policy-change',
   access: 'service',
-  summary: 'proposes the next policy of a vault to its signers',
+  summary: 'Propose a policy change to the signers',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['vault-not-found', 'policy-unchanged', 'too-many-policy-changes'],

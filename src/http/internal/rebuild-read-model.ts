@@ -6,8 +6,8 @@ import { callObject } from '#http/edge/object-call.ts';
 
 const projectionSchema = z
   .strictObject({
-    records: z.int().meta({ description: 'Transactions, and activity of others, that the read model is told again' }),
-    lines: z.int().meta({ description: 'Lines of the history' }),
+    records: z.int().meta({ description: 'Transactions and activity that are projected again' }),
+    lines: z.int().meta({ description: 'History entries that are projected again' }),
   })
   .meta({ id: 'Projection' });
 
@@ -21,7 +21,7 @@ export const rebuildReadModel = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/projection',
   access: 'service',
-  summary: 'has a vault tell the read model everything again',
+  summary: 'Rebuild the read model of a vault',
   answer: { status: 202, schema: projectionSchema },
   refuses: ['vault-not-found'],
   handle: project,

@@ -27,7 +27,7 @@ export const exportRecovery = route({
   method: 'POST',
   path: '/internal/vault/:vaultId/recovery',
   access: 'service',
-  summary: "each co-signer's share of the keys, sealed for the offline key",
+  summary: 'Export the recovery packages of a vault',
   answer: { status: 200, schema: recoverySchema },
   refuses: ['vault-not-found'],
   handle: exportAll,

@@ -7,16 +7,18 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { newSession, sessionEndsAtMs } from '#http/session/begin.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import type { Grant } from '#objects/person/storage.ts';
 
 export const issuedSessionSchema = z
   .strictObject({
     id: z.string(),
     userId: z.string(),
-    cookie: z.string().meta({ description: 'For the Set-Cookie header of whoever has logged the person in' }),
+    cookie: z.string().meta({ description: 'Value of the Set-Cookie header, for the service that logs the user in' }),
     createdAt: z.iso.datetime(),
-    endsAt: z.iso.datetime().meta({ description: 'At the latest; two hours without a request end it as well' }),
+    endsAt: z.iso
+      .datetime()
+      .meta({ description: 'Latest end of the session; two hours without a request end it earlier' }),
   })
   .meta({ id: 'IssuedSession' });
 
@@ -31,7 +33,7 @@ export const createSession = route({
   method: 'POST',
   path: '/internal/user/:userId/session',
   access: 'service',
-  summary: "a person's first session",
+  summary: 'Issue the first session of a user',
   answer: { status: 201, schema: issuedSessionSchema },
   refuses: ['user-not-found', 'credential-reset-required'],
   handle: (context) => withUser(context, (user) => issueSession(context, { user, grant: 'enrolment' })),

@@ -19,9 +19,9 @@ const statusSchema = z
   .strictObject({
     attention: z
       .array(z.strictObject({ code: z.enum(ALERT_CODES), detail: z.string() }))
-      .meta({ description: 'What wants a person now; empty on a good day' }),
+      .meta({ description: 'Open alerts' }),
     transactions: z.strictObject({
-      outstanding: z.record(z.string(), z.int()).meta({ description: 'By state, those with work to be done' }),
+      outstanding: z.record(z.string(), z.int()).meta({ description: 'Transactions with work outstanding, by state' }),
       quietest: z.array(
         z.strictObject({
           id: z.string(),
@@ -36,21 +36,22 @@ const statusSchema = z
     deliveries: z.strictObject({ open: z.int(), oldestDueAt: time.nullable(), failed: z.int() }),
     deadLetters: z.strictObject({ count: z.int(), newestAt: time.nullable() }),
     singleNodeChains: z.array(z.string()).meta({
-      description: 'Chains with one RPC node: what the service says of their payments rests on its word alone',
+      description: 'Chains with one RPC node; no second node confirms what it reports of payments',
     }),
     vaults: z.strictObject({
       count: z.int(),
       longestUnsweptAt: time.nullable(),
       withForeignPasskeys: z.int().meta({
         description:
-          'Vaults whose policy in force has a passkey of another origin than the approval page. Zero without an approval page',
+          'Vaults whose policy in force has a passkey of another origin than the approval page; zero without an ' +
+          'approval page',
       }),
     }),
     cosigners: z.array(
       z.strictObject({
         node: z.int(),
-        fault: z.string().nullable().meta({ description: 'Null for one that answers' }),
-        banned: z.array(z.int()).meta({ description: 'The nodes that it has caught cheating' }),
+        fault: z.string().nullable().meta({ description: 'Null for a co-signer that is available' }),
+        banned: z.array(z.int()).meta({ description: 'Co-signers that this co-signer has banned' }),
       }),
     ),
   })
@@ -64,7 +65,7 @@ export const status = route({
   method: 'GET',
   path: '/internal/status',
   access: 'service',
-  summary: 'how it is with everything that is owed, and what wants a person',
+  summary: 'Read the operational status and open alerts',
   answer: { status: 200, schema: statusSchema },
   refuses: [],
   handle: show,

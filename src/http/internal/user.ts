@@ -5,11 +5,11 @@ import { newUserId } from '#domain/id.ts';
 import { userSchema } from '#http/user/profile.ts';
 import { plainText } from '#http/edge/plain-text.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import { insertUser, findUserByEmail } from '#store/users.ts';
 
 const userBody = z.strictObject({
-  name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+  name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
   email: z.email().max(254),
 });
 
@@ -18,7 +18,7 @@ export const createUser = route({
   method: 'POST',
   path: '/internal/user',
   access: 'service',
-  summary: 'enters a person',
+  summary: 'Create a user',
   body: userBody,
   answer: { status: 201, schema: userSchema },
   refuses: [],

@@ -32,7 +32,7 @@ import { minSigners, MAX_PARTY_INDEX } from '#mpc/party.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 import type { VaultSpec } from '#domain/new-vault.ts';
 import { initialPolicy } from '#domain/new-vault.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { formerWalletsOf } from '#objects/vault/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
@@ -41,11 +41,11 @@ const MAX_TAKEN_NUMBERS = 50;
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const vaultBody = z.strictObject({
-  name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+  name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
   /** The operator's own name for it: the same reference again gives the same vault. */
   reference: z
     .string()
-    .regex(/^[!-~]{1,128}$/, 'has 1 to 128 printable ASCII characters')
+    .regex(/^[!-~]{1,128}$/, 'Must have 1 to 128 printable ASCII characters.')
     .optional(),
   members: z
     .array(z.strictObject({ userId: z.string(), roles: rolesBody }))
@@ -64,8 +64,8 @@ const vaultBody = z.strictObject({
    */
   approvalMode: z.enum(APPROVAL_MODES, {
     error:
-      "is required: 'device' (co-signers verify a signature of each signer's device) or " +
-      "'token' (the coordinator and the holders of service keys are trusted to count approvals)",
+      "Must be 'device' (co-signers verify a signature of each signer's device) or " +
+      "'token' (the coordinator and the holders of service keys are trusted to count approvals).",
   }),
   /** Devices of the signers. */
   devices: z.array(deviceBody).max(MAX_NEW_DEVICES).optional(),
@@ -93,7 +93,7 @@ export const vaultSchema = z
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string().nullable() })),
     formerWallets: z
       .array(z.strictObject({ chain: z.string(), address: z.string() }))
-      .meta({ description: 'Addresses on which nothing is signed any more' }),
+      .meta({ description: 'Former addresses, for which the vault no longer signs' }),
     keys: z.array(z.strictObject({ keyId: z.string(), scheme: z.string(), publicKey: z.string() })),
   })
   .meta({ id: 'Vault' });
@@ -107,7 +107,7 @@ export const createVault = route({
   method: 'POST',
   path: '/internal/vault',
   access: 'service',
-  summary: 'founds a vault and has its key generated',
+  summary: 'Create a vault and generate its keys',
   body: vaultBody,
   answer: { status: 201, schema: vaultSchema },
   refuses: [],
@@ -119,7 +119,7 @@ export const readVault = route({
   method: 'GET',
   path: '/internal/vault/:vaultId',
   access: 'service',
-  summary: 'configuration, members, policy and addresses',
+  summary: 'Read a vault with its members, policy and addresses',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['vault-not-found'],
   handle: async (context) => {
@@ -136,19 +136,22 @@ async function found(context: HttpContext): Promise<Response> {
   const body = vaultBody.parse(await context.req.json());
   const chains = body.chains.map((name) => findChain(chainsFrom(context.env), name)?.name ?? null);
   const unknown = chains.indexOf(null);
-  if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'is not known');
+  if (unknown >= 0) return fault(context, `/chains/${unknown}`, 'The chain is not known.');
   const userIds = body.members.map((member) => parseUserId(member.userId));
-  if (new Set(userIds).size < userIds.length) return fault(context, '/members', 'has a user twice');
+  if (new Set(userIds).size < userIds.length) return fault(context, '/members', 'Must not contain a user twice.');
   for (const [i, userId] of userIds.entries()) {
     const user = userId === null ? null : await findUser(context.env.DB, userId);
-    if (user === null) return fault(context, `/members/${i}/userId`, 'is not a user');
+    if (user === null) return fault(context, `/members/${i}/userId`, 'There is no user with this id.');
   }
   const signers = body.members.filter((member) => member.roles.includes('signer')).length;
-  if (body.threshold > signers) return fault(context, '/threshold', `is at most the number of signers, ${signers}`);
+  if (body.threshold > signers)
+    return fault(context, '/threshold', `Must be at most the number of signers (${signers}).`);
   const cosigners = cosignerEndpoints(context.env).length;
   const { signingThreshold = minSigners(cosigners) } = body;
   if (signingThreshold < minSigners(cosigners) || signingThreshold > cosigners) {
-    const detail = `is ${minSigners(cosigners)} to ${cosigners}: any two groups of co-signers that could sign must share one`;
+    const detail =
+      `Must be from ${minSigners(cosigners)} to ${cosigners}, so that any two groups of co-signers that can sign ` +
+      'share one.';
     return fault(context, '/signingThreshold', detail);
   }
   const rules = readRules(context, body.rules ?? {});
@@ -158,7 +161,7 @@ async function found(context: HttpContext): Promise<Response> {
   const approvalMode = body.approvalMode ?? 'token';
   const named = body.cosigners ?? [];
   if (named.length > 0 && named.length !== cosigners) {
-    return fault(context, '/cosigners', `has the keys of all ${cosigners} co-signers`);
+    return fault(context, '/cosigners', `Must contain the keys of all ${cosigners} co-signers.`);
   }
   const spec = {
     configuration: {

@@ -15,7 +15,7 @@ export const putWallet = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/wallet/:chain',
   access: 'service',
-  summary: 'gives a vault a wallet on one more chain',
+  summary: 'Add a wallet on another chain to a vault',
   answer: { status: 200, schema: vaultSchema },
   refuses: ['vault-not-found'],
   handle: enable,
@@ -24,7 +24,7 @@ export const putWallet = route({
 async function enable(context: HttpContext): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), context.req.param('chain') ?? '');
   if (chain === null) {
-    return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'is not known' }]);
+    return invalidRequest(context, [{ pointer: 'chain', code: 'unknown-chain', detail: 'The chain is not known.' }]);
   }
   const object = vaultOfPath(context);
   const vault = object === null ? null : await callObject(object, (stub) => stub.enableChain(chain.name));

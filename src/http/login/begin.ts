@@ -19,7 +19,7 @@ export const beginLoginRoute = route({
   method: 'GET',
   path: '/login',
   access: 'anyone',
-  summary: 'begins a login in a browser',
+  summary: 'Start a login in a browser',
   query,
   answer: { status: 302, schema: null },
   refuses: ['quota-exceeded', 'login-not-configured', 'login-unavailable'],
@@ -30,9 +30,11 @@ async function begin(context: HttpContext): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
-  if (settings === null) return problem(context, 'login-not-configured', { detail: 'This service knows no issuer.' });
+  if (settings === null)
+    return problem(context, 'login-not-configured', { detail: 'No identity provider is configured.' });
   const begun = await beginLogin(settings, redirectUriOf(context));
-  if (!begun.ok) return problem(context, 'login-unavailable', { detail: 'The issuer does not answer. Try again.' });
+  if (!begun.ok)
+    return problem(context, 'login-unavailable', { detail: 'The identity provider does not respond. Try again.' });
   const { url, attempt } = begun.value;
   const to = pathOf(context, query.parse(context.req.query()).to);
   return context.body(null, 302, {

@@ -7,7 +7,7 @@ import { beginSession } from '#http/session/begin.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { endLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 
 /**
@@ -21,7 +21,7 @@ export const endLoginRoute = route({
   method: 'GET',
   path: '/login/callback',
   access: 'anyone',
-  summary: 'ends a login in a browser',
+  summary: 'Complete a login in a browser',
   answer: { status: 302, schema: null },
   refuses: ['quota-exceeded', 'login-not-configured', 'login-refused', 'login-unavailable', 'login-unknown'],
   handle: end,
@@ -31,13 +31,14 @@ async function end(context: HttpContext): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   const settings = loginSettings(context.env.LOGIN);
-  if (settings === null) return problem(context, 'login-not-configured', { detail: 'This service knows no issuer.' });
+  if (settings === null)
+    return problem(context, 'login-not-configured', { detail: 'No identity provider is configured.' });
   const attempt = attemptOf(context);
   // One login is one try, whatever comes of it.
   const headers = { 'set-cookie': endedAttemptCookie(), 'cache-control': 'no-store' };
   if (attempt === null) {
     return problem(context, 'login-refused', {
-      detail: 'This login was not begun in this browser. Begin anew.',
+      detail: 'This login was not started in this browser. Please start again.',
       headers,
     });
   }
@@ -45,11 +46,11 @@ async function end(context: HttpContext): Promise<Response> {
   const ended = await endLogin(settings, { redirectUri: redirectUriOf(context), cameBackTo, attempt });
   if (!ended.ok) {
     const code = `login-${ended.refusal}` as const;
-    return problem(context, code, { detail: 'Nobody is logged in. Begin anew.', headers });
+    return problem(context, code, { detail: 'The login was not completed. Please start again.', headers });
   }
   const user = await userOfIdentity(context.env.DB, ended.value, Date.now());
   if (user === null) {
-    const detail = 'The issuer knows you, and this service does not. Ask its operator.';
+    const detail = 'You are not a user of this service. Contact its operator.';
     return problem(context, 'login-unknown', { detail, headers });
   }
   // Before a session opens anything: from now on an operator issues nothing without a credential reset.

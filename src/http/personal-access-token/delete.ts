@@ -12,7 +12,7 @@ export const deleteAccessToken = route({
   method: 'DELETE',
   path: '/personal-access-token/:id',
   access: 'token-secret',
-  summary: 'ends it for good',
+  summary: 'Delete a token',
   answer: { status: 204, schema: null },
   refuses: ['access-token-not-found'],
   handle: (context) =>

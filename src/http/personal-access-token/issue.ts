@@ -8,7 +8,7 @@ import { accessTokenRecord } from '#http/personal-access-token/record.ts';
 import { tokenExpiry, tokenName } from '#http/personal-access-token/token-body.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import type { NewAccessToken } from '#objects/token/access-token.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import type { Grant } from '#objects/person/storage.ts';
 import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 
@@ -61,7 +61,7 @@ export async function issueGranted(
 
 async function tooMany(context: HttpContext, user: UserProfile): Promise<Response | null> {
   if ((await tokenCount(context.env.DB, user.id)) < MAX_TOKENS) return null;
-  const detail = `A person has at most ${MAX_TOKENS} tokens. Delete some first.`;
+  const detail = `A user can have at most ${MAX_TOKENS} tokens. Delete some first.`;
   return problem(context, 'too-many-access-tokens', { detail });
 }
 

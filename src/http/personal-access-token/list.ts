@@ -15,7 +15,7 @@ export const listAccessTokens = route({
   method: 'GET',
   path: '/personal-access-token',
   access: 'token-read',
-  summary: "the caller's tokens, newest first",
+  summary: 'List your tokens, newest first',
   answer: { status: 200, schema: accessTokenListSchema },
   refuses: [],
   handle: list,

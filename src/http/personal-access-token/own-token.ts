@@ -27,7 +27,7 @@ export async function withOwnToken(
 ): Promise<Response> {
   const id = parseTokenId(context.req.param('id') ?? '');
   if (id === null) {
-    return invalidRequest(context, [{ pointer: 'id', code: 'invalid-id', detail: 'is not the id of a token' }]);
+    return invalidRequest(context, [{ pointer: 'id', code: 'invalid-id', detail: 'Must be the id of a token.' }]);
   }
   const { user, tokenId } = context.get('caller');
   const response = await callObject(

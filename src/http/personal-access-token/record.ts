@@ -7,18 +7,20 @@ const time = z.iso.datetime();
 const accessTokenFields = {
   id: z.string(),
   name: z.string(),
-  expiresAt: z.int().nullable().meta({ description: 'Unix seconds; null: never' }),
+  expiresAt: z.int().nullable().meta({ description: 'Unix seconds; null: the token does not expire' }),
   enabled: z.boolean(),
   createdAt: time,
   updatedAt: time,
   rotatedAt: time.nullable(),
   lastUsedAt: time.nullable(),
-  previousValueUntil: time.nullable().meta({ description: 'Until when the value before the last rotation works' }),
+  previousValueUntil: time
+    .nullable()
+    .meta({ description: 'End of the period in which the value before the last rotation is accepted' }),
 };
 const token = z
   .string()
   .regex(/^service_pat_[0-9A-Za-z]{55}$/)
-  .meta({ description: 'The value, shown this once' });
+  .meta({ description: 'The token value, shown only once' });
 
 export const accessTokenSchema = z.strictObject(accessTokenFields).meta({ id: 'AccessToken' });
 export const accessTokenListSchema = z

@@ -14,7 +14,7 @@ export const rotateAccessToken = route({
   method: 'POST',
   path: '/personal-access-token/:id/rotate',
   access: 'token-secret',
-  summary: 'a new value; the old one works for five more minutes',
+  summary: 'Rotate a token; the old value is accepted for five more minutes',
   answer: { status: 200, schema: rotatedTokenSchema },
   refuses: ['access-token-not-found', 'access-token-inactive'],
   handle: rotate,

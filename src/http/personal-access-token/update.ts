@@ -14,7 +14,7 @@ const updateBody = z
     enabled: z.boolean().optional(),
   })
   .meta({
-    examples: [{ name: 'payout script' }, { enabled: false }, { expiresAt: 1893456000, enabled: true }],
+    examples: [{ name: 'Payout script' }, { enabled: false }, { expiresAt: 1893456000, enabled: true }],
   });
 
 /**
@@ -29,7 +29,7 @@ export const updateAccessToken = route({
   method: 'PATCH',
   path: '/personal-access-token/:id',
   access: 'token-update',
-  summary: 'changes name, expiry or whether it is enabled',
+  summary: 'Update the name, expiry or status of a token',
   body: updateBody,
   answer: { status: 200, schema: accessTokenSchema },
   refuses: ['access-token-not-found', 'access-token-own-expiry', 'access-token-inactive'],
@@ -44,11 +44,11 @@ async function update(context: HttpContext): Promise<Response> {
     ...(enabled === undefined ? {} : { enabled }),
   };
   if (Object.keys(change).length === 0) {
-    const detail = 'names at least one of name, expiresAt and enabled';
+    const detail = 'Send at least one of name, expiresAt and enabled.';
     return invalidRequest(context, [{ pointer: '/', code: 'nothing-to-change', detail }]);
   }
   if (expiresAt != null && expiresAt * 1000 <= Date.now()) {
-    const detail = 'is not in the future; to end a token now, disable or delete it';
+    const detail = 'Must be in the future. To end a token now, disable or delete it.';
     return invalidRequest(context, [{ pointer: '/expiresAt', code: 'in-the-past', detail }]);
   }
   return withOwnToken(

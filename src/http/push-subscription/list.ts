@@ -10,7 +10,7 @@ const listSchema = z
     applicationServerKey: z
       .string()
       .nullable()
-      .meta({ description: 'For PushManager.subscribe(); null where notifications are not configured' }),
+      .meta({ description: 'Key for PushManager.subscribe(); null when notifications are not configured' }),
     subscriptions: z.array(subscriptionSchema),
   })
   .meta({ id: 'PushSubscriptionList' });
@@ -24,7 +24,7 @@ export const listPushSubscriptions = route({
   method: 'GET',
   path: '/push-subscription',
   access: 'read',
-  summary: 'the browsers in which the caller is notified',
+  summary: 'List your push subscriptions',
   answer: { status: 200, schema: listSchema },
   refuses: [],
   handle: list,

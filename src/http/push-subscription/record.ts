@@ -6,7 +6,7 @@ import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 export const subscriptionSchema = z
   .strictObject({
     id: z.string(),
-    service: z.string().meta({ description: 'Whose push service it is' }),
+    service: z.string().meta({ description: 'Host of the push service' }),
     createdAt: z.iso.datetime(),
   })
   .meta({ id: 'PushSubscription' });

@@ -15,8 +15,8 @@ const subscriptionBody = z
     endpoint: z.url().max(1024),
     expirationTime: z.number().nullish(),
     keys: z.strictObject({
-      p256dh: z.string().regex(/^B[A-Za-z0-9_-]{86}=?$/, 'is a point of P-256, uncompressed, in base64url'),
-      auth: z.string().regex(/^[A-Za-z0-9_-]{22}(==)?$/, 'is 16 bytes in base64url'),
+      p256dh: z.string().regex(/^B[A-Za-z0-9_-]{86}=?$/, 'Must be an uncompressed P-256 point in base64url.'),
+      auth: z.string().regex(/^[A-Za-z0-9_-]{22}(==)?$/, 'Must be 16 bytes in base64url.'),
     }),
   })
   .meta({
@@ -46,7 +46,7 @@ export const subscribe = route({
   method: 'POST',
   path: '/push-subscription',
   access: 'write',
-  summary: 'notifies the caller in one more browser',
+  summary: 'Add a push subscription',
   body: subscriptionBody,
   answer: { status: 201, schema: subscriptionSchema },
   refuses: ['push-not-configured', 'too-many-push-subscriptions'],
@@ -57,10 +57,10 @@ async function enter(context: HttpContext): Promise<Response> {
   const { endpoint, keys } = subscriptionBody.parse(await context.req.json());
   const settings = pushSettings(context.env.WEB_PUSH);
   if (settings === null) {
-    return problem(context, 'push-not-configured', { detail: 'This service has no keys for Web Push.' });
+    return problem(context, 'push-not-configured', { detail: 'Web Push keys are not configured.' });
   }
   if (!isPushService(settings, endpoint)) {
-    const detail = 'is not of a push service that is known here';
+    const detail = 'Must be an endpoint of a known push service.';
     return invalidRequest(context, [{ pointer: '/endpoint', code: 'invalid', detail }]);
   }
   const { user } = context.get('caller');
@@ -68,7 +68,7 @@ async function enter(context: HttpContext): Promise<Response> {
   const own = await subscriptionsOf(context.env.DB, user.id);
   const before = own.find((one) => one.id === id);
   if (before === undefined && own.length >= MAX_SUBSCRIPTIONS) {
-    const detail = `A person is notified in at most ${MAX_SUBSCRIPTIONS} browsers. Take one out first.`;
+    const detail = `A user can have at most ${MAX_SUBSCRIPTIONS} push subscriptions. Remove one first.`;
     return problem(context, 'too-many-push-subscriptions', { detail });
   }
   const { p256dh, auth } = keys;

@@ -12,7 +12,7 @@ export const unsubscribe = route({
   method: 'DELETE',
   path: '/push-subscription/:subscriptionId',
   access: 'write',
-  summary: 'the caller is notified there no more',
+  summary: 'Remove a push subscription',
   answer: { status: 204, schema: null },
   refuses: ['push-subscription-not-found'],
   handle: remove,
@@ -22,5 +22,5 @@ async function remove(context: HttpContext): Promise<Response> {
   const { user } = context.get('caller');
   const removed = await removeSubscription(context.env.DB, user.id, context.req.param('subscriptionId') ?? '');
   if (removed) return context.body(null, 204);
-  return problem(context, 'push-subscription-not-found', { detail: 'The caller has no such subscription.' });
+  return problem(context, 'push-subscription-not-found', { detail: 'You have no push subscription with this id.' });
 }

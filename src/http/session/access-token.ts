@@ -15,7 +15,7 @@ export const createOwnToken = route({
   path: '/session/access-token',
   access: 'token-secret',
   sessionOnly: true,
-  summary: 'issues a token to whoever is logged in',
+  summary: 'Issue a token',
   body: newTokenBody,
   answer: { status: 201, schema: issuedTokenSchema },
   refuses: ['too-many-access-tokens'],

@@ -17,7 +17,7 @@ export const endAllSessions = route({
   path: '/sessions',
   access: 'write',
   sessionOnly: true,
-  summary: 'logs out everywhere',
+  summary: 'Log out of all sessions',
   answer: { status: 204, schema: null },
   refuses: [],
   handle: endAll,

@@ -14,7 +14,7 @@ export const endSession = route({
   path: '/session',
   access: 'write',
   sessionOnly: true,
-  summary: 'logs out',
+  summary: 'Log out',
   answer: { status: 204, schema: null },
   refuses: [],
   handle: end,

@@ -6,7 +6,7 @@ import { approvalOrigin } from '#devices/approval-origin.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
 /** Nobody oversees more; each is asked itself. */
@@ -16,13 +16,13 @@ const vaultSchema = z
   .strictObject({
     id: z.int(),
     name: z.string(),
-    roles: z.array(z.enum(ROLES)).meta({ description: 'Of the caller' }),
+    roles: z.array(z.enum(ROLES)).meta({ description: 'Roles of the caller' }),
     threshold: z.int(),
     approvalMode: z.enum(APPROVAL_MODES),
     wallets: z.array(z.strictObject({ chain: z.string(), address: z.string() })),
     formerWallets: z
       .array(z.strictObject({ chain: z.string(), address: z.string() }))
-      .meta({ description: 'Addresses on which nothing is signed any more' }),
+      .meta({ description: 'Former addresses, for which the vault no longer signs' }),
     members: z.array(z.strictObject({ userId: z.string(), name: z.string() })),
   })
   .meta({ id: 'OwnVault' });
@@ -38,13 +38,14 @@ export const ownVaults = route({
   path: '/session/vaults',
   access: 'read',
   sessionOnly: true,
-  summary: 'the vaults of whoever is logged in',
+  summary: 'List your vaults',
   answer: {
     status: 200,
     schema: z.strictObject({
       data: z.array(vaultSchema),
       approvalOrigin: z.string().nullable().meta({
-        description: 'Of the page where passkeys are made and used; null: the dashboard itself asks for them',
+        description:
+          'Origin of the approval page, where passkeys are created and used; null: the dashboard uses passkeys itself',
       }),
     }),
   },

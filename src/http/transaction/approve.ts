@@ -15,7 +15,7 @@ export const approve = route({
   method: 'POST',
   path: '/transaction/:txId/approve',
   access: 'write',
-  summary: 'one voice for it; the one that meets the threshold starts the signing',
+  summary: 'Approve a transaction; the approval that meets the threshold starts signing',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: approvalResultSchema },
   refuses: [

@@ -11,8 +11,9 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
 const cancelBody = z.strictObject({
   acknowledge: z.enum(UNKNOWN_END_REASONS).meta({
     description:
-      'Ends a transaction in BROADCAST with this stateReason, which may be mined all the same: cancel it without this first, and ' +
-      'do not pay again while another end is possible',
+      'Ends a transaction in BROADCAST with this stateReason, although it may still be mined. Cancel it without ' +
+      'this field first, and ' +
+      'do not pay again while another outcome is possible.',
   }),
 });
 
@@ -35,7 +36,7 @@ export const cancel = route({
   method: 'POST',
   path: '/transaction/:txId/cancel',
   access: 'write',
-  summary: 'takes a pending transaction back, or the nonce of one that waits to be mined',
+  summary: 'Cancel a pending transaction, or replace one that is not yet mined',
   optionalBody: cancelBody,
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending', 'end-not-unknown'],

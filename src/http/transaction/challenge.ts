@@ -15,7 +15,7 @@ import { deviceRecord, deviceSchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { TransactionView } from '#objects/vault/views.ts';
 
 const challengeSchema = z
@@ -25,27 +25,29 @@ const challengeSchema = z
     version: z.literal('conclave/intent/v1'),
     algorithm: z.literal('sha-256'),
     digest: z.string().meta({ description: 'Hex SHA-256 of canonical' }),
-    canonical: z.string().meta({ description: 'The bytes that the intent encodes to, in hex' }),
-    intent: z.looseObject({ kind: z.string() }).meta({ description: 'Every field that an approval binds' }),
+    canonical: z.string().meta({ description: 'Canonical bytes of the intent, in hex' }),
+    intent: z.looseObject({ kind: z.string() }).meta({ description: 'Every field that an approval covers' }),
     approvals: z.strictObject({
       required: z.int(),
       count: z.int(),
       remaining: z.int(),
       byMe: z.boolean(),
     }),
-    warnings: z.array(warning).meta({ description: 'As of the transaction; they are not part of what is approved' }),
+    warnings: z
+      .array(warning)
+      .meta({ description: 'Warnings of the transaction; they are not part of the approved intent' }),
     policy: z.strictObject({
       version: z.int(),
       threshold: z.int(),
       signers: z.array(z.string()),
       approvalMode: z.enum(APPROVAL_MODES),
-      hash: z.string().meta({ description: 'Hex SHA-256 of its canonical bytes' }),
-      canonical: z.string().meta({ description: 'The bytes that the policy in force encodes to, in hex' }),
+      hash: z.string().meta({ description: 'Hex SHA-256 of the canonical bytes of the policy' }),
+      canonical: z.string().meta({ description: 'Canonical bytes of the policy in force, in hex' }),
     }),
     ...statementFields,
     devices: z
       .array(deviceSchema)
-      .meta({ description: "The caller's: any of them may sign the 32 bytes of the digest" }),
+      .meta({ description: 'Devices of the caller; any of them can sign the 32 bytes of the digest' }),
     expiresAt: z.iso.datetime(),
   })
   .meta({ id: 'Challenge' });
@@ -61,7 +63,7 @@ export const challenge = route({
   method: 'GET',
   path: '/transaction/:txId/challenge',
   access: 'read',
-  summary: 'what a signer is asked to approve, and, with a nonce, what co-signers have in force',
+  summary: 'Read the challenge of a transaction and, with a nonce, the statements of the co-signers',
   query: nonceQuery,
   answer: { status: 200, schema: challengeSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
@@ -110,7 +112,7 @@ function challengeOf({
       threshold: policy.threshold,
       signers: [...policy.signers],
       approvalMode: policy.approvalMode,
-      hash: policyHash(policy),
+      hash: policyHashOf(policy),
       canonical: bytesToHex(policyBytes(policy)),
     },
     devices: policy.devices.filter(({ userId }) => userId === viewer.userId).map(deviceRecord),

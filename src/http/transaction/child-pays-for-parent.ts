@@ -22,7 +22,7 @@ export const childPaysForParent = route({
   method: 'POST',
   path: '/transaction/:txId/child-pays-for-parent',
   access: 'write',
-  summary: 'pays so that bitcoin on its way to the wallet is mined',
+  summary: 'Accelerate an incoming Bitcoin payment (CPFP)',
   answer: transactionAnswer(201),
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-broadcast', ...CREATION_REFUSALS],
   handle: propose,
@@ -46,7 +46,7 @@ async function propose(context: HttpContext): Promise<Response> {
   if (state !== 'BROADCAST') return refusalProblem(context, { code: 'transaction-not-broadcast', state });
   const chain = findChain(chainsFrom(context.env), name);
   if (chain === null || !adapterFor(chain, []).spendsUtxos) {
-    const detail = `Nobody can pay for somebody else's transaction on ${name}.`;
+    const detail = `Child pays for parent is not supported on ${name}.`;
     return problem(context, 'not-on-this-chain', { detail });
   }
   const action = { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n), paysFor: hash } as const;

@@ -40,7 +40,7 @@ export const contractInteraction = route({
   method: 'POST',
   path: '/transaction/contract-interaction',
   access: 'write',
-  summary: 'calls a contract with exactly this calldata',
+  summary: 'Create a contract call with the given calldata',
   body: interactionBody,
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
@@ -53,7 +53,7 @@ async function createInteraction(context: HttpContext): Promise<Response> {
     const to = reader.recipient(body.to, '/to');
     const data = reader.adapter.parseCalldata(body.data);
     if (data === null) {
-      const detail = 'is calldata in hex: 0x and two digits for each byte, 24 KiB at most';
+      const detail = 'Must be calldata in hex: 0x and two digits for each byte, 24 KiB at most.';
       reader.fault({ pointer: '/data', code: 'invalid-data', detail });
     }
     const value = reader.amount(body.value, '/value', '0');

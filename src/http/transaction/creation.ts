@@ -22,7 +22,7 @@ import type { Action, OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Speed } from '#domain/transaction/transaction.ts';
 import { SPEEDS } from '#domain/transaction/transaction.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /** Where it happens: in every creating body and in the estimate. */
 export const targetFields = {
@@ -36,7 +36,7 @@ export const creationFields = {
   note: plainText(500).nullish(),
   externalId: z
     .string()
-    .regex(/^[!-~]{1,128}$/, 'has 1 to 128 printable ASCII characters')
+    .regex(/^[!-~]{1,128}$/, 'Must have 1 to 128 printable ASCII characters.')
     .nullish(),
 };
 
@@ -65,14 +65,14 @@ export const counterpartyFields = {
   speed: z
     .enum(SPEEDS)
     .optional()
-    .meta({ description: 'By which of the estimated fees it is offered to the network; normal when absent' }),
+    .meta({ description: 'The estimated fee to offer to the network; normal when absent' }),
   notAfter: z.iso
     .datetime()
     .nullish()
     .meta({
       description:
-        'When the time to carry it out is over: nothing that pays is signed or sent from then on, and what still waits ' +
-        'is cancelled at its nonce. Signers decide until then at most. It is part of what they approve',
+        'Nothing that pays is signed or sent from this time on, and a transaction that is still unmined ' +
+        'is cancelled at its nonce. Signers can approve until this time at most. It is part of the approved intent.',
     }),
 };
 
@@ -109,14 +109,14 @@ export interface ActionReader {
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), body.chain);
   if (chain !== null && !adapterFor(chain, []).kinds.includes(action.kind)) {
-    const detail = `There is no ${action.kind} on ${chain.name}: it is of another family of chains.`;
+    const detail = `Transactions of kind ${action.kind} are not supported on ${chain.name}.`;
     return problem(context, 'not-on-this-chain', { detail });
   }
   const read = readCreation(context, body, action);
   if (!read.ok) return invalidRequest(context, read.refusal);
   const idempotency = await idempotencyOf(context);
   if (idempotency === 'malformed') {
-    const detail = 'has 1 to 64 letters, digits or . _ : / = + -';
+    const detail = 'Must have 1 to 64 characters, each a letter, a digit or one of . _ : / = + and -.';
     return invalidRequest(context, [{ pointer: 'Idempotency-Key', code: 'malformed', detail }]);
   }
   const { vaultId, creation } = read.value;
@@ -150,14 +150,14 @@ export function readCreation(
   const chains = chainsFrom(context.env);
   const chain = findChain(chains, body.chain);
   if (chain === null) {
-    const detail = `is not known; known are ${chains.map((known) => known.name).join(', ')}`;
+    const detail = `The chain is not known. Known chains: ${chains.map((known) => known.name).join(', ')}.`;
     return refused([{ pointer: '/chain', code: 'unknown-chain', detail }]);
   }
   const faults: FieldFault[] = [];
   const reader = fieldReader(adapterFor(chain, []), faults);
   const vaultId = parseVaultId(body.vaultId);
   if (vaultId === null) {
-    reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'is not a vault id' });
+    reader.fault({ pointer: '/vaultId', code: 'invalid-id', detail: 'Must be a vault id.' });
   }
   const action = actionReader.read(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
@@ -214,14 +214,14 @@ const RETRY_SECONDS = '5';
 export function chainProblem(context: HttpContext, fault: PreparationFault): Response {
   if (fault.kind === 'transient') {
     const headers = { 'retry-after': RETRY_SECONDS };
-    const detail = 'No node of the chain could be asked, and nothing was stored. Try again.';
+    const detail = 'No RPC node of the chain is available. Nothing was stored. Try again.';
     return problem(context, 'chain-unavailable', { detail, headers });
   }
   if (fault.kind === 'busy') {
-    const detail = 'What the wallet has is on its way, in other transactions or to it.';
+    const detail = 'The funds of the wallet are reserved by other transactions or not yet confirmed.';
     return problem(context, 'insufficient-funds', { detail });
   }
-  const detail = fault.detail ?? 'The chain gives no reason.';
+  const detail = fault.detail ?? 'The chain gave no reason.';
   if (LACKS_FUNDS.has(fault.reason)) return problem(context, 'insufficient-funds', { detail });
   if (fault.reason === 'ALLOWANCE_NOT_ZERO') return problem(context, 'allowance-not-zero', { detail });
   return problem(context, 'would-revert', { detail });

@@ -40,7 +40,7 @@ export const erc20Approve = route({
   method: 'POST',
   path: '/transaction/erc20-approve',
   access: 'write',
-  summary: 'lets a spender take a token out of the wallet, up to an amount',
+  summary: 'Set an ERC-20 allowance',
   body: approveBody,
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,

@@ -15,7 +15,7 @@ import {
   readCreation,
 } from '#http/transaction/creation.ts';
 import { readTransfer, solanaFields } from '#http/transaction/transfer.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const estimateBody = z
   .strictObject({
@@ -41,8 +41,8 @@ const estimateBody = z
   });
 
 const fees = {
-  expectedFee: z.string().meta({ description: 'At the price of now' }),
-  maxFee: z.string().meta({ description: 'The most that it can come to' }),
+  expectedFee: z.string().meta({ description: 'Fee at the current price' }),
+  maxFee: z.string().meta({ description: 'Maximum fee' }),
 };
 const terms = {
   chain: z.string(),
@@ -53,20 +53,22 @@ const gasTier = z.strictObject({ maxFeePerGas: z.string(), maxPriorityFeePerGas:
 const gasEstimate = z.strictObject({
   ...terms,
   gasLimit: z.string(),
-  dataFee: z.string().meta({ description: 'Of OP-stack chains, for the bytes on Ethereum; part of every fee here' }),
+  dataFee: z
+    .string()
+    .meta({ description: 'Fee of OP-stack chains for the data on Ethereum; included in every fee here' }),
   slow: gasTier,
   normal: gasTier,
   fast: gasTier,
 });
 
 const unitTier = z.strictObject({
-  unitPrice: z.string().meta({ description: 'Millionths of a lamport for each compute unit' }),
+  unitPrice: z.string().meta({ description: 'Millionths of a lamport per compute unit' }),
   ...fees,
 });
 const unitEstimate = z.strictObject({
   ...terms,
   unitLimit: z.string().meta({ description: 'Compute units' }),
-  accountRent: z.string().meta({ description: 'Lamports that newly opened accounts hold; part of every fee here' }),
+  accountRent: z.string().meta({ description: 'Lamports that newly opened accounts hold; included in every fee here' }),
   slow: unitTier,
   normal: unitTier,
   fast: unitTier,
@@ -106,7 +108,7 @@ export const estimateFee = route({
   method: 'POST',
   path: '/transaction/estimate-fee',
   access: 'read',
-  summary: 'tells what a transfer would cost now, at three speeds',
+  summary: 'Estimate the fees of a transfer (slow, normal, fast)',
   body: estimateBody,
   answer: { status: 200, schema: estimateSchema },
   refuses: CREATION_REFUSALS.filter((code) => !NEVER_ESTIMATED.has(code)),
@@ -128,7 +130,7 @@ async function estimate(context: HttpContext): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), creation.chain);
   const adapter = chain === null ? null : chainClientFor(context.env, chain);
   if (chain === null || adapter === null || intent.kind === 'message') {
-    return problem(context, 'chain-unavailable', { detail: `No node is configured for ${creation.chain}.` });
+    return problem(context, 'chain-unavailable', { detail: `No RPC node is configured for ${creation.chain}.` });
   }
   const estimated = await adapter.estimate(intent);
   if (!estimated.ok) return chainProblem(context, estimated.refusal);

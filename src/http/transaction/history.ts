@@ -17,7 +17,7 @@ export const transactionHistory = route({
   method: 'GET',
   path: '/transaction/:txId/history',
   access: 'read',
-  summary: 'every step of it, oldest first',
+  summary: 'List the steps of a transaction, oldest first',
   query: historyQuery,
   answer: { status: 200, schema: historySchema },
   refuses: ['forbidden', 'transaction-not-found'],

@@ -29,7 +29,7 @@ export const message = route({
   method: 'POST',
   path: '/transaction/message',
   access: 'write',
-  summary: 'signs a text, or typed data when the message is typed-data JSON',
+  summary: 'Create a message to sign: a text, or typed data when the message is typed-data JSON',
   body: messageBody,
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
@@ -44,7 +44,7 @@ async function createMessage(context: HttpContext): Promise<Response> {
     // Line breaks and tabs belong to sign-in texts. What turns a text around on a screen belongs to nothing that is signed, and
     // in typed data it may have come as an escape.
     if (isDeceptive(text.value.message.replaceAll(/[\n\r\t]/g, ' '))) {
-      const detail = 'has no control characters and no marks that change the direction of text';
+      const detail = 'Must not contain control characters or marks that change the direction of text.';
       return fault({ pointer: '/message', code: 'deceptive-text', detail });
     }
     return { kind: 'message', ...text.value };

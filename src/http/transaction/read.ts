@@ -19,7 +19,7 @@ export const readTransaction = route({
   method: 'GET',
   path: '/transaction/:txId',
   access: 'read',
-  summary: 'the record as it is now; waits for a change with Prefer: wait',
+  summary: 'Read a transaction; with Prefer: wait, wait for a change',
   answer: transactionAnswer(200),
   conditional: true,
   refuses: ['forbidden', 'transaction-not-found'],

@@ -28,7 +28,7 @@ const attempt = z.strictObject({
   number: z.int(),
   purpose: z
     .enum(ATTEMPT_PURPOSES)
-    .meta({ description: 'A cancellation pays nothing to the wallet itself, at the same nonce' }),
+    .meta({ description: 'A cancellation transfers an amount of 0 to the wallet itself at the same nonce' }),
   nonce: text,
   maxFee: amount,
   hash: text.nullable(),
@@ -41,7 +41,7 @@ const attempt = z.strictObject({
 export const approvalSchema = z.strictObject({
   userId: text,
   digest: text,
-  device: deviceSignatureSchema.nullable().meta({ description: 'Its signature of the digest; null without one' }),
+  device: deviceSignatureSchema.nullable().meta({ description: 'Device signature of the digest; null without one' }),
   at: time,
 });
 
@@ -53,21 +53,23 @@ const transactionFields = {
   version: z.int(),
   kind: z
     .enum(['transfer', 'contract-interaction', 'erc20-approve', 'message', 'activity'])
-    .meta({ description: 'activity: not made by this vault, and reported by its chain' }),
+    .meta({ description: 'activity: not created by this vault, but reported by its chain' }),
   state: z.enum(TRANSACTION_STATES),
-  stateReason: text.nullable().meta({ description: 'Why it is in this state; an open set' }),
+  stateReason: text.nullable().meta({ description: 'Reason for the state; an open set' }),
   stateDetail: text.nullable().meta({
     description:
-      'The words in which the RPC nodes refuse the newest attempt, once they have done so three times in a row, or for which the transaction was given up; at most 301 characters',
+      'Message with which the RPC nodes have rejected the newest attempt three times in a row, or because of which ' +
+      'the transaction was abandoned; at most 301 characters',
   }),
   waitsFor: text.nullable().meta({
     description:
-      'With the reason WAITS_FOR_NONCE: the transaction of the wallet that owns the lowest unused nonce; null where none does, and the next approved one gets it',
+      'With the reason WAITS_FOR_NONCE: the transaction of the wallet that owns the lowest unused nonce; null when ' +
+      'none owns it, and the next approved transaction gets it',
   }),
   displayType: z.enum(DISPLAY_TYPES),
   direction: z.enum(['out', 'in']),
   visible: z.boolean(),
-  hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({ description: 'Why a rule hides it' }),
+  hiddenReason: z.enum(HIDDEN_REASONS).nullable().meta({ description: 'Rule that hides the transaction' }),
   chain: text,
   from: text,
   to: text.nullable(),
@@ -75,30 +77,34 @@ const transactionFields = {
   amount: amount.nullable(),
   spender: text.nullable(),
   data: text.nullable(),
-  call: call.nullable().meta({ description: 'The calldata in words, where a standard knows it' }),
+  call: call.nullable().meta({ description: 'Decoded calldata; null when no known standard decodes it' }),
   movements: z.array(movementSchema).meta({
-    description: 'Once a block has it: what came to the wallet or went from it, but for the fee; the first hundred',
+    description:
+      'Movements to and from the wallet once the transaction is in a block, without the fee; the first hundred',
   }),
-  movementCount: z.int().meta({ description: 'All that there are' }),
+  movementCount: z.int().meta({ description: 'Total number of movements' }),
   balanceChanges: z
     .array(balanceChangeSchema)
-    .meta({ description: 'The net of all movements, one for each asset; the fee stands in feePaid' }),
+    .meta({ description: 'Net amount of all movements, one entry for each asset; feePaid has the fee' }),
   usdValue: usdSchema.nullable().meta({
-    description: 'US dollars, by the prices of when a block was first seen to have it; null where one is not known',
+    description:
+      'Value in US dollars, at the prices when the transaction was first observed in a block; null when a price is ' +
+      'not known',
   }),
   pricedAt: time.nullable(),
   maxFee: amount.nullable(),
   paysFor: text.nullable().meta({
-    description:
-      'The hash of somebody else’s transaction that waits to be mined, for which this one pays (child pays for parent)',
+    description: 'Hash of the unmined incoming transaction that this one accelerates (child pays for parent)',
   }),
-  memo: text.nullable().meta({ description: 'A text that is written into the chain with the payment (Solana)' }),
+  memo: text.nullable().meta({ description: 'Text that is recorded on chain with the payment (Solana)' }),
   lookalikeOf: text
     .nullable()
-    .meta({ description: 'A known address that one here could be taken for; whoever created it has accepted that' }),
+    .meta({ description: 'Known address that an address of the transaction resembles; its creator has accepted this' }),
   warnings: z.array(warning).meta({
     description:
-      'What a signer should not overlook; an open set of codes. `valid-on-every-chain`: the signature of this message names no chain (EIP-191, EIP-712 without `chainId`). `recipient-may-have-no-key`: the recipient is an address that a program derives',
+      'Warnings for signers; an open set of codes. `valid-on-every-chain`: the signature of this message names no ' +
+      'chain (EIP-191, EIP-712 without `chainId`). `recipient-may-have-no-key`: the recipient is a program-derived ' +
+      'address.',
   }),
   messageFormat: z.enum(MESSAGE_FORMATS).nullable(),
   message: text.nullable(),
@@ -111,36 +117,40 @@ const transactionFields = {
   block: z.strictObject({ number: text, hash: text }).nullable(),
   finality: z.enum(['confirmed', 'finalized']).nullable(),
   failure: text.nullable(),
-  signature: text.nullable().meta({ description: 'Of a message' }),
+  signature: text.nullable().meta({ description: 'Signature of a message' }),
   speed: z.enum(SPEEDS).nullable().meta({
-    description:
-      'By which of the estimated fees it is offered to the network; null for a message, and for what others did',
+    description: 'The estimated fee that is offered to the network; null for messages and activity',
   }),
   note: text.nullable(),
   externalId: text.nullable(),
   digest: text.nullable(),
   knownAs: z
     .array(z.strictObject({ address: text, name: text }))
-    .meta({ description: 'What the address book calls those who get or may take something' }),
+    .meta({ description: 'Names in the address book of the recipients and spenders' }),
   policyVersion: z.int().nullable(),
   requirements: z.array(z.strictObject({ rule: text, approvals: z.int(), detail: text })).meta({
-    description: 'Why it takes that many approvals, by the policy of now and of its creation; an open set of rules',
+    description:
+      'Rules that determine the required approvals, by the current policy and the policy at creation; an open set ' +
+      'of rules',
   }),
-  forbiddenBy: text.nullable().meta({ description: 'What the policy of now has against it while it is pending' }),
+  forbiddenBy: text
+    .nullable()
+    .meta({ description: 'Rule violation under the current policy while the transaction is pending' }),
   requiredApprovals: z.int(),
   approvalsCounted: z.int(),
   approvals: z.array(approvalSchema),
   rejection: approvalSchema.nullable(),
   actionsForMe: z
     .array(z.enum(['approve', 'reject', 'cancel', 'end-unknown', 'speed-up', 'child-pays-for-parent']))
-    .meta({ description: 'end-unknown is a cancel that acknowledges the stateReason' }),
+    .meta({ description: 'end-unknown: cancel with an acknowledgement of the stateReason' }),
   createdBy: text.nullable(),
   createdAt: time,
   updatedAt: time,
   expiresAt: time.nullable(),
   notAfter: time.nullable().meta({
     description:
-      'When the time to carry it out is over; then FAILED with NOT_AFTER_PASSED. Null where it has no such end',
+      'Time after which an unmined transaction is cancelled and becomes FAILED with NOT_AFTER_PASSED; null without ' +
+      'such a time',
   }),
 };
 

@@ -11,7 +11,7 @@ export const reject = route({
   method: 'POST',
   path: '/transaction/:txId/reject',
   access: 'write',
-  summary: 'ends a pending transaction',
+  summary: 'Reject a transaction',
   answer: { status: 200, schema: approvalResultSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: (context) => recordDecision(context, { type: 'reject' }),

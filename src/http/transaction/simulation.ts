@@ -1,7 +1,7 @@
 import * as z from 'zod';
 import { chainClientFor } from '#chains/client-for.ts';
 import { chainsFrom, findChain } from '#chains/registry.ts';
-import type { Allowance } from '#chains/inspect/simulation.ts';
+import type { Allowance } from '#chains/chain-adapter.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { Intent } from '#domain/transaction/intent.ts';
 import { movementsOf } from '#domain/activity/movement.ts';
@@ -17,15 +17,17 @@ const simulationSchema = z
   .strictObject({
     outcome: z
       .enum(['succeeds', 'fails', 'unknown'])
-      .meta({ description: 'If it were carried out now; unknown where no node has said' }),
+      .meta({ description: 'Result if the transaction were executed now; unknown when no RPC node has simulated it' }),
     detail: z.string().nullable(),
-    balanceChanges: z.array(balanceChangeSchema).meta({ description: 'Of the wallet, but for the fee' }),
+    balanceChanges: z
+      .array(balanceChangeSchema)
+      .meta({ description: 'Balance changes of the wallet, without the fee' }),
     allowances: z.array(
       z.strictObject({
         asset: assetSchema,
-        tokenId: z.string().nullable().meta({ description: 'Of one token of a collection' }),
+        tokenId: z.string().nullable().meta({ description: 'Token id within a collection' }),
         spender: z.string(),
-        amount: z.string().nullable().meta({ description: 'Null: all that there is, now and later' }),
+        amount: z.string().nullable().meta({ description: 'Null for an allowance of all tokens, now and later' }),
       }),
     ),
   })
@@ -43,7 +45,7 @@ export const simulation = route({
   method: 'GET',
   path: '/transaction/:txId/simulation',
   access: 'read',
-  summary: 'what a pending transaction would do if it were carried out now',
+  summary: 'Simulate a pending transaction',
   answer: { status: 200, schema: simulationSchema },
   refuses: ['forbidden', 'transaction-not-found', 'transaction-not-pending'],
   handle: simulate,
@@ -60,17 +62,16 @@ async function simulate(context: HttpContext): Promise<Response> {
   if (!read.ok) return refusalProblem(context, read.refusal);
   const transaction = 'transaction' in read.value ? read.value.transaction : null;
   if (transaction === null || !isPending(transaction.state)) {
-    return problem(context, 'transaction-not-pending', { detail: 'Nobody decides about it any more.' });
+    return problem(context, 'transaction-not-pending', { detail: 'The transaction is not pending.' });
   }
   return context.json(await simulated(context, transaction.intent));
 }
 
 async function simulated(context: HttpContext, intent: Intent): Promise<SimulationRecord> {
-  if (intent.kind === 'message')
-    return unknown('A message is carried out by no chain; what its signature is good for, no node knows.');
+  if (intent.kind === 'message') return unknown('A message is not executed on a chain, so it cannot be simulated.');
   const chain = findChain(chainsFrom(context.env), intent.chain);
   const adapter = chain === null ? null : chainClientFor(context.env, chain);
-  if (chain === null || adapter === null) return unknown('No node is configured for its chain.');
+  if (chain === null || adapter === null) return unknown('No RPC node is configured for the chain of the transaction.');
   const answer = await adapter.simulate(intent);
   if (!answer.ok) return unknown(answer.refusal.detail);
   if (answer.value.outcome === 'fails') return { ...unknown(answer.value.detail), outcome: 'fails' };

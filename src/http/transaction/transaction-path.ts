@@ -9,7 +9,7 @@ import { transactionRecord } from '#http/encode/transaction.ts';
 import type { ListedRecord } from '#objects/vault/projection.ts';
 import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /** The record of a view, as its reader sees it. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {
@@ -26,7 +26,7 @@ export function listedRecord(record: ListedRecord, scope: RecordScope) {
 /** The transaction id of the path, or the problem that it is none. */
 export function transactionIdOf(context: HttpContext): TransactionId | Response {
   const id = parseTransactionId(context.req.param('txId') ?? '');
-  const fault = { pointer: 'txId', code: 'invalid-id', detail: 'is not a transaction id' };
+  const fault = { pointer: 'txId', code: 'invalid-id', detail: 'Must be a transaction id.' };
   return id ?? invalidRequest(context, [fault]);
 }
 

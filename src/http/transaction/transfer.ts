@@ -13,13 +13,18 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /** Ours: what payments on Solana may say besides. */
 export const solanaFields = {
-  memo: z.string().max(256).nullish().meta({
-    description:
-      'Solana: a text of at most 256 bytes that is written into the chain with the payment; exchanges route by it',
-  }),
+  memo: z
+    .string()
+    .max(256)
+    .nullish()
+    .meta({
+      description:
+        'Solana: text of at most 256 bytes that is recorded on chain with the payment; exchanges use it to assign ' +
+        'deposits',
+    }),
   recipientMayHaveNoKey: z.boolean().optional().meta({
     description:
-      'Solana: acknowledges that the recipient is an address that a program derives, for which there is no key; signers are warned of it',
+      'Solana: acknowledges that the recipient is a program-derived address without a key; signers see a warning',
   }),
 };
 
@@ -60,7 +65,7 @@ export const transfer = route({
   method: 'POST',
   path: '/transaction/transfer',
   access: 'write',
-  summary: 'pays the native asset or a token',
+  summary: 'Create a transfer',
   body: transferBody,
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,

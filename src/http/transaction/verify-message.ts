@@ -19,12 +19,12 @@ const claimBody = z
     format: z
       .enum(MESSAGE_FORMATS)
       .optional()
-      .meta({ description: 'When absent, the one that a new message of this text would have' }),
+      .meta({ description: 'When absent, the format that a new message with this text would have' }),
     message: z.string(),
     signature: z
       .string()
       .min(1)
-      .meta({ description: 'EVM: 65 bytes in hex; Solana: base58; Bitcoin: base64, behind smp' }),
+      .meta({ description: 'EVM: 65 bytes in hex; Solana: base58; Bitcoin: base64 with the prefix smp' }),
   })
   .meta({
     examples: [
@@ -43,9 +43,12 @@ const verdictSchema = z
     chain: z.string(),
     address: z.string(),
     format: z.enum(MESSAGE_FORMATS),
-    valid: z.boolean().nullable().meta({ description: 'Null where only a node or a script interpreter can tell' }),
+    valid: z
+      .boolean()
+      .nullable()
+      .meta({ description: 'Null when only an RPC node or a script interpreter can verify the signature' }),
     reason: z.enum(VERDICT_REASONS).nullable().meta({ description: 'Null for a valid signature' }),
-    detail: z.string().nullable().meta({ description: 'The reason in words' }),
+    detail: z.string().nullable().meta({ description: 'Explanation of the reason' }),
   })
   .meta({ id: 'MessageVerdict' });
 
@@ -61,7 +64,7 @@ export const verifyMessageRoute = route({
   method: 'POST',
   path: '/transaction/message/verify',
   access: 'read',
-  summary: 'reports whether the key of an address has signed a message',
+  summary: 'Verify that the key of an address has signed a message',
   body: claimBody,
   answer: { status: 200, schema: verdictSchema },
   refuses: [],
@@ -73,7 +76,7 @@ async function verify(context: HttpContext): Promise<Response> {
   const chains = chainsFrom(context.env);
   const chain = findChain(chains, name);
   if (chain === null) {
-    const detail = `is not known; known are ${chains.map((known) => known.name).join(', ')}`;
+    const detail = `The chain is not known. Known chains: ${chains.map((known) => known.name).join(', ')}.`;
     return invalidRequest(context, [{ pointer: '/chain', code: 'unknown-chain', detail }]);
   }
   const faults: FieldFault[] = [];

@@ -21,7 +21,7 @@ export const visibility = route({
   method: 'PATCH',
   path: '/transaction/:txId/visibility',
   access: 'write',
-  summary: 'shows it in lists, or hides it',
+  summary: 'Show or hide a transaction in lists',
   body: visibilityBody,
   answer: transactionAnswer(200),
   refuses: ['forbidden', 'transaction-not-found'],

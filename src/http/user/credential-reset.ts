@@ -4,14 +4,14 @@ import { credentialResetRecord, credentialResetSchema } from '#http/encode/crede
 import { callObject } from '#http/edge/object-call.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { resetIdOf } from '#http/vault/credential-reset/path.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 
 const listSchema = z
   .strictObject({
     data: z.array(credentialResetSchema),
     nextCursor: z
       .null()
-      .meta({ description: 'The newest resets are all that is listed; the history of each vault has the others' }),
+      .meta({ description: 'Only the newest resets are listed; the history of each vault contains the others' }),
   })
   .meta({ id: 'CredentialResetList' });
 
@@ -20,7 +20,7 @@ export const ownCredentialResets = route({
   method: 'GET',
   path: '/user/me/credential-reset',
   access: 'user-profile',
-  summary: "the caller's credential resets, newest first",
+  summary: 'List your credential resets, newest first',
   answer: { status: 200, schema: listSchema },
   refuses: [],
   handle: async (context) => {
@@ -43,7 +43,7 @@ export const cancelOwnCredentialReset = route({
   method: 'POST',
   path: '/user/me/credential-reset/:resetId/cancel',
   access: 'write',
-  summary: "cancels a credential reset of the caller's",
+  summary: 'Cancel one of your credential resets',
   answer: { status: 200, schema: credentialResetSchema },
   refuses: ['credential-reset-not-found', 'credential-reset-not-pending'],
   handle: async (context) => {

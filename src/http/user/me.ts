@@ -6,7 +6,7 @@ export const me = route({
   method: 'GET',
   path: '/user/me',
   access: 'user-profile',
-  summary: "the caller's profile",
+  summary: 'Read your profile',
   answer: { status: 200, schema: userSchema },
   refuses: [],
   handle: (context) => context.json(context.get('caller').user),

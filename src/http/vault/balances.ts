@@ -10,7 +10,7 @@ import { balanceRecords, balanceSchema } from '#http/encode/balance.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const MAX_PAGE_SIZE = 100;
 
@@ -34,7 +34,7 @@ export const vaultBalances = route({
   method: 'GET',
   path: '/vault/:vaultId/balances',
   access: 'read',
-  summary: 'what the wallets of a vault have',
+  summary: 'List balances',
   query: balancesQuery,
   answer: { status: 200, schema: balancesSchema },
   conditional: true,
@@ -48,7 +48,7 @@ async function listBalances(context: HttpContext): Promise<Response> {
   const { cursor, visible } = balancesQuery.parse(context.req.query());
   const after = cursor === undefined ? null : readCursor(cursor);
   if (cursor !== undefined && after === null) {
-    return invalidRequest(context, [{ pointer: 'cursor', code: 'invalid', detail: 'is not a cursor of this list' }]);
+    return invalidRequest(context, [{ pointer: 'cursor', code: 'invalid', detail: 'Must be a cursor of this list.' }]);
   }
   const actor = actorOf(context);
   const found = await callObject(

@@ -18,7 +18,7 @@ const consolidateBody = z
     note: creationFields.note,
     externalId: creationFields.externalId,
     coins: z.int().min(2).max(MAX_INPUTS).optional().meta({
-      description: 'How many of the smallest coins are joined; as many as one transaction can spend when absent',
+      description: 'Number of the smallest UTXOs to consolidate; when absent, as many as one transaction can spend',
     }),
   })
   .meta({ examples: [{ chain: 'bitcoin', coins: 40 }] });
@@ -35,7 +35,7 @@ export const consolidate = route({
   method: 'POST',
   path: '/vault/:vaultId/consolidate',
   access: 'write',
-  summary: 'joins the smallest coins of a Bitcoin wallet',
+  summary: 'Consolidate the smallest UTXOs of a Bitcoin wallet',
   body: consolidateBody,
   answer: transactionAnswer(201),
   refuses: CREATION_REFUSALS,
@@ -48,7 +48,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const { coins: joins = MAX_INPUTS, note, ...body } = consolidateBody.parse(await context.req.json());
   const chain = findChain(chainsFrom(context.env), body.chain);
   if (chain !== null && !adapterFor(chain, []).spendsUtxos) {
-    return problem(context, 'not-on-this-chain', { detail: `There are no coins to join on ${chain.name}.` });
+    return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs to consolidate on ${chain.name}.` });
   }
   const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;
   // The vault names its wallet.
@@ -57,5 +57,5 @@ async function propose(context: HttpContext): Promise<Response> {
 
 /** Signers see a payment of nothing to the wallet itself; this says what it is for. */
 function defaultNote(joins: number): string {
-  return `Joins up to ${joins} of the smallest coins of the wallet`;
+  return `Consolidates up to ${joins} of the smallest UTXOs of the wallet`;
 }

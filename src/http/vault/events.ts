@@ -11,7 +11,7 @@ import { recordOf } from '#http/transaction/transaction-path.ts';
 import { balanceRecords } from '#http/encode/balance.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */
 const BEAT_MS = 20_000;
@@ -28,9 +28,9 @@ const RETRY_MS = 2_000;
 export const vaultEvents = route({
   method: 'GET',
   path: '/vault/:vaultId/events',
-  access: 'read',
+  access: 'stream',
   sessionOnly: true,
-  summary: 'what changes in a vault, as it happens',
+  summary: 'Stream the changes of a vault',
   answer: { status: 200, schema: null },
   refuses: ['forbidden'],
   handle: openStream,
@@ -41,7 +41,9 @@ async function openStream(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const lastId = context.req.header('last-event-id') ?? '';
   if (!/^[0-9]{0,15}$/.test(lastId)) {
-    return invalidRequest(context, [{ pointer: 'Last-Event-ID', code: 'invalid', detail: 'is no id of an event' }]);
+    return invalidRequest(context, [
+      { pointer: 'Last-Event-ID', code: 'invalid', detail: 'Must be the id of an event.' },
+    ]);
   }
   const actor = actorOf(context);
   const begun = await callObject(

@@ -6,7 +6,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { historyLines } from '#store/audit.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
  * GET /vault/{vaultId}/history (ours): the hash-chained history of a vault, oldest first. Save its pages and run
@@ -18,7 +18,7 @@ export const vaultHistory = route({
   method: 'GET',
   path: '/vault/:vaultId/history',
   access: 'read',
-  summary: 'the hash-chained history of a vault, oldest first',
+  summary: 'List the hash-chained history of a vault, oldest first',
   query: historyQuery,
   answer: { status: 200, schema: historySchema },
   refuses: ['forbidden'],
@@ -28,7 +28,7 @@ export const vaultHistory = route({
 async function readHistory(context: HttpContext): Promise<Response> {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
   if (vaultId === null) {
-    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'is not a vault id' }]);
+    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'Must be a vault id.' }]);
   }
   const { after, limit } = pageOf(historyQuery.parse(context.req.query()));
   const actor = actorOf(context);

@@ -20,7 +20,7 @@ export async function pinnedKeysFault(
   const isSame =
     identities.length === pins.length &&
     identities.every(({ index, signing }, i) => pins[i]?.index === index && pins[i].signing === signing);
-  const detail = 'are not the identity keys of the co-signers: name the keys of now, and verify their fingerprint';
+  const detail = 'Must be the current identity keys of the co-signers. Verify their fingerprint.';
   return isSame ? null : { pointer: '/cosigners', code: 'invalid', detail };
 }
 

@@ -13,15 +13,15 @@ import { approvalRecord } from '#http/encode/transaction.ts';
 import { approvalSchema } from '#http/transaction/record-schema.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const PAGE = 20;
 
 const listQuery = z.strictObject({
   cursor: z
     .string()
-    .regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor of this list')
+    .regex(/^[1-9][0-9]{0,14}$/, 'Must be a cursor of this list.')
     .optional(),
 });
 
@@ -33,14 +33,16 @@ const listSchema = z
         mandate: z
           .strictObject({
             id: z.string(),
-            canonical: z.string().meta({ description: 'Bytes in hex whose SHA-256 each approval names' }),
+            canonical: z
+              .string()
+              .meta({ description: 'Canonical bytes of the mandate, in hex; each approval refers to their SHA-256' }),
             note: z.string().nullable(),
             createdAt: z.iso.datetime(),
             expiresAt: z.iso.datetime(),
             approvals: z.array(approvalSchema),
           })
           .nullable()
-          .meta({ description: 'What put it in force; null for version 1' }),
+          .meta({ description: 'The mandate that put the policy in force; null for version 1' }),
       }),
     ),
     nextCursor: z.string().nullable(),
@@ -58,7 +60,7 @@ export const listPolicies = route({
   method: 'GET',
   path: '/vault/:vaultId/policies',
   access: 'read',
-  summary: 'policies that were ever in force, newest first, with what put them in force',
+  summary: 'List all policies that were ever in force, with their mandates, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },
   refuses: ['forbidden'],
@@ -91,7 +93,7 @@ function adoptedRecord({ policy, mandate }: AdoptedPolicy, chains: readonly Chai
         ? null
         : {
             id: mandate.id,
-            canonical: bytesToHex(mandateBytes(mandate, policyHash(policy))),
+            canonical: bytesToHex(mandateBytes(mandate, policyHashOf(policy))),
             note: mandate.note,
             createdAt: rfc3339(mandate.createdAtMs),
             expiresAt: rfc3339(mandate.expiresAtMs),

@@ -36,7 +36,7 @@ export const rulesBody = {
       z.strictObject({
         chain,
         address,
-        name: plainText(100).refine((name) => name.trim() !== '', 'is not empty'),
+        name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
       }),
     )
     .max(MAX_RULES)
@@ -67,7 +67,10 @@ export const rulesBody = {
 /** The identity keys of all co-signers, in order. */
 export const cosignersBody = z
   .array(
-    z.strictObject({ index: z.int(), signing: z.string().regex(/^[0-9a-f]{64}$/, 'has 64 lower-case hex digits') }),
+    z.strictObject({
+      index: z.int(),
+      signing: z.string().regex(/^[0-9a-f]{64}$/, 'Must have 64 lower-case hex digits.'),
+    }),
   )
   .max(MAX_PARTY_INDEX);
 
@@ -85,7 +88,7 @@ export const policyPatchBody = z
   })
   .meta({
     examples: [
-      { threshold: 2, note: 'Two of us for everything' },
+      { threshold: 2, note: 'Two approvals for every transaction' },
       {
         recipients: 'address-book',
         addressBook: [{ chain: 'ethereum', address: '0x52908400098527886E0F7030069857D2E4169EE7', name: 'Landlord' }],
@@ -116,7 +119,8 @@ export async function readPolicyPatch(
   for (const [i, text] of (body.signers ?? []).entries()) {
     const id = parseUserId(text);
     const user = id === null ? null : await findUser(context.env.DB, id);
-    if (user === null) return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'is not a user' }]);
+    if (user === null)
+      return refused([{ pointer: `/signers/${i}`, code: 'invalid', detail: 'There is no user with this id.' }]);
     signers.push(user.id);
   }
   const devices = await readDevices(body.addDevices ?? [], '/addDevices', approvalOrigin(context.env));
@@ -200,7 +204,7 @@ function readerOn(
 ): ChainReader | null {
   const found = findChain(chainsFrom(context.env), name);
   if (found === null) {
-    faults.push({ pointer: `${pointer}/chain`, code: 'unknown-chain', detail: 'is not known' });
+    faults.push({ pointer: `${pointer}/chain`, code: 'unknown-chain', detail: 'The chain is not known.' });
     return null;
   }
   return { ...fieldReader(adapterFor(found, []), faults), chain: found.caip2 };
@@ -214,22 +218,28 @@ function readAsset(reader: ChainReader | null, token: string | null | undefined,
 }
 
 const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string, detail: string]>> = {
-  'version-out-of-range': ['', 'is a version below 1'],
-  'no-signers': ['/signers', 'has nobody in it'],
-  'too-many-signers': ['/signers', 'has too many people'],
-  'signers-not-sorted': ['/signers', 'has somebody twice'],
-  'threshold-out-of-range': ['/threshold', 'is between 1 and the number of signers'],
-  'too-many-devices': ['/addDevices', `are ${MAX_DEVICES} at most, with those that there are`],
-  'devices-not-sorted': ['/addDevices', 'has a device twice, or one that there is already'],
-  'device-of-nobody': ['/addDevices', 'has one of somebody who does not sign'],
-  'signer-without-device': ['/approvalMode', 'can be device when each signer has one'],
-  'required-device-missing': ['/requiredDevice', 'can be ed25519 in device mode, when a signer has such a device'],
-  'cosigners-malformed': ['/cosigners', 'names co-signers 1 to n in order, each with its own key'],
-  'no-such-device': ['/removeDevices', 'names one that there is not'],
-  'too-many-rules': ['/addressBook', `has at most ${MAX_RULES} entries, as every list of rules has`],
-  'rules-not-in-order': ['/addressBook', 'or another list of rules names one thing twice'],
-  'limit-without-a-bound': ['/limits', 'has one that bounds nothing: say perTransaction or perDay'],
-  'step-out-of-range': ['/higherThresholds', 'and unreadableThreshold are between 1 and the number of signers'],
+  'version-out-of-range': ['', 'The version must be at least 1.'],
+  'no-signers': ['/signers', 'Must not be empty.'],
+  'too-many-signers': ['/signers', 'There are too many signers.'],
+  'signers-not-sorted': ['/signers', 'Must not contain a signer twice.'],
+  'threshold-out-of-range': ['/threshold', 'Must be from 1 to the number of signers.'],
+  'too-many-devices': ['/addDevices', `A policy can have at most ${MAX_DEVICES} devices, including existing ones.`],
+  'devices-not-sorted': ['/addDevices', 'Must not contain a device twice, or a device that the policy already has.'],
+  'device-of-nobody': ['/addDevices', 'Must not contain a device of a user who is not a signer.'],
+  'signer-without-device': ['/approvalMode', 'The mode device requires a device for each signer.'],
+  'required-device-missing': [
+    '/requiredDevice',
+    'The value ed25519 requires the mode device and a signer with an Ed25519 device.',
+  ],
+  'cosigners-malformed': ['/cosigners', 'Must list co-signers 1 to n in order, each with its own key.'],
+  'no-such-device': ['/removeDevices', 'Must not refer to an unknown device.'],
+  'too-many-rules': ['/addressBook', `Every list of rules can have at most ${MAX_RULES} entries.`],
+  'rules-not-in-order': ['/addressBook', 'A list of rules must not contain a duplicate.'],
+  'limit-without-a-bound': ['/limits', 'Every limit must have perTransaction or perDay.'],
+  'step-out-of-range': [
+    '/higherThresholds',
+    'Thresholds, including unreadableThreshold, must be from 1 to the number of signers.',
+  ],
 };
 
 /** A policy that could not be, by the field that makes it so. */

@@ -7,25 +7,27 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const governanceSchema = z
   .strictObject({
     policy: policySchema,
     ...statementFields,
-    spent: z
-      .array(z.string())
-      .meta({ description: 'For each limit, in its order: decided within the last 24 hours, in the smallest unit' }),
+    spent: z.array(z.string()).meta({
+      description: 'Amount committed within the last 24 hours, for each limit in its order, in the smallest unit',
+    }),
     renewalsNeeded: z
       .array(
         z.strictObject({
           version: z.int(),
-          cosigners: z.array(z.int()).meta({ description: 'Empty: the vault has no key yet, and all co-signers wait' }),
+          cosigners: z
+            .array(z.int())
+            .meta({ description: 'Empty when the vault has no key yet and all co-signers need the renewal' }),
         }),
       )
       .meta({
         description:
-          'Versions whose mandate has expired before these co-signers adopted them. The quorum renews each of them',
+          'Versions whose mandate expired before these co-signers adopted them. The quorum must renew each of them.',
       }),
   })
   .meta({ id: 'PolicyInForce' });
@@ -40,7 +42,7 @@ export const readPolicy = route({
   method: 'GET',
   path: '/vault/:vaultId/policy',
   access: 'read',
-  summary: 'the policy in force, what is used of its limits, and, with a nonce, what co-signers have in force',
+  summary: 'Read the policy in force, the usage of its limits and, with a nonce, the statements of the co-signers',
   query: nonceQuery,
   answer: { status: 200, schema: governanceSchema },
   refuses: ['forbidden'],

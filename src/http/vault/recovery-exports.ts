@@ -8,10 +8,10 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { SignedExportList } from '#cosigner-client/export-lists.ts';
 import { exportListOf, exportListSchema } from '#cosigner-client/export-lists.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const exportsQuery = z.strictObject({
-  nonce: z.string().regex(/^[0-9a-f]{64}$/, 'is 32 bytes in lower-case hex'),
+  nonce: z.string().regex(/^[0-9a-f]{64}$/, 'Must be 32 bytes in lower-case hex.'),
 });
 
 const exportsSchema = z
@@ -31,7 +31,7 @@ export const recoveryExports = route({
   method: 'GET',
   path: '/vault/:vaultId/recovery-exports',
   access: 'read',
-  summary: 'which recovery packages each co-signer gave out, with its signature',
+  summary: 'List the recovery packages that each co-signer exported, with its signature',
   query: exportsQuery,
   answer: { status: 200, schema: exportsSchema },
   refuses: ['forbidden'],
@@ -41,7 +41,7 @@ export const recoveryExports = route({
 async function readExports(context: HttpContext): Promise<Response> {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
   if (vaultId === null) {
-    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'is not a vault id' }]);
+    return invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid', detail: 'Must be a vault id.' }]);
   }
   const { nonce } = exportsQuery.parse(context.req.query());
   const actor = actorOf(context);

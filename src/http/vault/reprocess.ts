@@ -7,14 +7,14 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { requestScan, reopenFailed } from '#store/deliveries.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const acknowledgement = z
   .strictObject({
     accepted: z.literal(true),
     chains: z
       .array(z.string())
-      .meta({ description: 'The chains that are looked through; those without a node are not' }),
+      .meta({ description: 'Chains that are scanned; chains without an RPC node are not scanned' }),
   })
   .meta({ id: 'ReprocessAcknowledgement' });
 
@@ -29,7 +29,7 @@ export const reprocess = route({
   method: 'POST',
   path: '/vault/:vaultId/reprocess-incoming-transactions',
   access: 'write',
-  summary: 'looks for incoming transactions that were missed',
+  summary: 'Scan for missed incoming transactions',
   answer: { status: 202, schema: acknowledgement },
   refuses: ['forbidden'],
   handle: requestRescan,

@@ -12,7 +12,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { transactionSchema } from '#http/transaction/record-schema.ts';
 import { listedRecord } from '#http/transaction/transaction-path.ts';
 import type { ListedRecord } from '#objects/vault/projection.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { list } from '#store/transactions.ts';
 
 const MAX_PAGE_SIZE = 100;
@@ -23,9 +23,9 @@ const time = z.iso.datetime({ offset: true }).transform((text) => Date.parse(tex
 const listQuery = z.strictObject({
   limit: z
     .string()
-    .regex(/^[1-9][0-9]{0,2}$/, 'is a whole number')
+    .regex(/^[1-9][0-9]{0,2}$/, 'Must be a whole number.')
     .transform((text) => Number.parseInt(text, 10))
-    .refine((limit) => limit <= MAX_PAGE_SIZE, `is at most ${MAX_PAGE_SIZE}`)
+    .refine((limit) => limit <= MAX_PAGE_SIZE, `Must be at most ${MAX_PAGE_SIZE}.`)
     .optional(),
   cursor: z.string().max(128).optional(),
   state: z.enum(TRANSACTION_STATES).optional(),
@@ -53,7 +53,7 @@ export const vaultTransactions = route({
   method: 'GET',
   path: '/vault/:vaultId/transactions',
   access: 'read',
-  summary: 'transactions of a vault, newest first',
+  summary: 'List the transactions of a vault, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },
   conditional: true,
@@ -63,13 +63,13 @@ export const vaultTransactions = route({
 
 async function listTransactions(context: HttpContext): Promise<Response> {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
-  if (vaultId === null) return fault(context, 'vaultId', 'is not a vault id');
+  if (vaultId === null) return fault(context, 'vaultId', 'Must be a vault id.');
   const query = listQuery.parse(context.req.query());
   const after = query.cursor === undefined ? null : readCursor(query.cursor, vaultId);
-  if (query.cursor !== undefined && after === null) return fault(context, 'cursor', 'is not a cursor of this list');
+  if (query.cursor !== undefined && after === null) return fault(context, 'cursor', 'Must be a cursor of this list.');
   const chains = chainsFrom(context.env);
   const chain = query.chain === undefined ? null : findChain(chains, query.chain);
-  if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'is not known');
+  if (query.chain !== undefined && chain === null) return fault(context, 'chain', 'The chain is not known.');
   const actor = actorOf(context);
   const scope = await callObject(
     () => vaultStub(context.env, vaultId),

@@ -6,5 +6,5 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 /** The vault id of the path, or the problem that it is none. */
 export function vaultIdOf(context: HttpContext): VaultId | Response {
   const id = parseVaultIdText(context.req.param('vaultId') ?? '');
-  return id ?? invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid-id', detail: 'is not a vault id' }]);
+  return id ?? invalidRequest(context, [{ pointer: 'vaultId', code: 'invalid-id', detail: 'Must be a vault id.' }]);
 }

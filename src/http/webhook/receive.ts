@@ -26,7 +26,7 @@ export const receiveWebhook = route({
   method: 'POST',
   path: '/webhook/:provider/:endpointId',
   access: 'monitor',
-  summary: 'a monitor reports activity',
+  summary: 'Receive activity from a monitor',
   answer: { status: 200, schema: receivedSchema },
   refuses: ['body-too-large', 'webhook-refused'],
   handle: receive,
@@ -35,7 +35,7 @@ export const receiveWebhook = route({
 async function receive(context: HttpContext): Promise<Response> {
   const body = await rawBody(context.req.raw);
   if (body === null) {
-    const detail = `A delivery has at most ${MAX_DELIVERY_BYTES} bytes, in gzip or as it is.`;
+    const detail = `A delivery can have at most ${MAX_DELIVERY_BYTES} bytes, compressed and decompressed.`;
     return problem(context, 'body-too-large', { detail });
   }
   const delivery: Delivery = { body, header: (name) => context.req.header(name) ?? null };
@@ -76,10 +76,12 @@ function deliveryIdOf(
 async function refuse(context: HttpContext): Promise<Response> {
   const { success } = await context.env.SHIELD.limit({ key: context.req.header('cf-connecting-ip') ?? 'local' });
   if (success)
-    return problem(context, 'webhook-refused', { detail: 'This delivery is from nobody who is known here.' });
+    return problem(context, 'webhook-refused', {
+      detail: 'The delivery was not accepted. Check the endpoint and its signature.',
+    });
   const headers = { 'retry-after': '60' };
   return problem(context, 'quota-exceeded', {
-    detail: 'Too many deliveries that are from nobody known here.',
+    detail: 'Too many deliveries were not accepted.',
     headers,
   });
 }

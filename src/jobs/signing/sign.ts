@@ -34,7 +34,8 @@ import {
 } from '#jobs/signing/nonce-allocation.ts';
 import { cosignersOf } from '#cosigner-client/client.ts';
 import type { Signable } from '#jobs/signing/threshold-sign.ts';
-import { needsReceipts, availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
+import { needsReceipts } from '#domain/policy/policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import type { TransactionWork } from '#objects/vault/views.ts';
@@ -272,7 +273,7 @@ async function signAttempt(
   // Nobody waits for this any more; and what a node has missed it is told when it matters (`thresholdSign`).
   const { key, signingThreshold: threshold } = work;
   // Receipts have put the record into every co-signer already.
-  if (needsReceipts(work.policies)) return { isStale: false };
+  if (needsReceipts(work.policies.at(-1)?.policy)) return { isStale: false };
   const logged = { keyId: key.keyId, transactionId: id, threshold };
   await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };

@@ -17,11 +17,12 @@ import { relay } from '#jobs/signing/relay.ts';
 import { receiptsOf } from '#jobs/signing/receipts.ts';
 import { encodeApproval, syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { walletOf } from '#mpc/derivation.ts';
+import { needsReceipts } from '#domain/policy/policy.ts';
 
 /** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
 export type Signable = Pick<Attempt, 'number' | 'purpose' | 'payload' | 'signingDigest'>;
 
-export interface SigningRequest {
+export interface ThresholdSignRequest {
   readonly key: VaultKey;
   /** How many nodes sign together. */
   readonly signingThreshold: number;
@@ -60,7 +61,7 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
  */
 export async function thresholdSign(
   cosigners: readonly CosignerClient[],
-  request: SigningRequest,
+  request: ThresholdSignRequest,
 ): Promise<SigningOutcome> {
   const { key, signingThreshold } = request;
   const holders = holdersOf(cosigners, key);
@@ -116,7 +117,7 @@ function holds({ index }: CosignerClient, { publicShares }: VaultKey): boolean {
 async function signWith(
   signers: readonly CosignerClient[],
   holders: readonly CosignerClient[],
-  request: SigningRequest,
+  request: ThresholdSignRequest,
 ): Promise<SigningOutcome | { readonly fault: GroupFault }> {
   const run = await runWith(signers, holders, request);
   if (!run.ok) return { fault: run.refusal };
@@ -125,7 +126,7 @@ async function signWith(
 }
 
 /** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */
-function messagesOf({ intent, attempt: { purpose, payload } }: SigningRequest): readonly Uint8Array[] {
+function messagesOf({ intent, attempt: { purpose, payload } }: ThresholdSignRequest): readonly Uint8Array[] {
   const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
   if (!inspected.ok) throw new Error(`signed bytes that do not fit their intent: ${inspected.refusal}`);
   return inspected.value.signedMessages;
@@ -136,7 +137,7 @@ const WALLETS = new Map<string, SigningKey>();
 const MAX_WALLETS = 500;
 
 /** The vault's key as it is on the chain of the intent. */
-function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest): SigningKey {
+function signingKey({ key, signingThreshold: threshold, intent }: ThresholdSignRequest): SigningKey {
   // The public shares change with each refresh, the key does not.
   const name = `${threshold} ${key.publicKey} ${Object.values(key.publicShares).join()} ${intent.chain}`;
   const known = WALLETS.get(name);
@@ -147,11 +148,6 @@ function signingKey({ key, signingThreshold: threshold, intent }: SigningRequest
   if (WALLETS.size >= MAX_WALLETS) WALLETS.clear();
   WALLETS.set(name, wallet);
   return wallet;
-}
-
-/** Reports whether the policy in force asks every co-signer for a receipt (cosigner/policy/receipt.ts). */
-export function needsReceipts(policies: readonly AdoptedPolicy[]): boolean {
-  return policies.at(-1)?.policy.rules.signOnce === 'every-cosigner';
 }
 
 /** The first that does not answer, all asked at once; null where each of them does. */
@@ -168,7 +164,7 @@ async function unreachableOf(cosigners: readonly CosignerClient[]): Promise<Cosi
 async function runWith(
   signers: readonly CosignerClient[],
   holders: readonly CosignerClient[],
-  request: SigningRequest,
+  request: ThresholdSignRequest,
 ) {
   const { key, intent, attempt, approvals, policies, evidence } = request;
   const indices = signers.map((cosigner) => cosigner.index).toSorted((a, b) => a - b);
@@ -186,8 +182,9 @@ async function runWith(
   };
   const { keyId } = key;
   const others = holders.filter((cosigner) => !signers.includes(cosigner));
-  const receipts = needsReceipts(policies) ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
-  const findUnreachable = needsReceipts(policies) ? { findUnreachable: () => unreachableOf(others) } : {};
+  const isReceiptNeeded = needsReceipts(policies.at(-1)?.policy);
+  const receipts = isReceiptNeeded ? { receipts: () => receiptsOf(others, keyId, body.request) } : {};
+  const findUnreachable = isReceiptNeeded ? { findUnreachable: () => unreachableOf(others) } : {};
   const begins = request.mayStart === undefined ? {} : { mayStart: request.mayStart, ...findUnreachable };
   const run = () =>
     relay({ cosigners: signers, path: () => `key/${keyId}`, request: () => body, ...receipts, ...begins });
@@ -198,7 +195,7 @@ async function runWith(
     return run();
   }
   if (first.ok || first.refusal.code !== 'policy-behind') return first;
-  const cosigners = needsReceipts(policies) ? holders : signers;
+  const cosigners = isReceiptNeeded ? holders : signers;
   const shown = await syncPolicies({ cosigners, attesters: holders, keyId }, policies);
   return shown.ok ? run() : shown;
 }

@@ -1,9 +1,25 @@
 import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
-import type { SignSession } from '#mpc/ecdsa/sign-round1.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import { isAscending, MAX_PARTY_INDEX, type PartyIndex } from '#mpc/party.ts';
 import { encodeScalar, GENERATOR, modOrder, ORDER, parsePoint, type Point, scalarFromDigest } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
+
+/** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
+export interface SignSession {
+  /** 32 bytes, unique for ever (a repeated sid repeats the pads of the vector OLE), and bound to the digest to sign. */
+  readonly sid: Uint8Array;
+  readonly self: PartyIndex;
+  /** Sorted, includes self; as many as the threshold. */
+  readonly signers: readonly PartyIndex[];
+  /** Shamir share of self. */
+  readonly secretShare: bigint;
+  /** 33 bytes: the group key before the tweak. */
+  readonly publicKey: Uint8Array;
+  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
+  /** Additive derivation: the signature is under publicKey + tweak G. 0n for none. */
+  readonly tweak: bigint;
+  readonly pairs: ReadonlyMap<PartyIndex, PairSetup>;
+}
 
 /** A session that passed the checks, with what follows from it. */
 export interface CheckedSession extends SignSession {

@@ -1,34 +1,17 @@
 import { encodeRound1, SALT_BYTES } from '#mpc/ecdsa/messages.ts';
-import type { PairSetup } from '#mpc/ecdsa/pair-setup.ts';
 import {
   type CheckedSession,
   checkSession,
   commitToNonce,
   messageContext,
   pairWith,
+  type SignSession,
   voleSid,
 } from '#mpc/ecdsa/session.ts';
 import { SingleUse } from '#mpc/single-use.ts';
 import { beginAsBob, type BobState } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#mpc/secp256k1.ts';
-
-/** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
-export interface SignSession {
-  /** 32 bytes, unique for ever (a repeated sid repeats the pads of the vector OLE), and bound to the digest to sign. */
-  readonly sid: Uint8Array;
-  readonly self: PartyIndex;
-  /** Sorted, includes self; as many as the threshold. */
-  readonly signers: readonly PartyIndex[];
-  /** Shamir share of self. */
-  readonly secretShare: bigint;
-  /** 33 bytes: the group key before the tweak. */
-  readonly publicKey: Uint8Array;
-  readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
-  /** Additive derivation: the signature is under publicKey + tweak G. 0n for none. */
-  readonly tweak: bigint;
-  readonly pairs: ReadonlyMap<PartyIndex, PairSetup>;
-}
 
 /** What a signer keeps for one peer: chi, and its side of the vector OLE where it is Bob. */
 export interface AsBob {

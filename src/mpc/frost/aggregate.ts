@@ -4,7 +4,7 @@ import type { SigningInputs } from '#mpc/frost/group-commitment.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import type { FrostKey, Suite } from '#mpc/frost/suite.ts';
 import { commitmentList, identifierOf, malformedAmong, publicPackage, suiteOf } from '#mpc/frost/suite.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, equalParts } from '#mpc/transcript.ts';
 

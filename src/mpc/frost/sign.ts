@@ -5,7 +5,7 @@ import type { CommitState, FrostSession } from '#mpc/frost/commit.ts';
 import type { BoundCommitments } from '#mpc/frost/group-commitment.ts';
 import { bindCommitments } from '#mpc/frost/group-commitment.ts';
 import { malformedAmong, suiteOf } from '#mpc/frost/suite.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 

@@ -3,7 +3,7 @@ import { ed25519_FROST } from '@noble/curves/ed25519.js';
 import { schnorr, schnorr_FROST } from '@noble/curves/secp256k1.js';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import { verifyEd25519 } from '#mpc/ed25519.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 

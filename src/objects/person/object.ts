@@ -15,12 +15,13 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
-import type { NewAccessToken, TokenView } from '#objects/token/access-token.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { AccessTokenObject, NewAccessToken, TokenView } from '#objects/token/access-token.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { Grant, IssuedCredential } from '#objects/person/storage.ts';
 import { PersonStorage } from '#objects/person/storage.ts';
-import type { NewSession } from '#objects/token/session.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import type { NewSession, SessionObject } from '#objects/token/session.ts';
+import type { VaultObject } from '#objects/vault/object.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
 import { vaultIdsOf } from '#store/vaults.ts';
@@ -37,17 +38,24 @@ export interface Issued<T> {
   readonly withdrawn: TokenId | null;
 }
 
+/** The configuration with the objects that this one calls. */
+interface PersonEnv extends CoordinatorConfig {
+  readonly ACCESS_TOKEN: DurableObjectNamespace<AccessTokenObject>;
+  readonly SESSION: DurableObjectNamespace<SessionObject>;
+  readonly VAULT: DurableObjectNamespace<VaultObject>;
+}
+
 /**
  * One person: the truth for how many credentials an operator may issue. The first one comes by enrolment and can be issued
  * again until the person has used it, because an answer can be lost; a later one comes by a reset, after a delay in which
  * people can cancel it. Credentials that the person makes with a credential of their own are no concern of this object.
  */
-export class PersonObject extends DurableObject<CoordinatorEnv> {
+export class PersonObject extends DurableObject<PersonEnv> {
   readonly #storage: PersonStorage;
   /** Credentials are issued one after the other: each waits for the objects of the credential before it. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+  constructor(ctx: DurableObjectState, env: PersonEnv) {
     super(ctx, env);
     this.#storage = new PersonStorage(ctx.storage.sql);
   }

@@ -14,7 +14,7 @@ import type { RateLimitPolicy } from '#domain/access/rate-limit.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
 
@@ -52,13 +52,13 @@ const SCHEMA = `
  * One personal access token: its record, and the windows of its rate limits. Authentication and limit are one call, so a
  * request costs one hop; and because nothing else holds the token, a withdrawn one is withdrawn everywhere at once.
  */
-export class AccessTokenObject extends DurableObject<CoordinatorEnv> {
+export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
   #token: AccessToken | null = null;
 
-  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+  constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
-    this.#meter = new RateLimiter(ctx, env.RATE_LIMITS);
+    this.#meter = new RateLimiter(ctx, 'token', env.RATE_LIMITS);
     if (this.#has('token')) {
       this.#load();
       void ctx.blockConcurrencyWhile(() => this.#meter.load());

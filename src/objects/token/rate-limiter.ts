@@ -1,5 +1,5 @@
-import type { RateLimitPolicy, Window } from '#domain/access/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS } from '#domain/access/rate-limit.ts';
+import type { LimitedCredential, RateLimitPolicy, Window } from '#domain/access/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS, SESSION_QUOTAS } from '#domain/access/rate-limit.ts';
 
 /** The state of one limit after a request, for the RateLimit headers. */
 export interface LimitState {
@@ -34,9 +34,9 @@ export class RateLimiter {
   #dirty = false;
 
   /** @param setting the RATE_LIMITS setting. Throws for one that is none. */
-  constructor(ctx: DurableObjectState, setting: string | undefined) {
+  constructor(ctx: DurableObjectState, credential: LimitedCredential, setting: string | undefined) {
     this.#ctx = ctx;
-    this.#quotas = quotasFrom(setting);
+    this.#quotas = quotasFrom(credential, setting);
   }
 
   get lastUsedAtMs(): number | null {
@@ -79,15 +79,26 @@ export class RateLimiter {
   }
 }
 
-/** The quotas of spec part 8, with the operator's own in their place. Throws on a setting that is no positive integer. */
-function quotasFrom(setting: string | undefined): Readonly<Record<RateLimitPolicy, number>> {
+/** The names of session quotas in the setting have this in front: `session-read`. */
+const SESSION_PREFIX = 'session-';
+
+/**
+ * Returns the quotas of a credential: the defaults, with those of the setting in their place. Throws for a setting with an unknown name or a
+ * number that is not positive and whole.
+ */
+function quotasFrom(
+  credential: LimitedCredential,
+  setting: string | undefined,
+): Readonly<Record<RateLimitPolicy, number>> {
   const overrides: unknown = setting === undefined || setting === '' ? {} : JSON.parse(setting);
-  const quotas: Record<RateLimitPolicy, number> = { ...DEFAULT_QUOTAS };
-  for (const [policy, quota] of Object.entries(overrides as Record<string, unknown>)) {
+  const quotas: Record<RateLimitPolicy, number> = { ...(credential === 'token' ? DEFAULT_QUOTAS : SESSION_QUOTAS) };
+  for (const [name, quota] of Object.entries(overrides as Record<string, unknown>)) {
+    const isOfSession = name.startsWith(SESSION_PREFIX);
+    const policy = isOfSession ? name.slice(SESSION_PREFIX.length) : name;
     if (!(policy in quotas) || typeof quota !== 'number' || !Number.isInteger(quota) || quota < 1) {
-      throw new Error(`RATE_LIMITS: '${policy}' must be a known policy with a positive whole number`);
+      throw new Error(`RATE_LIMITS: '${name}' must be a known policy with a positive whole number.`);
     }
-    quotas[policy as RateLimitPolicy] = quota;
+    if (isOfSession === (credential === 'session')) quotas[policy as RateLimitPolicy] = quota;
   }
   return quotas;
 }

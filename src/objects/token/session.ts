@@ -5,7 +5,7 @@ import type { Session, SessionFault } from '#domain/access/session.ts';
 import { sessionFault } from '#domain/access/session.ts';
 import type { UserProfile, Withdrawal } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 import { RateLimiter } from '#objects/token/rate-limiter.ts';
 
@@ -29,13 +29,13 @@ const SCHEMA = `
 `;
 
 /** One login: its record, and the windows of its rate limits. Nothing else holds it, so whoever logs out is out everywhere at once. */
-export class SessionObject extends DurableObject<CoordinatorEnv> {
+export class SessionObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
   #session: Session | null = null;
 
-  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+  constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
-    this.#meter = new RateLimiter(ctx, env.RATE_LIMITS);
+    this.#meter = new RateLimiter(ctx, 'session', env.RATE_LIMITS);
     if (!this.#has('session')) return;
     const row = ctx.storage.sql.exec<{ document: string }>('SELECT document FROM session').toArray()[0];
     this.#session = row === undefined ? null : (JSON.parse(row.document) as Session);

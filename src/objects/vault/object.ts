@@ -15,7 +15,7 @@ import type { Actor, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault, VaultKey } from '#domain/vault.ts';
 import { ActivityCommands, type ActivityOutcome, type ActivityReport } from '#objects/vault/commands/activity.ts';
 import { CredentialResetCommands } from '#objects/vault/commands/credential-reset.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 import { ChangeSignal } from '#objects/vault/change-signal.ts';
 import { FEED_SIGNAL, VaultFeed, type VaultChanges } from '#objects/vault/commands/feed.ts';
 import { authorize, withMember } from '#domain/access/membership.ts';
@@ -54,7 +54,7 @@ type Answer<T> = Promise<Result<T, Refusal>>;
  * turn with one storage transaction, so two approvals can never both be the last, and a crash keeps all of it or nothing.
  * There is no network in a turn: what has to happen outside is a row of the outbox.
  */
-export class VaultObject extends DurableObject<CoordinatorEnv> {
+export class VaultObject extends DurableObject<CoordinatorConfig> {
   readonly #storage: VaultStorage;
   readonly #commits: VaultCommit;
   readonly #transactions: TransactionCommands;
@@ -71,7 +71,7 @@ export class VaultObject extends DurableObject<CoordinatorEnv> {
   /** Who waits for a transaction to change, by its id. */
   readonly changes = new ChangeSignal();
 
-  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+  constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
     this.#storage = new VaultStorage(ctx.storage.sql, (env.WEB_PUSH ?? '') !== '');
     this.#commits = new VaultCommit(ctx.storage, this.#storage, () => this.changes.wake(FEED_SIGNAL));

@@ -1,6 +1,7 @@
 import type { Passkey } from '#domain/access/device.ts';
 import type { Vault } from '#domain/vault.ts';
-import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
+import type { JobMessage } from '#objects/configuration.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { OutboxRow } from '#objects/vault/outbox.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';
@@ -18,7 +19,7 @@ const MAX_BATCHES = 300;
 
 export interface DueWork {
   readonly storage: VaultStorage;
-  readonly env: CoordinatorEnv;
+  readonly env: CoordinatorConfig;
   readonly vaultId: number;
   readonly nowMs: number;
 }
@@ -91,7 +92,7 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
 }
 
 /** Looking at a chain must not wait behind signing, and nothing behind telling people. */
-function queueOf({ job }: OutboxRow, env: CoordinatorEnv): Queue<JobMessage> {
+function queueOf({ job }: OutboxRow, env: CoordinatorConfig): Queue<JobMessage> {
   if (job === 'notify') return env.NOTIFICATION_QUEUE;
   return job === 'confirm' || job === 'follow' || job === 'reconcile' ? env.CONFIRMATION_QUEUE : env.SIGNING_QUEUE;
 }

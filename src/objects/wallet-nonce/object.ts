@@ -15,7 +15,7 @@ import {
   retire,
   cancelRelease,
 } from '#domain/wallet/wallet-nonce.ts';
-import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { CoordinatorConfig } from '#objects/configuration.ts';
 
 /**
  * `free` and `next` are of releases that counted upwards. They are dropped without being read: one wrong count of an RPC node
@@ -95,8 +95,8 @@ export type AllocationResult =
  * The persistent nonce allocator of one wallet on one chain. Asked twice for the same transaction it gives the same nonce;
  * SQL refuses a nonce that two transactions would own. Where a chain pays with coins, it keeps who has claimed which.
  */
-export class WalletNonceObject extends DurableObject<CoordinatorEnv> {
-  constructor(ctx: DurableObjectState, env: CoordinatorEnv) {
+export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
+  constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
     super(ctx, env);
     ctx.storage.sql.exec(SCHEMA);
   }

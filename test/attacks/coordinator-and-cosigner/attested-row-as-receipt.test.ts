@@ -1,5 +1,5 @@
 /**
- * Attack: a co-signer that knows a revocation attests a row that others showed it, and the attestation is passed off as its receipt.
+ * Attack: a co-signer that has a revocation in force attests a record of others, and the attestation is presented as its receipt.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.7

@@ -12,7 +12,7 @@ import { generateKey } from '../../cosigner/key/generate-key.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { startCosigners } from '../../cosigner/cosigners.ts';
-import { successor } from '../../devices/policy-chain-scene.ts';
+import { successor } from '../../devices/policy-links-scene.ts';
 import { decisionOn, liar, pinsOf, showTo, signer, stricter } from '../statement-scene.ts';
 
 let cosigners: Cosigners;

@@ -1,5 +1,5 @@
 /**
- * Attack: A co-signer builds both points of each base OT from logarithms that it knows, to learn both seeds.
+ * Attack: A co-signer builds both points of each base OT from logarithms that it has, to obtain both seeds.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3

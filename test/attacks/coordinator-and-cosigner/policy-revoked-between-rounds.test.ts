@@ -1,14 +1,14 @@
 /**
- * Attack: The coordinator holds the last round back until a device is revoked or the time is over, then asks for it.
+ * Attack: The coordinator holds the last round back until a device is revoked or the time is over, then requests it.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: Before the last round a co-signer checks again what it checked in `open`, by its policies and clock of now.
+ * Defence: Before the last round a co-signer checks again what it checked in `open`, by its current policies and clock.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import { signingEndsAtMs } from '#domain/transaction/intent.ts';

@@ -1,5 +1,5 @@
 /**
- * Attack: The coordinator asks for a round again: at one moment, later, out of order, or from a copy of the memory.
+ * Attack: the coordinator requests a round again: at the same moment, later, out of order, or from a copy of the memory.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3

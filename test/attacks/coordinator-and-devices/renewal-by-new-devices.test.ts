@@ -1,5 +1,5 @@
 /**
- * Attack: a coordinator renews an expired mandate with the approvals of the devices that the change itself brings in.
+ * Attack: a coordinator renews an expired mandate with the approvals of the devices that the change itself adds.
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.8

@@ -3,7 +3,7 @@
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.2
- * Defence: the policy in force judges a cancellation, unless the co-signer has a record of that very transaction.
+ * Defence: the policy in force judges a cancellation, unless the co-signer has a record of this transaction.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';

@@ -8,7 +8,8 @@
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
-import { policyHashOf, readChain } from '#cosigner/policy/policy-chain.ts';
+import { readChain } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 

@@ -1,5 +1,5 @@
 /**
- * Attack: a coordinator serves a dashboard that shows one payment and asks the passkey for another.
+ * Attack: a coordinator serves a dashboard that shows one payment and requests the passkey for another.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5

@@ -1,5 +1,5 @@
 /**
- * Attack: a coordinator serves a dashboard that sends the browser to the approval page by redirect, where no window proves who asks.
+ * Attack: a coordinator serves a dashboard that sends the browser to the approval page by redirect, where no window proves the origin of the request.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5

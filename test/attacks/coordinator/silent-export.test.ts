@@ -1,5 +1,5 @@
 /**
- * Attack: the coordinator asks the co-signers for recovery packages and writes nothing into the history of the vault.
+ * Attack: the coordinator requests the recovery packages of the co-signers and writes nothing into the history of the vault.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 20

@@ -1,9 +1,9 @@
 /**
- * Attack: a stranger who knows the address of a co-signer streams a body without an end, so that its memory fills and all sessions end.
+ * Attack: a stranger with the address of a co-signer streams a body without an end, so that its memory fills and all sessions end.
  * Attacker: network
  * Co-signers: 0
  * Finding: 2.11
- * Defence: headers, time, length and signature are judged before the body, and reading stops at the first byte beyond four million.
+ * Defence: headers, time, length and signature are checked before the body, and reading stops at the first byte beyond four million.
  */
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';

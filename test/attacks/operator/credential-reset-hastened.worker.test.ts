@@ -1,14 +1,14 @@
 /**
- * Attack: the thief of a service key tries to shorten the delay of a credential reset, or to keep a vault from hearing of it.
+ * Attack: the thief of a service key tries to shorten the delay of a credential reset, or to keep it from being announced to a vault.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the announced time is stored and only moves later; nothing is issued before every vault knew of it for the whole delay.
+ * Defence: the announced time is stored and only moves later; nothing is issued before it was announced to every vault for the whole delay.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';
 import { parseUserId } from '#domain/id.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import { call, asService, coordinator, foundTreasury } from '../../http/scene.worker.ts';
 import { collected, DAY_MS, HOUR_MS, historyOf, later, outcome, requested, treasuryInUse } from './thief.worker.ts';
 

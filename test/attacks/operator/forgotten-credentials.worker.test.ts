@@ -1,13 +1,13 @@
 /**
- * Attack: the thief of a service key makes a person look as if that person never had a credential, and enrols them again.
+ * Attack: the thief of a service key pretends that a person never had a credential, and enrols the person again.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the person's own object remembers the first use for ever; a person without an object counts as enrolled.
+ * Defence: the object of the person stores the first use for good; a person without an object counts as enrolled.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { newUserId, parseUserId } from '#domain/id.ts';
-import { personStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 import { insertUser } from '#store/users.ts';
 import { call, asService, coordinator, enter } from '../../http/scene.worker.ts';

@@ -289,7 +289,7 @@ test('signatures that are not by the wallet over each of its coins make no trans
   expect(words([present(first), present(second)])).toBe('assembled');
   expect(words([present(second), present(first)])).toBe('signed by another wallet');
   expect(words(strange)).toBe('signed by another wallet');
-  expect(words([present(first)])).toBe('every coin takes one signature');
+  expect(words([present(first)])).toBe('each UTXO requires one signature');
 });
 
 test('three speeds, each at least as dear as the one before, whatever a server says', async () => {
@@ -341,7 +341,10 @@ test('a history of several pages is read to its beginning', async () => {
 test('a server of another network is not believed, and without any there is none', async () => {
   const elsewhere = bitcoinAdapter(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' }), [node.url]);
   expect(await elsewhere.quote(payment(wallet.address), null)).toMatchObject({
-    refusal: { kind: 'transient', detail: expect.stringContaining('the node serves the network of genesis 0f9188f1') },
+    refusal: {
+      kind: 'transient',
+      detail: expect.stringContaining('The RPC node serves the network with genesis 0f9188f1'),
+    },
   });
   expect((await adapterAt().quote(payment(wallet.address), null)).ok).toBe(false);
 });

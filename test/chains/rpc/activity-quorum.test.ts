@@ -21,8 +21,8 @@ const at = (block: Partial<ActivityBlock> | null = {}): ChainTransaction => ({
   movements: [],
 });
 const NOWHERE = accepted(null);
-const UNREACHABLE: Answer = noAnswer('no answer in time');
-const BEHIND: Answer = unusable('the node is behind the recorded block');
+const UNREACHABLE: Answer = noAnswer('No response in time.');
+const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
 const DENIES: Answer = refused({ kind: 'unusable', detail: 'no', deniesInclusion: 'block' });
 
 async function seen(answers: readonly Answer[], found: ActivityBlock | null = null) {
@@ -64,6 +64,6 @@ test('it is gone when a node that answers has it no more, and none has it', asyn
   expect(await seen([DENIES, UNREACHABLE], BLOCK)).toBeNull();
   expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();
   expect(await seen([accepted(at(null)), NOWHERE])).toEqual(at(null));
-  expect(await seen([BEHIND, UNREACHABLE], BLOCK)).toBe('the node is behind the recorded block');
-  expect(await seen([])).toBe('no node is configured for this chain');
+  expect(await seen([BEHIND, UNREACHABLE], BLOCK)).toBe('The RPC node is behind the recorded block.');
+  expect(await seen([])).toBe('No RPC node is configured for this chain.');
 });

@@ -15,8 +15,8 @@ import { anvilChain } from '../evm/local-chain.ts';
 
 type Answer = Result<Observation, NodeProblem>;
 
-const UNREACHABLE: Answer = noAnswer('no answer in time');
-const BEHIND: Answer = unusable('the node is behind the recorded block');
+const UNREACHABLE: Answer = noAnswer('No response in time.');
+const BEHIND: Answer = unusable('The RPC node is behind the recorded block.');
 const DENIES: Answer = refused({
   kind: 'unusable',
   detail: 'the node has the recorded block, but not the transaction',
@@ -90,7 +90,7 @@ test('a conflict, and that nothing can be included any more, come from every nod
     expect(await seenBy(other, TAKEN)).toEqual(UNEXPLAINED);
   }
   expect(await seenBy(LAPSED, NOTHING)).toEqual(NOTHING);
-  expect(await seenBy(UNREACHABLE, UNREACHABLE)).toEqual({ ok: false, refusal: { detail: 'no answer in time' } });
+  expect(await seenBy(UNREACHABLE, UNREACHABLE)).toEqual({ ok: false, refusal: { detail: 'No response in time.' } });
   expect(await seenBy()).toMatchObject({ ok: false });
 });
 

@@ -46,10 +46,12 @@ test('a revert is told in the words of the contract', () => {
   const words = encodeErrorResult({ abi, errorName: 'Error', args: ['not\nyet'] });
   expect(revertReason(error(words))).toBe('not yet');
   const panic = encodeErrorResult({ abi, errorName: 'Panic', args: [0x11n] });
-  expect(revertReason(error(panic))).toBe('panic: arithmetic overflow or underflow');
-  expect(decodeRevert(encodeErrorResult({ abi, errorName: 'Panic', args: [0x99n] }))).toBe('panic: code 153');
+  expect(revertReason(error(panic))).toBe('The contract panicked: arithmetic overflow or underflow.');
+  expect(decodeRevert(encodeErrorResult({ abi, errorName: 'Panic', args: [0x99n] }))).toBe(
+    'The contract panicked: code 153.',
+  );
   const blocked = encodeErrorResult({ abi, errorName: 'Blocked', args: [`0x${'11'.repeat(20)}`] });
-  expect(decodeRevert(blocked)).toBe(`custom error ${blocked.slice(0, 10)}`);
+  expect(decodeRevert(blocked)).toBe(`The contract reverted with the custom error ${blocked.slice(0, 10)}.`);
   expect(revertReason(error('0x'))).toBe('execution reverted');
   expect(revertReason(error(null, 'execution reverted: paused', -32000))).toBe('execution reverted: paused');
   expect(revertReason(error(null, 'VM execution error.', -32015))).toBe('VM execution error.');
@@ -61,8 +63,10 @@ test('a node in trouble is no revert', () => {
 });
 
 test('revert data that lies about its length does not throw', () => {
-  expect(decodeRevert(`0x08c379a0${'ff'.repeat(64)}`)).toBe('an error that cannot be decoded');
-  expect(decodeRevert('0x08c379a0')).toBe('an error that cannot be decoded');
+  expect(decodeRevert(`0x08c379a0${'ff'.repeat(64)}`)).toBe(
+    'The contract reverted with an error that cannot be decoded.',
+  );
+  expect(decodeRevert('0x08c379a0')).toBe('The contract reverted with an error that cannot be decoded.');
   fc.assert(
     fc.property(
       fc.uint8Array({ maxLength: 200 }),

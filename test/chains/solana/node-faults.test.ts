@@ -77,7 +77,7 @@ test('an answer that never ends is let go', async () => {
   const seen = await lying().accountNonce(stranger());
   expect(seen.ok).toBe(true);
   const holdings = await lying().holdings(stranger(), [NATIVE], false);
-  expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: an answer that is too long' } });
+  expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: The response is too long.' } });
 });
 
 test('what is only processed is neither in the chain nor gone', async () => {
@@ -147,7 +147,7 @@ test('a node that has the failed opening and not the one that paid is no witness
   lost(false);
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
-    refusal: { detail: expect.stringContaining('does not know') },
+    refusal: { detail: expect.stringContaining('does not have opened the account') },
   });
   // Among those that name the account it finds the one that paid.
   lost(true);
@@ -228,7 +228,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
   rooted(anchoredAt + 9n, anchoredAt + 8n);
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
-    refusal: { detail: 'the node is behind the end of it' },
+    refusal: { detail: 'The RPC node is behind the last valid block of the attempt.' },
   });
   rooted(anchoredAt);
   // It says that the nonce is used, and nobody shows by what.
@@ -242,7 +242,7 @@ test('a node that says of one transaction that it failed and that it did not is 
   about('getSignatureStatuses', statuses({ ...FAILED, slot: Number.parseInt(node.chain.slot.toString(), 10) }, FAILED));
   expect(await lying().observe(watched)).toMatchObject({
     ok: false,
-    refusal: { detail: expect.stringContaining('it did not') },
+    refusal: { detail: expect.stringContaining('as failed and as successful') },
   });
 });
 

@@ -4,7 +4,7 @@ import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addressOn } from '#chains/inspect/address-on.ts';
-import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
+import type { PolicyLinkBytes } from '#devices/policy-links.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { SignedStatement } from '#domain/policy/statement.ts';
 import { Client } from '#cli/api-client.ts';
@@ -14,7 +14,7 @@ import { newNonce, provePolicies } from '#cli/device/statement-check.ts';
 import { keyIdOf } from '#mpc/keygen/confirm.ts';
 import { byDevice } from '../../cosigner/policy/device-scene.ts';
 import { vaultId } from '../../domain/cast.ts';
-import { byLaptop, changed, creation, hashOf, successor } from '../../devices/policy-chain-scene.ts';
+import { byLaptop, changed, creation, hashOf, successor } from '../../devices/policy-links-scene.ts';
 import type { PaperCosigner } from '../../devices/statement-scene.ts';
 import { paperCosigner } from '../../devices/statement-scene.ts';
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { KeyRegistration, type VaultObject } from '#cosigner/key/key-registration.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { KeyRegistration, type CosignerVault } from '#cosigner/key/key-registration.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policy } from '../../domain/cast.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
@@ -20,7 +20,7 @@ async function keyOfBefore() {
   const vault = vaultObject(memorySql());
   const calls: string[] = [];
   const afterExtending: { do: (held: number) => void } = { do: () => {} };
-  const counted: VaultObject = {
+  const counted: CosignerVault = {
     vaultPolicies: () => vault.vaultPolicies(),
     extendVault: async (chain) => {
       calls.push(`extend to ${chain.length}`);

@@ -7,7 +7,7 @@ import { scriptOf } from '#chains/bitcoin/rules/address.ts';
 import { composeMessage, composeTransaction } from '#chains/evm/rules/compose.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { newTransactionId, parseVaultId } from '#domain/id.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { actionOfAttempt, signingEndsAtMs } from '#domain/transaction/intent.ts';

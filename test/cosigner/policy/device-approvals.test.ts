@@ -1,7 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -9,7 +9,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { alice, bob, carol } from '../../domain/cast.ts';
@@ -88,7 +88,7 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
     const approvals = [alice, bob, carol].map((actor) => approvalOf(actor, digest, null));
     const misled = bothApprovals(policyHashOf(next)).map((one) => ({ ...one, digest }));
     for (const said of [approvals, misled]) {
-      const request: SigningRequest = {
+      const request: ThresholdSignRequest = {
         ...invented({ governedBy: next }),
         policies: [
           { policy: byDevice, mandate: null },

@@ -1,7 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
-import { isSuccessor, policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { successionFault } from '#devices/policy-succession.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
@@ -13,6 +14,8 @@ import { Authenticator } from '../../devices/authenticator.ts';
 import { alice, amount, bob, carol, NOON_MS } from '../../domain/cast.ts';
 import { answer, digestOf, intent, next, OTHER, request, approvalsBy } from './check-scene.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
+
+const isSuccessor = async (...args: Parameters<typeof successionFault>) => (await successionFault(...args)) === null;
 
 /** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
 
@@ -81,16 +84,16 @@ test('the way back to tokens takes the voices of devices', async () => {
   const mandate = (...approvals: readonly Approval[]) => ({ ...terms, approvals });
   const said = (actor: Actor, device: DeviceSignature | null): Approval => ({ actor, digest, device, atMs: NOON_MS });
   const signed = [said(alice, laptop.signed(digest)), said(bob, phone.signed(digest))];
-  expect(await isSuccessor(byDevice, back, mandate(...signed))).toBe(true);
+  expect((await successionFault(byDevice, back, mandate(...signed))) === null).toBe(true);
   expect(await isSuccessor(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
   expect(await isSuccessor(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
   // Voices for a transfer are none for a policy.
   const stolen = [byAlice(), byBob()].map((one) => ({ ...one, digest }));
-  expect(await isSuccessor(byDevice, back, mandate(...stolen))).toBe(false);
+  expect((await successionFault(byDevice, back, mandate(...stolen))) === null).toBe(false);
   // And nobody sneaks in a device that nobody has approved.
   const mallorys = ScriptDevice.create().asDevice(bob.userId);
   const wider = { ...back, devices: sortedByKeyId([...back.devices, mallorys]) };
-  expect(await isSuccessor(byDevice, wider, mandate(...signed))).toBe(false);
+  expect((await successionFault(byDevice, wider, mandate(...signed))) === null).toBe(false);
 });
 
 test('a device that was taken out has no voice in what it has approved', async () => {

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { parseTransaction } from 'viem';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { signingRequestOf } from '#cosigner/session/signing-request.ts';
 import { Malformed } from '#cosigner/request-parser.ts';
 import { parseKeyId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { VaultKey } from '#domain/vault.ts';
-import type { SigningRequest } from '#jobs/signing/threshold-sign.ts';
+import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 import { alice, amount, bob, NOON_MS } from '../../domain/cast.ts';
 import { byDevice, laptop, phone } from './device-scene.ts';
@@ -50,7 +50,7 @@ const key: VaultKey = {
 };
 
 /** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
-function sent(request: Omit<SigningRequest, 'approvals'>, digest: string): Json {
+function sent(request: Omit<ThresholdSignRequest, 'approvals'>, digest: string): Json {
   const approvals: readonly Approval[] = [
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
     { ...approvalBy(bob, digest), device: phone.signed(digest) },

@@ -8,7 +8,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import type { CosignerClient } from '#cosigner-client/client.ts';
 import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { policy } from '../../domain/cast.ts';
-import { hashOf } from '../../devices/policy-chain-scene.ts';
+import { hashOf } from '../../devices/policy-links-scene.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { newKey, present, startCosigners } from '../cosigners.ts';

@@ -1,9 +1,9 @@
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { addressOn } from '#chains/inspect/address-on.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { ExportLog } from '#cosigner/key/export-log.ts';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { CosignerKey } from '#cosigner/key/key.ts';
 import type { KeyRegistration } from '#cosigner/key/key-registration.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
@@ -115,13 +115,13 @@ function inboxOf(step: Step, [from, to]: readonly [PartyIndex, PartyIndex]): Pee
 async function honestMembership(): Promise<CosignerSet> {
   const secret = () => bytesToHex(randomBytes(32));
   const [own, other] = [secret(), secret()];
-  const env: Omit<CosignerEnv, 'NODE'> = {
+  const env: CosignerConfig = {
     NODE_INDEX: String(HONEST),
     PEERS: JSON.stringify({ 1: publicIdentity(own), 2: publicIdentity(other) }),
     IDENTITY_SECRET: own,
     KEY_ENCRYPTION_SECRETS: JSON.stringify([{ id: 'k1', secret: secret() }]),
   };
-  return loadCosignerSet(env as CosignerEnv);
+  return loadCosignerSet(env);
 }
 
 async function pairState({ keyEncryption }: CosignerSet, key: EcdsaKey) {

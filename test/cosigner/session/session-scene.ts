@@ -74,7 +74,6 @@ export class SessionCosigner implements CosignerClient {
     const cosigner = async (index: 1 | 2, release: Release) => {
       const secret = secrets[index - 1] ?? '';
       const membership = await loadCosignerSet({
-        NODE: null as never,
         NODE_INDEX: String(index),
         PEERS: JSON.stringify(peers),
         IDENTITY_SECRET: secret,

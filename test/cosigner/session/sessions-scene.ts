@@ -1,5 +1,5 @@
 import { bytesToHex, hexToBytes, randomBytes } from '@noble/hashes/utils.js';
-import type { CosignerEnv } from '#cosigner/environment.ts';
+import type { CosignerConfig } from '#cosigner/configuration.ts';
 import { CosignerStorage } from '#cosigner/storage.ts';
 import { loadCosignerSet, pinnedSigningKeys } from '#cosigner/cosigner-set.ts';
 import { PairStore } from '#cosigner/session/pair-store.ts';
@@ -62,8 +62,8 @@ export async function twoCosigners(): Promise<Pair> {
   return Object.assign(pair, { honest, mallory });
 }
 
-async function cosigner(env: Omit<CosignerEnv, 'NODE'>, waitBeforeBan: () => Promise<void>): Promise<Cosigner> {
-  const membership = await loadCosignerSet(env as CosignerEnv);
+async function cosigner(env: CosignerConfig, waitBeforeBan: () => Promise<void>): Promise<Cosigner> {
+  const membership = await loadCosignerSet(env);
   const { index } = membership.own;
   const sql = memorySql();
   const storage = new CosignerStorage(sql);

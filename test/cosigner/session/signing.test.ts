@@ -14,7 +14,7 @@ import type { VaultKey } from '#domain/vault.ts';
 import { cosignerClient } from '#cosigner-client/client.ts';
 import { availableHolders, thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { SigningOutcome } from '#jobs/signing/threshold-sign.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { alice, amount, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import type { ApprovedTransfer, Cosigners, Passage } from '../cosigners.ts';
@@ -311,13 +311,13 @@ test('a node takes the next policy only after the one that it has, and then coun
   const named = {
     ...policy,
     version: 2,
-    previousHash: policyHash(policy),
+    previousHash: policyHashOf(policy),
     rules: { ...NO_RULES, unreadableThreshold: 2 },
   };
   const adopt = async (next: Policy, approvers: readonly Actor[]) => {
     const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
     const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: Date.now() + 3_600_000 };
-    const digest = bytesToHex(sha256(mandateBytes(mandate, policyHash(next))));
+    const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
     const approvals = approvers.map(({ userId, tokenId }) => ({
       actor: { userId, tokenId },
       digest,

@@ -11,7 +11,7 @@ import type { SessionPlan, Round } from '#cosigner/session/protocol.ts';
 import { parsePolicies } from '#cosigner/policy/policy-chain.ts';
 import { resharingContext, resharingRequestOf } from '#cosigner/key/resharing.ts';
 import { attest } from '#cosigner/policy/attestation.ts';
-import type { SignedRecord } from '#cosigner/policy/signed-record.ts';
+import type { SignedRecord } from '#cosigner/storage.ts';
 import { recordBytes } from '#cosigner/policy/signed-record.ts';
 import { receiptBytes } from '#cosigner/policy/receipt.ts';
 import { prepareSigning } from '#cosigner/session/signing.ts';

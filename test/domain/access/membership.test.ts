@@ -6,7 +6,7 @@ import type { Vault } from '#domain/vault.ts';
 import { vaultFromSpec } from '#domain/new-vault.ts';
 import { nextPolicy } from '#domain/policy/next-policy.ts';
 import { withMember, withPolicy } from '#domain/access/membership.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { alice, bob, BY_TOKEN, carol, mallory, vaultId } from '../cast.ts';
 
 const configuration = {
@@ -54,7 +54,7 @@ test('who signs is not changed by way of the members', () => {
 });
 
 function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
-  const policy = nextPolicy(from, patch, policyHash(from.policy));
+  const policy = nextPolicy(from, patch, policyHashOf(from.policy));
   if (!policy.ok) throw new Error(policy.refusal);
   return withPolicy(from, policy.value);
 }
@@ -62,10 +62,10 @@ function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
 test('another signer or threshold is a new version that names the one before', () => {
   const everyone = [alice, bob, carol, mallory].map(({ userId }) => userId);
   const four = next(vault, { signers: everyone.toReversed(), rules: {} });
-  expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHash(vault.policy) });
+  expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHashOf(vault.policy) });
   expect(four.members.at(-1)).toEqual({ userId: mallory.userId, roles: ['signer'] });
   const three = next(four, { threshold: 3, rules: {} });
-  expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHash(four.policy) });
+  expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHashOf(four.policy) });
 });
 
 test('who signs no longer keeps the other roles, and without any is out', () => {
@@ -79,12 +79,12 @@ test('who signs no longer keeps the other roles, and without any is out', () => 
 
 test('a vault can not lose so many signers that nobody can meet its threshold', () => {
   const one = { signers: [alice.userId], rules: {} };
-  expect(nextPolicy(vault, one, policyHash(vault.policy))).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
-  expect(nextPolicy(vault, { threshold: 4, rules: {} }, policyHash(vault.policy))).toEqual({
+  expect(nextPolicy(vault, one, policyHashOf(vault.policy))).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
+  expect(nextPolicy(vault, { threshold: 4, rules: {} }, policyHashOf(vault.policy))).toEqual({
     ok: false,
     refusal: 'threshold-out-of-range',
   });
-  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }, policyHash(vault.policy)).ok).toBe(
+  expect(nextPolicy(vault, { signers: [alice.userId, alice.userId], rules: {} }, policyHashOf(vault.policy)).ok).toBe(
     false,
   );
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Window } from '#domain/access/rate-limit.ts';
-import { admit, DEFAULT_QUOTAS } from '#domain/access/rate-limit.ts';
+import { admit, DEFAULT_QUOTAS, SESSION_QUOTAS } from '#domain/access/rate-limit.ts';
 
 const START_MS = 1_700_000_000_000;
 
@@ -9,6 +9,12 @@ test('the limits are those of the specification', () => {
   expect([DEFAULT_QUOTAS.read, DEFAULT_QUOTAS.write, DEFAULT_QUOTAS['user-profile']]).toEqual([20, 10, 300]);
   const management = [DEFAULT_QUOTAS['token-read'], DEFAULT_QUOTAS['token-update'], DEFAULT_QUOTAS['token-secret']];
   expect(management.every((quota) => quota >= 3 && quota <= 10)).toBe(true);
+});
+
+test('a session has limits of its own, with which a person walks through pages', () => {
+  expect([SESSION_QUOTAS.read, SESSION_QUOTAS.write, SESSION_QUOTAS.stream]).toEqual([300, 30, 60]);
+  const stricter = Object.entries(SESSION_QUOTAS).filter(([policy, quota]) => quota < DEFAULT_QUOTAS[policy as 'read']);
+  expect(stricter).toEqual([]);
 });
 
 test('a window begins with its first request and lasts sixty seconds exactly', () => {

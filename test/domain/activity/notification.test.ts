@@ -84,7 +84,7 @@ test('what is no transfer says what it is', () => {
   });
   const message = transactionIn('SUBMITTED', { intent: messageIntent() });
   expect([call, allowance, message].map((one) => notificationOf(one, vault, ethereum)?.body)).toEqual([
-    'A call of 0x2222…2222 on ethereum',
+    'A contract call to 0x2222…2222 on ethereum',
     'An allowance for 0x2222…2222 on ethereum',
     'A message for ethereum',
   ]);
@@ -114,7 +114,7 @@ test.each<[string, readonly BalanceChange[], string]>([
 test('what somebody else takes out is told as that', () => {
   const taken = activity([change({}, -(10n ** 17n))], { direction: 'out' });
   expect(notificationOfActivity(taken, vault, ethereum)).toMatchObject({
-    title: 'Treasury: sent by somebody else',
+    title: 'Treasury: outgoing, not by this vault',
     body: '0.1 ETH on ethereum',
   });
 });

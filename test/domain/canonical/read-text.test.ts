@@ -51,7 +51,7 @@ test('a value is there or not; a third mark is none, and neither is a text that 
   const bytes = canonicalBytes('a', [['b', 'c']]);
   const marked = Uint8Array.from(bytes);
   marked[10] = 2;
-  expect(() => readCanonical(marked)).toThrow('neither');
+  expect(() => readCanonical(marked)).toThrow('presence mark');
   const broken = Uint8Array.from(bytes);
   broken[4] = 0xff;
   expect(() => readCanonical(broken)).toThrow();
@@ -63,5 +63,5 @@ test('a text may begin with what other readers take for a mark of the byte order
 });
 
 test('what breaks off is said to', () => {
-  expect(() => readCanonical(canonicalBytes('abc', []).slice(0, 5))).toThrow('breaks off');
+  expect(() => readCanonical(canonicalBytes('abc', []).slice(0, 5))).toThrow('end too early');
 });

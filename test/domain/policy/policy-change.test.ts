@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import type { PolicyChange, PolicyChangeEvent, PolicyChangeState } from '#domain/policy/policy-change.ts';
-import { decideChange, mandateBytes, POLICY_CHANGE_STATES } from '#domain/policy/policy-change.ts';
+import type { PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
+import type { PolicyChangeState } from '#domain/policy/change-state.ts';
+import { decideChange, mandateBytes } from '#domain/policy/policy-change.ts';
+import { POLICY_CHANGE_STATES } from '#domain/policy/change-state.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 import {
   alice,

@@ -74,7 +74,7 @@ test('a record rests once its refusals repeat, so that it looks stuck, and moves
   const rested = after(shown, answered(BLACK_LIST), answered(BLACK_LIST));
   expect(rested).toBe(shown);
   expect(outstandingJob(rested)).toBe('broadcast');
-  expect(after(rested, answered('no answer in time')).version).toBe(shown.version + 1);
+  expect(after(rested, answered('No response in time.')).version).toBe(shown.version + 1);
   // An answer without words is not counted as a repeat.
   expect(after(rested, answered(null)).version).toBe(shown.version + 1);
 });
@@ -91,7 +91,7 @@ test('records of before have no refusals', () => {
 });
 
 const SHORT = 'insufficient funds for gas * price + value: address 0x5aAe have 10 want 12';
-const timedOut = answered('no answer in time');
+const timedOut = answered('No response in time.');
 const refused: TransactionEvent = { type: 'refuseBroadcast', attempt: 1, answer: SHORT, blocksOthers: false };
 
 test('a payment that may be out and that every node refuses again and again is cancelled at its nonce, and ends', () => {

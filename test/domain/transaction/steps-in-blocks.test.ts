@@ -105,7 +105,12 @@ describe('no block', () => {
   const miss = (inMempool: boolean, nonceTaken: boolean): TransactionEvent => ({ type: 'miss', inMempool, nonceTaken });
 
   test('has it: where the mempool has dropped it the same bytes go out again', () => {
-    const sent = { outcome: 'unknown', answer: 'not in the mempool', atMs: CREATED_AT_MS, times: 1 };
+    const sent = {
+      outcome: 'unknown',
+      answer: 'The transaction is not in the mempool.',
+      atMs: CREATED_AT_MS,
+      times: 1,
+    };
     for (const outcome of ['accepted', 'refused'] as const) {
       expect(step(broadcast([sentWith(outcome)]), miss(false, false))).toEqual({
         stateReason: 'REBROADCASTING',
@@ -127,7 +132,12 @@ describe('no block', () => {
   });
 
   test('has it any more: it is on its way again, and so is its nonce', () => {
-    const sent = { outcome: 'unknown', answer: 'its block was reorganised away', atMs: CREATED_AT_MS, times: 1 };
+    const sent = {
+      outcome: 'unknown',
+      answer: 'A reorg removed the block of the transaction.',
+      atMs: CREATED_AT_MS,
+      times: 1,
+    };
     const back = { state: 'BROADCAST', stateReason: 'REORGED', inclusion: null };
     const attempts = [{ ...sentAttempt(), sent }];
     expect(step(transactionIn('CONFIRMING'), miss(false, false))).toEqual({ ...back, attempts });

@@ -172,7 +172,12 @@ describe('another attempt', () => {
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
 
   test('is called for where no block can hold the newest any more', () => {
-    const sent = { outcome: 'lapsed', answer: 'no block can hold it any more', atMs: CREATED_AT_MS, times: 1 };
+    const sent = {
+      outcome: 'lapsed',
+      answer: 'The attempt has expired and can no longer be included in a block.',
+      atMs: CREATED_AT_MS,
+      times: 1,
+    };
     expect(step(broadcast([sentAttempt()]), lapse)).toEqual({
       stateReason: 'SIGNING_AGAIN',
       attempts: [{ ...sentAttempt(), sent }],
@@ -188,7 +193,7 @@ describe('another attempt', () => {
   });
 
   test('is called for where somebody wants to pay more', () => {
-    const answer = 'a faster one was asked for';
+    const answer = 'A higher fee was requested.';
     const sent = { outcome: 'underpriced', answer, atMs: CREATED_AT_MS, times: 1, isAsked: true };
     expect(step(broadcast([sentAttempt()]), speedUp)).toEqual({
       stateReason: 'REPRICING',

@@ -169,7 +169,7 @@ test('bytes that may be out stay so, whatever nodes refuse afterwards, and an at
 
 test('bytes of coins that every server refuses can be ended, also after a time-out and after a cancellation', () => {
   const refused = { ...refusal, keepsCoins: true };
-  const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'no answer in time' });
+  const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'No response in time.' });
   expect(stand(after(timedOut, refused))).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
   const signed = withSignedCancellation(after(unsent, refused));
   const stuck = after(signed, { ...refused, attempt: 2 });

@@ -110,7 +110,7 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
     '0',
   ]);
   expect([created.body.note, created.body.speed, created.body.maxFee]).toEqual([
-    'Joins up to 7 of the smallest coins of the wallet',
+    'Consolidates up to 7 of the smallest UTXOs of the wallet',
     'slow',
     // Seven inputs of 57.5 virtual bytes, an output of 43, and 10.5, at 500 satoshi.
     String(500n * 456n),

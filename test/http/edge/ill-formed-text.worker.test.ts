@@ -25,7 +25,7 @@ test('every route that takes JSON refuses it, by name and by its pointer', async
       path,
       400,
       'invalid-request',
-      [{ pointer: '/deep/0/text', code: 'ill-formed-text', detail: 'is not well-formed Unicode' }],
+      [{ pointer: '/deep/0/text', code: 'ill-formed-text', detail: 'Must be well-formed Unicode.' }],
     ]);
   }
 });

@@ -9,7 +9,12 @@ test('where no node says, that is said, and nothing is made up', async () => {
   const answer = await call(`GET /transaction/${body['id']}/simulation`, { token: treasury.victor.token });
   expect([answer.status, answer.body]).toEqual([
     200,
-    { outcome: 'unknown', detail: 'No node is configured for its chain.', balanceChanges: [], allowances: [] },
+    {
+      outcome: 'unknown',
+      detail: 'No RPC node is configured for the chain of the transaction.',
+      balanceChanges: [],
+      allowances: [],
+    },
   ]);
 });
 

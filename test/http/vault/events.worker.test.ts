@@ -2,7 +2,7 @@ import { createExecutionContext } from 'cloudflare:test';
 import { afterEach, expect, test } from 'vitest';
 import { amountOf } from '#domain/asset/amount.ts';
 import { parseVaultId } from '#domain/id.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 import type { Promises } from '../../worker/main.ts';
 import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from '../scene.worker.ts';

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest';
 import type { Abort, RoundResult } from '#mpc/abort.ts';
 import { combinePartials } from '#mpc/ecdsa/combine.ts';
 import { encodePartial, PARTIAL_BYTES, ROUND1_BYTES, ROUND2_BYTES } from '#mpc/ecdsa/messages.ts';
-import { signRound1, type SignSession } from '#mpc/ecdsa/sign-round1.ts';
+import type { SignSession } from '#mpc/ecdsa/session.ts';
+import { signRound1 } from '#mpc/ecdsa/sign-round1.ts';
 import { signRound2 } from '#mpc/ecdsa/sign-round2.ts';
 import { signRound3 } from '#mpc/ecdsa/sign-round3.ts';
 import {

@@ -6,7 +6,7 @@ import { commitToNonces } from '#mpc/frost/commit.ts';
 import { signShare } from '#mpc/frost/sign.ts';
 import type { FrostKey, FrostScheme, FrostShare } from '#mpc/frost/suite.ts';
 import { commitmentList, identifierOf, isFrostShare, publicPackage, suiteOf } from '#mpc/frost/suite.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { commitments, evaluate, evaluateInExponent, randomPolynomial } from '#mpc/keygen/feldman.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from '@noble/hashes/utils.js';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { Abort } from '#mpc/abort.ts';
 import type { Group, GroupPoint } from '#mpc/group.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { commit } from '#mpc/keygen/commit.ts';
 import { confirm } from '#mpc/keygen/confirm.ts';
 import { distribute } from '#mpc/keygen/distribute.ts';

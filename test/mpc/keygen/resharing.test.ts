@@ -1,7 +1,7 @@
 import { randomBytes } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { KeyScheme } from '#domain/asset/chain.ts';
-import { inGroupOf } from '#mpc/group.ts';
+import { inGroupOf } from '#mpc/scheme-group.ts';
 import { commit } from '#mpc/keygen/commit.ts';
 import { partsOf } from '#mpc/keygen/resharing.ts';
 import type { PartyIndex } from '#mpc/party.ts';

@@ -1,5 +1,6 @@
 import { expect, test, vi } from 'vitest';
-import type { CoordinatorEnv, JobMessage } from '#objects/environment.ts';
+import type { CoordinatorEnv } from '#objects/environment.ts';
+import type { JobMessage } from '#objects/configuration.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
 import { drainDue, drainProjection } from '#objects/vault/outbox-drain.ts';
 import { SimulatedD1 } from '../../simulation/platform/d1.ts';

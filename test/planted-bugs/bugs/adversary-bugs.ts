@@ -18,9 +18,9 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: no co-signer asks for receipts (2.3)',
-    file: 'src/cosigner/policy/receipt.ts',
-    was: "return rules.signOnce === 'every-cosigner';",
-    is: "return String(rules.signOnce) === 'never';",
+    file: 'src/domain/policy/policy.ts',
+    was: "return policy?.rules.signOnce === 'every-cosigner';",
+    is: "return String(policy?.rules.signOnce) === 'never';",
     caughtBy: ADVERSARY,
   },
   {
@@ -116,7 +116,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
   },
   {
     name: 'games: pins follow a policy that no quorum has approved (2.7)',
-    file: 'src/devices/policy-chain.ts',
+    file: 'src/devices/policy-links.ts',
     was: "if ((await successionFault(current, policy, mandate)) !== null) return refused('unproven-pins');",
     is: 'await successionFault(current, policy, mandate);',
     caughtBy: ADVERSARY,

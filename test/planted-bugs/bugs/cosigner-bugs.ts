@@ -165,16 +165,16 @@ export const COSIGNER_BUGS: readonly Bug[] = [
   },
   {
     name: 'a node takes a policy that does not follow the one before',
-    file: 'src/cosigner/policy/policy-chain.ts',
-    was: 'next.previousHash === policyHashOf(current) &&',
-    is: '',
+    file: 'src/devices/policy-succession.ts',
+    was: 'next.previousHash === policyHashOf(current);',
+    is: 'true;',
     caughtBy: ['test/cosigner/policy/policy-chain.test.ts'],
   },
   {
     name: 'a node takes a policy that too few wanted',
-    file: 'src/cosigner/policy/policy-chain.ts',
-    was: 'countedApprovers(digest, proven, current).size >= thresholdForChange(current)',
-    is: 'countedApprovers(digest, proven, current).size >= 1',
+    file: 'src/devices/policy-succession.ts',
+    was: 'countedApprovers(digest, proven, current).size < thresholdForChange(current)',
+    is: 'countedApprovers(digest, proven, current).size < 1',
     caughtBy: ['test/cosigner/policy/policy-chain.test.ts'],
   },
   {

@@ -28,7 +28,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'the names of fields in a body are not looked at',
     file: 'src/http/edge/well-formed-body.ts',
-    was: "if (!name.isWellFormed()) faults.push(faultAt(child, 'has a name that is not well-formed Unicode'));",
+    was: "if (!name.isWellFormed()) faults.push(faultAt(child, 'The field name must be well-formed Unicode.'));",
     is: '',
     caughtBy: ['test/http/edge/well-formed-body.test.ts'],
   },
@@ -49,7 +49,7 @@ export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'anyone can make a second valid signature of Ethereum out of a first one',
     file: 'src/chains/evm/client/verify-message.ts',
-    was: "if (parsed.hasHighS()) return accepted(notCanonical('s is in the upper half (EIP-2): anyone can turn it around.'));",
+    was: "if (parsed.hasHighS()) return accepted(notCanonical('s is in the upper half (EIP-2): the signature is malleable.'));",
     is: '',
     caughtBy: VERDICTS,
   },

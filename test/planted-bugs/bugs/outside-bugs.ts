@@ -173,22 +173,22 @@ export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'a node that is behind says that a durable nonce was used up',
     file: 'src/chains/solana/watch/observe.ts',
-    was: "if (isBehind) return unusable('the node is behind the block in which the nonce was read');",
+    was: "if (isBehind) return unusable('The RPC node is behind the block in which the nonce was read.');",
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },
   {
     name: 'a node that lacks the attempt that paid is a witness of the one that failed',
     file: 'src/chains/solana/watch/observe.ts',
-    was: "return unusable('an attempt that the node does not know has opened the account');",
+    was: "return unusable('An attempt that the RPC node does not have opened the account.');",
     is: '',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },
   {
     name: 'who knows nothing of a transaction may be behind who tells its end',
     file: 'src/chains/solana/watch/observe.ts',
-    was: 'return statuses.value.slot < slot ? unusable(',
-    is: 'return slot < 0n ? unusable(',
+    was: 'return statuses.value.slot < slot\n',
+    is: 'return slot < 0n\n',
     caughtBy: ['test/chains/solana/node-faults.test.ts'],
   },
   {

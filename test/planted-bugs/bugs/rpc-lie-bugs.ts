@@ -154,7 +154,7 @@ export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'sightings: a node without history keeps a false inclusion of long ago alive',
     file: 'src/chains/evm/watch/observe.ts',
-    was: "if (!gone.ok) return (await isUnusedLater(view)) ? denial('a later final block has the nonce unused') : gone;",
+    was: "if (!gone.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : gone;",
     is: 'if (!gone.ok) return gone;',
     caughtBy: ['test/chains/evm/watch/observe.test.ts'],
   },

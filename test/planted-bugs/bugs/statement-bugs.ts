@@ -1,7 +1,7 @@
 import type { Bug } from '../bug.ts';
 
 const VERIFIED = ['test/devices/statement.test.ts'];
-const CHAINED = ['test/devices/policy-chain.test.ts'];
+const CHAINED = ['test/devices/policy-links.test.ts'];
 
 /** What a verifier of statements and policies must not let pass. */
 export const STATEMENT_BUGS: readonly Bug[] = [
@@ -35,21 +35,21 @@ export const STATEMENT_BUGS: readonly Bug[] = [
   },
   {
     name: 'pins follow a policy that no quorum approved',
-    file: 'src/devices/policy-chain.ts',
+    file: 'src/devices/policy-links.ts',
     was: "if ((await successionFault(current, policy, mandate)) !== null) return refused('unproven-pins');",
     is: '',
     caughtBy: CHAINED,
   },
   {
     name: 'pins follow the word of the coordinator out of token mode',
-    file: 'src/devices/policy-chain.ts',
+    file: 'src/devices/policy-links.ts',
     was: "if (current === undefined || current.approvalMode === 'token') return refused('unproven-pins');",
     is: "if (current === undefined) return refused('unproven-pins');",
     caughtBy: CHAINED,
   },
   {
     name: 'a verified policy is forgotten',
-    file: 'src/devices/policy-chain.ts',
+    file: 'src/devices/policy-links.ts',
     was: "if (links[start]?.hash !== known.hash) return refused('other-history');",
     is: '',
     caughtBy: CHAINED,

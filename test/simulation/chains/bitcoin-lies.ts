@@ -1,7 +1,8 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { RawTx } from '@scure/btc-signer';
-import type { AcceptedTransaction, LocalBitcoinChain } from '#local/bitcoin/chain.ts';
-import { hashOf } from '#local/bitcoin/transaction-hash.ts';
+import type { LocalBitcoinChain } from '#local/bitcoin/chain.ts';
+import type { AcceptedTransaction } from '#local/bitcoin/transaction.ts';
+import { hashOf } from '#local/bitcoin/transaction.ts';
 import type { FalseAnswer } from './lies.ts';
 import { FAR, lyingAs } from './lies.ts';
 

@@ -35,7 +35,7 @@ export async function estimateFee(
     tierAt(payment.value, { kept: [], free: utxos.value, bid: { rate, replaced: null, parent: null } }),
   );
   if (slow == null || normal == null || fast == null) {
-    return refused(permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(utxos.value)} satoshi`));
+    return refused(permanent('INSUFFICIENT_FUNDS', `The wallet holds ${totalOf(utxos.value)} satoshi.`));
   }
   return accepted({
     virtualSize: normal.virtualSize.toString(),

@@ -33,5 +33,5 @@ export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result
 async function ratesOf(node: RpcNode, { caip2 }: Chain): Promise<Result<FeeRates, NodeProblem>> {
   const rates = await node.request(getFeeRates);
   if (!rates.ok || rates.value.size > 0 || isBitcoinTestNetwork(caip2)) return rates;
-  return unusable('the node knows no fee rates');
+  return unusable('The RPC node has no fee rates.');
 }

@@ -26,9 +26,14 @@ export function missingFunds(payment: Payment, utxos: readonly Utxo[], bid: FeeB
   const left = (spent: readonly Utxo[]) =>
     totalOf(spent) - feeFor(payment, bid, { utxos: spent.length, hasChange: false });
   if (worthy.length > most && left(worthy) >= amount) {
-    const detail = `no more than ${left(worthy.slice(0, most))} satoshi fit into one transaction of ${most} coins: consolidate the wallet first`;
+    const detail =
+      `One transaction can spend at most ${most} UTXOs, which pay ${left(worthy.slice(0, most))} satoshi. ` +
+      'Consolidate the wallet first.';
     return permanent('TOO_MANY_COINS', detail);
   }
   const needed = amount + feeFor(payment, bid, { utxos: 1, hasChange: false });
-  return permanent('INSUFFICIENT_FUNDS', `the wallet holds ${totalOf(utxos)} of ${needed} satoshi`);
+  return permanent(
+    'INSUFFICIENT_FUNDS',
+    `The wallet holds ${totalOf(utxos)} satoshi. The transaction requires ${needed} satoshi.`,
+  );
 }

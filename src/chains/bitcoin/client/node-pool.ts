@@ -15,6 +15,6 @@ async function networkProblem({ genesis }: Network, node: RpcNode): Promise<Node
   if (first.value?.startsWith(genesis) === true) return null;
   return {
     kind: 'unusable',
-    detail: `the node serves the network of genesis ${first.value ?? 'unknown'}, not ${genesis}`,
+    detail: `The RPC node serves the network with genesis ${first.value ?? 'unknown'}, not ${genesis}.`,
   };
 }

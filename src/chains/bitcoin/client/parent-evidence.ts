@@ -45,7 +45,7 @@ export async function readEvidence(node: RpcNode, payload: string): Promise<Resu
   for (const name of names) {
     const proven = await getProvenTransaction(node, name);
     if (!proven.ok) return proven;
-    if (proven.value === null) return unusable('the node lacks the transaction of a coin');
+    if (proven.value === null) return unusable('The RPC node does not have the transaction of a UTXO.');
     previous.push(proven.value.stripped);
   }
   return accepted(previous);

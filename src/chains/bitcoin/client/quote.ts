@@ -108,7 +108,9 @@ export async function quoteTransfer(
   const { terms, parents } = proven.value;
   const fee = feeOf(payment.value, terms);
   if (fee > BigInt(intent.maxFee)) {
-    return refused(permanent('FEE_CAP_EXCEEDED', `it costs ${fee} satoshi, ${intent.maxFee} are allowed`));
+    return refused(
+      permanent('FEE_CAP_EXCEEDED', `The fee is ${fee} satoshi. The maximum is ${intent.maxFee} satoshi.`),
+    );
   }
   const size = sizeOfShape(payment.value, { utxos: terms.utxos.length, hasChange: terms.change > 0n });
   const names = terms.utxos.map(outpointText);
@@ -122,7 +124,7 @@ function joiningFault(
   requested: { readonly rate: bigint; readonly count: number },
 ): PermanentFault | BusyFault {
   if (smallestUtxos(own, others, requested) !== null) return { kind: 'busy' };
-  return permanent('NOTHING_TO_CONSOLIDATE', 'the wallet has not two coins that are worth more than their fee');
+  return permanent('NOTHING_TO_CONSOLIDATE', 'The wallet has fewer than two UTXOs that are worth more than their fee.');
 }
 
 /** An intent as a payment. Refuses an amount that no node relays. */
@@ -132,7 +134,7 @@ export function spendableTransfer(intent: OnChainIntent): Result<Payment, Perman
     throw new Error('a stored intent is in canonical form, and Bitcoin carries out transfers alone');
   const least = payment.to === null ? 0n : dustOf(payment.to.script);
   if (payment.to === null || payment.to.amount >= least) return accepted(payment);
-  const detail = `nodes relay no less than ${least} satoshi to this kind of address`;
+  const detail = `The amount is below the dust limit of ${least} satoshi for this type of address.`;
   return refused(permanent('RECIPIENT_REFUSED', detail));
 }
 
@@ -161,6 +163,9 @@ async function parentOf(
   }
   if (replaced !== null) return accepted(null);
   return refused(
-    permanent('PARENT_NOT_WAITING', 'the transaction to pay for is in a block, gone, or pays the wallet nothing'),
+    permanent(
+      'PARENT_NOT_WAITING',
+      'The parent transaction is already in a block, was dropped, or does not pay the wallet.',
+    ),
   );
 }

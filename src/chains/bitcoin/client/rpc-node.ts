@@ -28,7 +28,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       const answer = bodyOf(response, secrets);
       if (!answer.ok) return answer;
       const value = call.read(answer.value);
-      return value === undefined ? noAnswer(`${path}: the node's answer has the wrong shape`) : accepted(value);
+      return value === undefined ? noAnswer(`${path}: The response of the RPC node is malformed.`) : accepted(value);
     },
   };
 }

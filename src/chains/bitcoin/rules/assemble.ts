@@ -28,13 +28,13 @@ export function assembleTransaction(
     return refused({ detail: 'another digest was to be signed' });
   }
   if (maxFee.toString() !== attempt.maxFee) return refused({ detail: 'the payload has another fee' });
-  if (signatures.length !== signedMessages.length) return refused({ detail: 'every coin takes one signature' });
+  if (signatures.length !== signedMessages.length) return refused({ detail: 'each UTXO requires one signature' });
   const transaction = transactionOf(payment, terms);
   const lock = scriptTypeOf(payment.own);
   for (const [i, signature] of signatures.entries()) {
     const message = signedMessages[i];
     if (lock === null || message === undefined)
-      throw new Error('a proven payload is of a wallet, and has a message for each coin');
+      throw new Error('a proven payload belongs to a wallet and has a message for each UTXO');
     const witness = witnessOf(lock, message, signature);
     if (!witness.ok) return refused({ detail: witness.refusal });
     transaction.updateInput(i, { finalScriptWitness: [...witness.value] }, true);

@@ -147,6 +147,6 @@ function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
 
 /** Of the hash and the number: 36 bytes as one number. */
 function outpointOf({ utxos: [first] }: SpendPlan): bigint {
-  if (first === undefined) throw new Error('a transaction spends a coin');
+  if (first === undefined) throw new Error('a transaction spends a UTXO');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);
 }

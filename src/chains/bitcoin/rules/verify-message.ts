@@ -18,13 +18,13 @@ import { accepted, refused } from '#domain/result.ts';
 const OTHER_VARIANT: Verdict = {
   valid: null,
   reason: 'other-variant',
-  detail: 'Only the simple variant of BIP-322 is checked here.',
+  detail: 'Only the simple variant of BIP-322 is supported.',
 };
 
 const OTHER_SCRIPT: Verdict = {
   valid: null,
   reason: 'other-script',
-  detail: 'Only P2WPKH, and P2TR by its key, are checked here: what other scripts take only an interpreter can tell.',
+  detail: 'Only P2WPKH and key-path P2TR are supported. Other scripts require a script interpreter.',
 };
 
 /**
@@ -35,13 +35,14 @@ export function verifyMessage(claim: MessageClaim): Result<MessageVerdict, Claim
   const { message, signature } = claim;
   const format = 'bip322';
   if (claim.format !== null && claim.format !== format) {
-    return refused({ field: 'format', detail: `is of another family of chains: here it is ${format}` });
+    return refused({ field: 'format', detail: `The format is not supported on this chain. Use ${format}.` });
   }
   const read = readMessage(message);
   if (!read.ok) return refused({ field: 'message', detail: read.refusal });
   if (/^(?:ful|pof)/.test(signature)) return accepted({ format, verdict: OTHER_VARIANT });
   const stack = stackIn(signature.startsWith(SIMPLE_VARIANT) ? signature.slice(SIMPLE_VARIANT.length) : signature);
-  if (stack === null) return refused({ field: 'signature', detail: 'is a witness stack in base64, behind smp' });
+  if (stack === null)
+    return refused({ field: 'signature', detail: 'Must be a witness stack in base64 with the prefix smp.' });
   return accepted({ format, verdict: verdictOn(claim, stack) });
 }
 
@@ -85,8 +86,8 @@ function ofSegwit(
   if (publicKey.length !== 33 || !equalBytes(keyHashOf(publicKey), keyHash)) return OTHER_SIGNER;
   if (typed.at(-1) !== SigHash.ALL) return notCanonical('The hash type is not ALL.');
   const signature = signatureIn(typed.subarray(0, -1));
-  if (signature === null) return notCanonical('The signature is no strict DER.');
-  if (signature.hasHighS()) return notCanonical('s is in the upper half (BIP-146): anyone can turn it around.');
+  if (signature === null) return notCanonical('The signature is not strict DER.');
+  if (signature.hasHighS()) return notCanonical('s is in the upper half (BIP-146), so the signature is malleable.');
   const hash = toSign.preimageWitnessV0(0, scriptCodeOf(keyHash), SigHash.ALL, 0n);
   const isRight = isPoint(publicKey) && secp256k1.verify(signature.toBytes(), hash, publicKey, { prehash: false });
   return isRight ? VALID : OTHER_SIGNER;

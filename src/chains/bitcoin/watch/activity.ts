@@ -27,7 +27,7 @@ export async function readActivity(
   if (!transfer.ok) return transfer;
   const absence = () => checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   if (transfer.value === null) return absence();
-  if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
+  if (transfer.value.hash !== hash) return unusable('The RPC node returned another transaction.');
   const observed = {
     hash,
     signer: payerOf(transfer.value) ?? MINER,

@@ -24,7 +24,8 @@ export function broadcastSigned(pool: NodePool, raw: string, hash: string): Prom
 
 async function send(node: RpcNode, raw: string, hash: string): Promise<BroadcastVerdict> {
   const answer = await node.request(sendRawTransaction(raw.slice(2)));
-  if (answer.ok) return answer.value === hash ? { outcome: 'accepted' } : unknown('the node names another hash');
+  if (answer.ok)
+    return answer.value === hash ? { outcome: 'accepted' } : unknown('The RPC node returned another hash.');
   const { kind, detail } = answer.refusal;
   return kind === 'no-answer' ? unknown(detail) : judgementOf(detail);
 }

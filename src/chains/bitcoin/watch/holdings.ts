@@ -36,7 +36,7 @@ async function holdingsAt(
 ): Promise<Result<Holdings, NodeProblem>> {
   const before = await headOf(node);
   if (!before.ok) return before;
-  if (before.value.height < height) return unusable('the node does not have the block yet');
+  if (before.value.height < height) return unusable('The RPC node does not have the block yet.');
   const balance = await node.request(getBalance(address));
   if (!balance.ok) return balance;
   const since = await changeSince(node, address, height);
@@ -44,8 +44,8 @@ async function holdingsAt(
   const after = await headOf(node);
   if (!after.ok) return after;
   const units = balance.value - since.value;
-  if (before.value.hash !== after.value.hash) return unusable('a block came in between');
-  if (units < 0n) return unusable('the sum and the history of the node do not fit');
+  if (before.value.hash !== after.value.hash) return unusable('A new block arrived during the request.');
+  if (units < 0n) return unusable('The balance and the history of the RPC node do not match.');
   return accepted({
     blockNumber: height.toString(),
     amounts: assets.map(({ tokenAddress }) => amountOf(tokenAddress === null ? units : 0n)),
@@ -66,7 +66,7 @@ async function changeSince(node: RpcNode, address: string, height: bigint): Prom
     if (history.value.length < PAGE || later.length < history.value.length) return accepted(change);
     last = history.value.at(-1)?.hash ?? null;
   }
-  return unusable('too much has happened since the block');
+  return unusable('The wallet has too many transactions since the block.');
 }
 
 function changeOf({ inputs, outputs }: ChainTransfer, address: string): bigint {
@@ -81,6 +81,6 @@ async function headOf(node: RpcNode): Promise<Result<{ readonly height: bigint; 
   const hash = await node.request(getBlockHash(height.value));
   if (!hash.ok) return hash;
   return hash.value === null
-    ? unusable('the newest block is gone')
+    ? unusable('The newest block is no longer available.')
     : accepted({ height: height.value, hash: hash.value });
 }

@@ -30,7 +30,7 @@ export async function observeTransaction(
     const transfer = await node.request(getTransaction(hash));
     if (!transfer.ok) return transfer;
     if (transfer.value === null) continue;
-    if (transfer.value.hash !== hash) return unusable('the node answers about another transaction');
+    if (transfer.value.hash !== hash) return unusable('The RPC node returned another transaction.');
     if (transfer.value.block !== null) return included(node, chain, { ...transfer.value, from });
     inMempool = true;
   }
@@ -54,7 +54,7 @@ async function included(
   const tip = await node.request(getTip);
   if (!tip.ok) return tip;
   const { hash, fee, block } = transfer;
-  if (block === null) return unusable('the block of the transaction is gone again');
+  if (block === null) return unusable('A reorg removed the block of the transaction.');
   const { number, hash: blockHash, confirmations, isFinal } = depthOf(block, tip.value, chain);
   return accepted({
     type: 'included',

@@ -62,7 +62,7 @@ async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {
   if (spend.value !== null && watched.hashes.includes(spend.value.hash)) {
     const shown = await node.request(getTransaction(spend.value.hash));
     if (!shown.ok) return shown;
-    if (shown.value !== null) return unusable('the transaction came only now');
+    if (shown.value !== null) return unusable('The transaction appeared during the request.');
     return accepted(spend.value.block === null ? 'open' : 'unexplained');
   }
   if (spend.value !== null) return statusOfSpent(scene, utxo, spend.value);

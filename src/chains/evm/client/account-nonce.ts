@@ -69,7 +69,7 @@ async function countsOf(node: RpcNode, address: string): Promise<Result<AccountN
 async function countsAtHead(node: RpcNode, address: string): Promise<Result<CountsAt, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unusable('the node has no head');
+  if (head.value === null) return unusable('The RPC node has no newest block.');
   const counts = await countsOf(node, address);
   return counts.ok ? accepted({ ...counts.value, head: head.value.number }) : counts;
 }
@@ -91,7 +91,7 @@ async function finalNumber(node: RpcNode, chain: Chain): Promise<Result<bigint |
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unusable('the node has no head');
+  if (head.value === null) return unusable('The RPC node has no newest block.');
   const depth = countedFinalDepth(chain);
   return accepted(head.value.number < depth ? null : head.value.number - depth);
 }

@@ -70,7 +70,7 @@ function isRevert(fault: NodeFault): boolean {
 }
 
 function noNumber() {
-  return refused<NodeFault>({ kind: 'no-answer', detail: 'the gas price oracle gave no number' });
+  return refused<NodeFault>({ kind: 'no-answer', detail: 'The gas price oracle did not return a number.' });
 }
 
 /** ABI of one `bytes` argument: offset, length, content padded to words. */

@@ -43,12 +43,12 @@ export async function tokensHeld(
       : readHolding(node, intent, { token: call.to, tag }),
   ]);
   if (!code.ok) return code;
-  if (code.value === '0x') return refused(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  if (code.value === '0x') return refused(permanent('SIMULATION_REVERTED', 'There is no contract at this address.'));
   if (holding === null) return accepted(null);
   if (!holding.ok) return holding;
   const tokenAddress = call.to;
   if (intent.kind === 'transfer' && holding.value < BigInt(intent.amount)) {
-    const detail = `the wallet holds ${holding.value} of ${intent.amount} token units`;
+    const detail = `The wallet holds ${holding.value} token units. The transaction requires ${intent.amount}.`;
     return refused(shortOf(tokenAddress, BigInt(intent.amount) - holding.value, detail));
   }
   return accepted(intent.kind === 'erc20-approve' ? null : { tokenAddress, amount: amountOf(holding.value) });
@@ -84,7 +84,7 @@ async function readHolding(
   if (intent.kind === 'transfer') return readUnits(node, owner, { token, owner, tag });
   const response = await readUnits(node, owner, { token, owner, spender: intent.spender });
   if (response.ok || response.refusal.kind !== 'permanent') return response;
-  return refused(permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token'));
+  return refused(permanent('SIMULATION_REVERTED', 'The contract is not an ERC-20 token: it has no allowances.'));
 }
 
 /**
@@ -106,8 +106,8 @@ export async function dryRunFault(
 /** Only tokens answer in a way that is known. */
 function answerFault(intent: OnChainIntent, call: Call, answer: Hex): PermanentFault | null {
   if (intent.kind === 'contract-interaction' || call.data === '0x' || answer === '0x') return null;
-  if (answer.length < 66) return permanent('SIMULATION_REVERTED', 'the token gives a malformed answer');
-  return BigInt(answer.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'the token answers false') : null;
+  if (answer.length < 66) return permanent('SIMULATION_REVERTED', 'The token returned a malformed result.');
+  return BigInt(answer.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'The token returned false.') : null;
 }
 
 /** USDT and its like: an allowance goes to 0 before it goes anywhere else. Null when that is not what was wrong. */
@@ -121,7 +121,7 @@ async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promis
   ]);
   const resets = dryRun.ok && answerFault(intent, reset, dryRun.value) === null;
   if (!allowance.ok || allowance.value === 0n || !resets) return null;
-  const detail = `this token wants its allowance set to 0 before another one is given; now it is ${allowance.value}`;
+  const detail = `The allowance is ${allowance.value}. This token requires a reset to 0 before a new allowance.`;
   return permanent('ALLOWANCE_NOT_ZERO', detail);
 }
 
@@ -146,7 +146,8 @@ async function readUnits(
   if (to === null) throw new Error('a stored intent is in canonical form');
   const answer = await node.request(ethCall(from, { to, value: 0n, data: `${selector}${accounts.join('')}` }, tag));
   if (!answer.ok) return refused(callFault(answer.refusal));
-  if (answer.value.length < 66) return refused(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  if (answer.value.length < 66)
+    return refused(permanent('SIMULATION_REVERTED', 'The contract did not return an amount.'));
   return accepted(BigInt(answer.value.slice(0, 66)));
 }
 

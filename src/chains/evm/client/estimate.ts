@@ -22,7 +22,7 @@ export async function estimateFee(
   chain: Chain,
 ): Promise<Result<EvmFeeEstimate, PermanentFault | NodeProblem>> {
   const call = callOf(intent);
-  if (call === null) throw new Error('a rehearsed intent is in canonical form');
+  if (call === null) throw new Error('a previewed intent is in canonical form');
   const [tokens, market] = await Promise.all([
     tokensHeld(node, intent, { call, tag: 'latest' }),
     marketTiers(node, { chain, intent, call }),

@@ -24,7 +24,7 @@ export async function readFeed(node: RpcNode, feed: string): Promise<Result<Feed
   if (!round.ok) return round;
   if (!decimals.ok) return decimals;
   if (round.value.length !== 2 + 5 * WORD_DIGITS || decimals.value.length !== 2 + WORD_DIGITS) {
-    return refused({ kind: 'unusable', detail: 'this contract is no price feed' });
+    return refused({ kind: 'unusable', detail: 'The contract is not a price feed.' });
   }
   const words = Array.from({ length: 5 }, (_word, i) => {
     return BigInt(`0x${round.value.slice(2 + i * WORD_DIGITS, 2 + (i + 1) * WORD_DIGITS)}`);

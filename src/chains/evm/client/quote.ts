@@ -63,7 +63,9 @@ export async function quoteTransaction(
   const maxFee = gasLimit * price.maxFeePerGas;
   const charged = maxFee + extra;
   if (charged > BigInt(intent.maxFee)) {
-    return refused(permanent('FEE_CAP_EXCEEDED', `it may cost ${charged} wei, ${intent.maxFee} are allowed`));
+    return refused(
+      permanent('FEE_CAP_EXCEEDED', `The fee may be up to ${charged} wei. The maximum is ${intent.maxFee} wei.`),
+    );
   }
   const balance = sumOf(funds.value.holds, null);
   if (balance < call.value + charged) return refused(poor(balance, call.value + charged));
@@ -143,7 +145,7 @@ export async function costOf(
   const charged = gasLimit * price.maxFeePerGas + besides;
   // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
-    return refused({ kind: 'unusable', detail: 'the node estimates an impossible fee' });
+    return refused({ kind: 'unusable', detail: 'The RPC node returned an impossible fee estimate.' });
   }
   return accepted({ gasLimit, dataFee: besides });
 }
@@ -214,7 +216,7 @@ async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
   if (!block.ok) return block;
   const { number, baseFeePerGas = null } = block.value ?? {};
   if (number !== undefined && baseFeePerGas !== null) return accepted({ number, baseFeePerGas });
-  return refused({ kind: 'unusable', detail: 'the chain has no base fee (EIP-1559)' });
+  return refused({ kind: 'unusable', detail: 'The chain has no base fee (EIP-1559).' });
 }
 
 /** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */
@@ -230,5 +232,5 @@ function feesOf(attempt: Attempt): Fees {
 }
 
 function poor(held: bigint, needed: bigint): PermanentFault {
-  return shortOf(null, needed - held, `the wallet holds ${held} of ${needed} wei`);
+  return shortOf(null, needed - held, `The wallet holds ${held} wei. The transaction requires ${needed} wei.`);
 }

@@ -28,11 +28,11 @@ const PANICS = new Map([
   [0x01n, 'an assertion failed'],
   [0x11n, 'arithmetic overflow or underflow'],
   [0x12n, 'division by zero'],
-  [0x21n, 'not a value of the enum'],
+  [0x21n, 'value outside the enum'],
   [0x31n, 'pop of an empty array'],
   [0x32n, 'index out of range'],
-  [0x41n, 'too much memory'],
-  [0x51n, 'call of an empty function'],
+  [0x41n, 'out of memory'],
+  [0x51n, 'call of an uninitialised function'],
 ]);
 
 /** Why the EVM refused a call, in words; null when the fault is the node's and says nothing about the call. */
@@ -56,10 +56,10 @@ export function decodeRevert(data: Hex): string | null {
     if (data.startsWith(ERROR_SELECTOR)) return redacted(decodeAbiParameters([{ type: 'string' }], body)[0]);
     if (data.startsWith(PANIC_SELECTOR)) {
       const [code] = decodeAbiParameters([{ type: 'uint256' }], body);
-      return `panic: ${PANICS.get(code) ?? `code ${code}`}`;
+      return `The contract panicked: ${PANICS.get(code) ?? `code ${code}`}.`;
     }
   } catch {
-    return 'an error that cannot be decoded';
+    return 'The contract reverted with an error that cannot be decoded.';
   }
-  return `custom error ${data.slice(0, 10)}`;
+  return `The contract reverted with the custom error ${data.slice(0, 10)}.`;
 }

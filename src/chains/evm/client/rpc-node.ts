@@ -32,7 +32,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       );
       if (!answer.ok) return refused(withRevertData(answer.refusal));
       const value = call.read(answer.value);
-      return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);
+      return value === undefined ? noAnswer(`${method}: The response of the RPC node is malformed.`) : accepted(value);
     },
   };
 }
@@ -47,9 +47,9 @@ function withRevertData(fault: NodeFault): NodeFault {
 
 /** Never `message`: viem writes the URL and the whole request into it. */
 function detailOf(error: unknown): string {
-  if (!isObject(error)) return 'no answer';
-  if (error['name'] === 'TimeoutError') return 'no answer in time';
+  if (!isObject(error)) return 'No response.';
+  if (error['name'] === 'TimeoutError') return 'No response in time.';
   const { details, status } = error;
-  const words = typeof details === 'string' && details !== '' ? details : 'no usable answer';
+  const words = typeof details === 'string' && details !== '' ? details : 'No usable response.';
   return typeof status === 'number' ? `HTTP ${status}: ${words}` : words;
 }

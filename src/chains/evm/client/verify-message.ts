@@ -18,16 +18,16 @@ const OTHER_SIGNER: Verdict = {
   valid: false,
   reason: 'other-signer',
   detail:
-    'The signature is not by the key of this address over this message. A contract wallet (EIP-1271) has no key of its ' +
-    'own: if there is a contract at this address, ask it.',
+    'The signature was not made by the key of this address for this message. A contract wallet (EIP-1271) has no ' +
+    'key. If there is a contract at this address, verify the signature with the contract.',
 };
 
 const CONTRACT_WALLET: Verdict = {
   valid: null,
   reason: 'contract-wallet',
   detail:
-    'The signature of a key has 65 bytes; a longer one is for a contract wallet (EIP-1271, ERC-6492). No chain is asked ' +
-    'here, so it is not checked.',
+    'The signature of a key has 65 bytes. A longer signature is for a contract wallet (EIP-1271, ERC-6492), which ' +
+    'this endpoint does not verify.',
 };
 
 /**
@@ -50,7 +50,7 @@ interface Preimage {
 /** Returns what was signed, in the format of the claim. Even JSON of typed data may have been signed as a text. */
 function readClaim({ chain, format, message }: MessageClaim): Result<Preimage, ClaimFault> {
   if (format !== null && format !== 'eip191' && format !== 'eip712') {
-    return refused({ field: 'format', detail: 'is of another family of chains: here it is eip191 or eip712' });
+    return refused({ field: 'format', detail: 'The format is not supported on this chain. Use eip191 or eip712.' });
   }
   if (format === 'eip191') {
     const fault = plainTextFault(message);
@@ -60,7 +60,7 @@ function readClaim({ chain, format, message }: MessageClaim): Result<Preimage, C
   const read = readMessage(chain, message);
   if (!read.ok) return refused({ field: 'message', detail: read.refusal });
   if (format === 'eip712' && read.value.format !== format) {
-    return refused({ field: 'message', detail: 'is no JSON with types, primaryType, domain and message (EIP-712)' });
+    return refused({ field: 'message', detail: 'Must be JSON with types, primaryType, domain and message (EIP-712).' });
   }
   const preimage = messagePreimage({ chain, ...read.value });
   if (preimage === null) throw new Error('a message that was read is in canonical form');
@@ -68,15 +68,15 @@ function readClaim({ chain, format, message }: MessageClaim): Result<Preimage, C
 }
 
 function verdictOn(digest: Uint8Array, { address, signature }: MessageClaim): Result<Verdict, ClaimFault> {
-  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(signature)) return malformed('is hex with 0x');
+  if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(signature)) return malformed('Must be hex with the prefix 0x.');
   const bytes = hexToBytes(`0x${signature.slice(2)}`);
   if (bytes.length > SIGNATURE_BYTES) return accepted(CONTRACT_WALLET);
-  if (bytes.length < SIGNATURE_BYTES) return malformed('has 65 bytes: r, s and v');
+  if (bytes.length < SIGNATURE_BYTES) return malformed('Must have 65 bytes: r, s and v.');
   const parity = (bytes[64] ?? 0) - V_OFFSET;
-  if (parity !== 0 && parity !== 1) return malformed('ends with v, which is 27 or 28');
+  if (parity !== 0 && parity !== 1) return malformed('Must end with v, which is 27 or 28.');
   try {
     const parsed = secp256k1.Signature.fromBytes(bytes.subarray(0, 64)).addRecoveryBit(parity);
-    if (parsed.hasHighS()) return accepted(notCanonical('s is in the upper half (EIP-2): anyone can turn it around.'));
+    if (parsed.hasHighS()) return accepted(notCanonical('s is in the upper half (EIP-2): the signature is malleable.'));
     const signer = addressOfPublicKey(parsed.recoverPublicKey(digest).toBytes(false));
     return accepted(signer === address ? VALID : OTHER_SIGNER);
   } catch {

@@ -23,7 +23,7 @@ export function readMessage(caip2: string, text: string): Result<MessageText, st
   if (!typed.ok) return typed;
   const chainId = typed.value.domain['chainId'];
   if (chainId !== undefined && BigInt(chainId as string | number) !== chainIdOf(caip2)) {
-    return refused('domain.chainId is another chain');
+    return refused('domain.chainId must be the id of this chain.');
   }
   return accepted({ format: 'eip712', message: typedDataText(typed.value) });
 }

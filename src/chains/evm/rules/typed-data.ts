@@ -52,14 +52,14 @@ export function isTypedData(value: unknown): boolean {
  */
 export function readTypedData(value: unknown): Result<TypedData, string> {
   if (!isObject(value) || Object.keys(value).length !== PARTS.length || !isTypedData(value)) {
-    return refused('typed data has exactly types, primaryType, domain and message');
+    return refused('Typed data must have exactly types, primaryType, domain and message.');
   }
   const { primaryType, domain, message } = value;
-  if (!isObject(domain) || !isObject(message)) return refused('domain and message are objects');
+  if (!isObject(domain) || !isObject(message)) return refused('domain and message must be objects.');
   const types = readTypes(value['types'], domain);
   if (!types.ok) return types;
   if (typeof primaryType !== 'string' || primaryType === DOMAIN || !(primaryType in types.value)) {
-    return refused('primaryType names one of the types');
+    return refused('primaryType must be one of the types.');
   }
   const data = { types: types.value, primaryType, domain, message };
   const fault =
@@ -86,23 +86,25 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function readTypes(value: unknown, domain: Readonly<Record<string, unknown>>): Result<TypedData['types'], string> {
-  if (!isObject(value) || Object.keys(value).length > MAX_TYPES) return refused('types is an object of struct types');
+  if (!isObject(value) || Object.keys(value).length > MAX_TYPES)
+    return refused('types must be an object of struct types.');
   const types: Record<string, readonly Member[]> = Object.create(null) as Record<string, readonly Member[]>;
   for (const [name, list] of Object.entries(value)) {
     const members = readMembers(list);
-    if (!NAME.test(name) || ATOMIC.test(name) || members === null) return refused(`type ${name} is not a struct type`);
+    if (!NAME.test(name) || ATOMIC.test(name) || members === null)
+      return refused(`The type ${name} is not a struct type.`);
     types[name] = members;
   }
   const unknown = Object.values(types).flatMap((members) =>
     members.filter(({ type }) => !ATOMIC.test(elementOf(type)) && !(elementOf(type) in types)),
   );
-  if (unknown[0] !== undefined) return refused(`type ${unknown[0].type} is not known`);
+  if (unknown[0] !== undefined) return refused(`The type ${unknown[0].type} is not known.`);
   const implied = DOMAIN_MEMBERS.filter(({ name }) => name in domain);
   types[DOMAIN] ??= implied;
   const given = types[DOMAIN] ?? [];
   const standard = DOMAIN_MEMBERS.filter(({ name }) => given.some((member) => member.name === name));
   const fits = JSON.stringify(given) === JSON.stringify(standard);
-  return fits ? accepted(types) : refused('EIP712Domain has the fields of the standard, in its order');
+  return fits ? accepted(types) : refused('EIP712Domain must have the fields of the standard in its order.');
 }
 
 function readMembers(value: unknown): readonly Member[] | null {
@@ -133,12 +135,12 @@ interface Position {
 
 function structFault(types: TypedData['types'], { type, value, path, depth }: Position): string | null {
   const members = types[type] ?? [];
-  if (!isObject(value)) return `${path} is not an object`;
-  if (depth > MAX_DEPTH) return `${path} is nested too deeply`;
+  if (!isObject(value)) return `${path} must be an object.`;
+  if (depth > MAX_DEPTH) return `${path} is nested too deeply.`;
   const extra = Object.keys(value).find((key) => !members.some(({ name }) => name === key));
-  if (extra !== undefined) return `${path}.${extra} is not declared, so it would not be signed`;
+  if (extra !== undefined) return `${path}.${extra} is not declared, so it would not be signed.`;
   for (const { name, type: inner } of members) {
-    if (!Object.hasOwn(value, name)) return `${path}.${name} is missing`;
+    if (!Object.hasOwn(value, name)) return `${path}.${name} is missing.`;
     const fault = valueFault(types, { type: inner, value: value[name], path: `${path}.${name}`, depth: depth + 1 });
     if (fault !== null) return fault;
   }
@@ -150,9 +152,9 @@ function valueFault(types: TypedData['types'], position: Position): string | nul
   const array = ARRAY.exec(type);
   if (array?.[1] !== undefined) {
     if (!Array.isArray(value) || (array[2] !== undefined && value.length !== Number.parseInt(array[2], 10))) {
-      return `${path} is not ${type}`;
+      return `${path} is not a valid ${type}.`;
     }
-    if (depth > MAX_DEPTH) return `${path} is nested too deeply`;
+    if (depth > MAX_DEPTH) return `${path} is nested too deeply.`;
     const inner = array[1];
     for (const [i, item] of (value as readonly unknown[]).entries()) {
       const fault = valueFault(types, { type: inner, value: item, path: `${path}[${i}]`, depth: depth + 1 });
@@ -161,7 +163,7 @@ function valueFault(types: TypedData['types'], position: Position): string | nul
     return null;
   }
   if (type in types) return structFault(types, position);
-  return isAtom(type, value) ? null : `${path} is not ${type}`;
+  return isAtom(type, value) ? null : `${path} is not a valid ${type}.`;
 }
 
 function isAtom(type: string, value: unknown): boolean {

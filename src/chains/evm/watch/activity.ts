@@ -29,7 +29,7 @@ export async function readActivity(
   const [receipt, known] = await Promise.all([node.request(getReceipt(hash)), node.request(getTransaction(hash))]);
   if (!receipt.ok) return receipt;
   if (!known.ok) return known;
-  if (head.value === null) return unusable('the node has no head');
+  if (head.value === null) return unusable('The RPC node has no newest block.');
   if (receipt.value === null) {
     // A node may have mined it between the two questions.
     const waits = found === null && known.value?.mined === false;
@@ -37,7 +37,7 @@ export async function readActivity(
       ? accepted(waiting(hash, known.value))
       : checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   }
-  if (known.value === null) return unusable('the node has a receipt without its transaction');
+  if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
   if (!receipt.value.succeeded) return accepted(null);
   const { blockNumber, blockHash, gasUsed, effectiveGasPrice, rollupFee } = receipt.value;
   const [block, finalized, trace] = await Promise.all([
@@ -46,7 +46,7 @@ export async function readActivity(
     node.request(traceTransaction(hash)),
   ]);
   if (!block.ok) return block;
-  if (block.value?.hash !== blockHash) return unusable('the receipt is from a block that the node does not have');
+  if (block.value?.hash !== blockHash) return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   if (!trace.ok && trace.refusal.kind === 'no-answer') return trace;
   return accepted({

@@ -23,14 +23,15 @@ export async function broadcastSigned(pool: EvmNodePool, raw: string, hash: stri
   // Stored bytes that cannot be read back were damaged in storage. Giving the transaction up for that could free a nonce in use.
   if (!read.ok) return unknown(read.refusal.detail);
   if (!isHexBytes(raw) || keccak256(raw) !== hash)
-    return unknown('the stored hash is not the hash of the stored bytes');
-  if (read.value.transaction.chainId !== pool.chainId) return unknown('the stored bytes are for another chain');
+    return unknown('The stored hash is not the hash of the stored bytes.');
+  if (read.value.transaction.chainId !== pool.chainId) return unknown('The stored bytes are for another chain.');
   return broadcastToAll(pool, (node) => send(node, { ...read.value, raw, hash }));
 }
 
 async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {
   const answer = await node.request(sendRawTransaction(sent.raw));
-  if (answer.ok) return answer.value === sent.hash ? { outcome: 'accepted' } : unknown('the node names another hash');
+  if (answer.ok)
+    return answer.value === sent.hash ? { outcome: 'accepted' } : unknown('The RPC node returned another hash.');
   const { refusal } = answer;
   if (refusal.kind === 'no-answer') return unknown(refusal.detail);
   switch (classifyBroadcastError(refusal.detail, refusal.code)) {

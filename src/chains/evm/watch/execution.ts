@@ -20,13 +20,13 @@ export async function executionFailure(
 ): Promise<string | null> {
   if (receipt.succeeded) {
     const moved = !isTokenTransfer(known) || receipt.logs.some((log) => isTransferOf(log, known));
-    return moved ? null : 'the token moved nothing';
+    return moved ? null : 'The token was not transferred.';
   }
-  if (receipt.gasUsed === known.gasLimit) return 'it used up all its gas';
+  if (receipt.gasUsed === known.gasLimit) return 'The transaction used all of its gas.';
   // The state after the block is the only one that every node still has; what made it fail is nearly always still so. A node that
   // cannot replay it holds nothing up: that it failed is known without the reason.
   const replayed = await node.request(replay(known, receipt.blockNumber));
-  return (replayed.ok ? null : revertReason(replayed.refusal)) ?? 'reverted';
+  return (replayed.ok ? null : revertReason(replayed.refusal)) ?? 'The transaction reverted.';
 }
 
 function isTokenTransfer(known: KnownTransaction): boolean {

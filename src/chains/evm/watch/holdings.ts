@@ -33,7 +33,7 @@ export async function holdingsOn(
   if (query.at !== null) return holdingsAt(node, query, BigInt(query.at));
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unusable('the node has no head');
+  if (head.value === null) return unusable('The RPC node has no newest block.');
   const depth = head.value.number - BigInt(chain.confirmations) + 1n;
   return holdingsAt(node, query, depth < 0n ? 0n : depth);
 }

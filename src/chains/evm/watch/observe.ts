@@ -32,7 +32,7 @@ export async function observeTransaction(
 ): Promise<Result<Observation, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return unusable('the node has no head');
+  if (head.value === null) return unusable('The RPC node has no newest block.');
   const found = await findReceipt(node, watched.hashes);
   if (!found.ok) return found;
   return found.value === null
@@ -67,7 +67,7 @@ async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Re
 async function observeInclusion(view: View, found: Found): Promise<Result<Observation, NodeProblem>> {
   const known = await view.node.request(getTransaction(found.hash));
   if (!known.ok) return known;
-  if (known.value === null) return unusable('the node has a receipt without its transaction');
+  if (known.value === null) return unusable('The RPC node has a receipt without its transaction.');
   return describeInclusion(view, { ...found, known: known.value });
 }
 
@@ -84,10 +84,10 @@ async function describeInclusion(view: View, mined: Mined): Promise<Result<Obser
   ]);
   if (!block.ok) return block;
   if (block.value?.hash !== receipt.blockHash)
-    return unusable('the receipt is from a block that the node does not have');
+    return unusable('The receipt is from a block that the RPC node does not have.');
   if (!finalized.ok && finalized.refusal.kind === 'no-answer') return finalized;
   const feePaid = parseAmount((receipt.gasUsed * receipt.effectiveGasPrice + receipt.rollupFee).toString());
-  if (feePaid === null) return unusable('the node tells an impossible fee');
+  if (feePaid === null) return unusable('The RPC node returned an impossible fee.');
   const { confirmations, isFinal } = depthOf(receipt.blockNumber, { chain, head, finalized });
   const failure = await executionFailure(node, receipt, known);
   const inclusion: Inclusion = {
@@ -133,11 +133,11 @@ function movedBefore({ movements, movementCount, changes }: Inclusion): WalletMo
 async function observeAbsence(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, chain, watched } = view;
   const gone = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
-  if (!gone.ok) return (await isUnusedLater(view)) ? denial('a later final block has the nonce unused') : gone;
+  if (!gone.ok) return (await isUnusedLater(view)) ? denial('The nonce is unused in a later final block.') : gone;
   const known = await Promise.all(watched.hashes.map((hash) => node.request(getTransaction(hash))));
   for (const answer of known) if (!answer.ok) return answer;
   if (known.some((answer) => answer.ok && answer.value?.mined === true))
-    return unusable('the receipt is not there yet');
+    return unusable('The receipt is not available yet.');
   const inMempool = known.some((answer) => answer.ok && answer.value !== null);
   if (inMempool) {
     const waiting = { type: 'absent', inMempool, nonceTaken: false } as const;
@@ -190,7 +190,7 @@ async function observeUse(view: View): Promise<Result<Observation, NodeProblem>>
   // It may have been mined between the two questions.
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
-  if (again.value !== null) return unusable('the receipt came only now');
+  if (again.value !== null) return unusable('The receipt appeared during the request.');
   if (user.value.kind === 'unexplained') return accepted(UNEXPLAINED);
   const { block, transaction } = user.value;
   if (watched.hashes.includes(transaction.hash)) return observeInBlock(view, block, transaction);

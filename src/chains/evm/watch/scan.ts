@@ -41,7 +41,7 @@ export async function scanChain(
 ): Promise<Result<Scan, NodeProblem>> {
   const head = await node.request(getBlock('latest'));
   if (!head.ok) return head;
-  if (head.value === null) return refused({ kind: 'unusable', detail: 'the node has no head' });
+  if (head.value === null) return refused({ kind: 'unusable', detail: 'The RPC node has no newest block.' });
   const to = head.value.number;
   const from = largest(0n, since === null ? to - RECENT_BLOCKS + 1n : since + 1n, to - MAX_BLOCKS + 1n);
   const hashes = new Set<string>();
@@ -121,7 +121,8 @@ async function changedBlocks(
 ): Promise<Result<Changes, NodeProblem>> {
   const newest = await stateAt(node, address, to);
   if (!newest.ok) return newest;
-  if (newest.value === null) return refused({ kind: 'unusable', detail: 'the node has no state of its head' });
+  if (newest.value === null)
+    return refused({ kind: 'unusable', detail: 'The RPC node has no state of its newest block.' });
   let oldest = await stateAt(node, address, largest(0n, from - 1n));
   if (oldest.ok && oldest.value === null) oldest = await stateAt(node, address, largest(0n, to - STATE_BLOCKS));
   if (!oldest.ok) return oldest;
@@ -139,7 +140,7 @@ async function changedBlocks(
     const middle = await stateAt(node, address, (older.at + newer.at) / 2n);
     if (!middle.ok) return middle;
     if (middle.value === null)
-      return refused({ kind: 'unusable', detail: 'the node has lost a state between two others' });
+      return refused({ kind: 'unusable', detail: 'The RPC node lacks a state between two available states.' });
     // The newer half first: where there is too much to look at, the older is what is left out.
     pairs.push([older, middle.value], [middle.value, newer]);
   }

@@ -46,16 +46,16 @@ export async function currentNonce(
   const { slot } = accounts.value;
   const account = accounts.value.value[0] ?? null;
   const stored = storedNonce(account);
-  if (stored !== null && stored.authority !== from) return unusable('the nonce account belongs to another wallet');
+  if (stored !== null && stored.authority !== from) return unusable('The nonce account belongs to another wallet.');
   if (stored === null && account !== null && account.data.length > 0)
-    return unusable('the nonce account holds no nonce');
+    return unusable('The nonce account has no nonce.');
   const before = replaced === null ? null : (termsIn(hexToBytes(replaced.payload.slice(2)), from)?.anchor ?? null);
   if (stored !== null) {
     const anchor: DurableNonce = { kind: 'nonce', nonceSlot, value: stored.value };
-    if (before !== null && !isSame(before, anchor)) return unusable('an attempt before this one has used its nonce up');
+    if (before !== null && !isSame(before, anchor)) return unusable('An earlier attempt has used the nonce.');
     return accepted({ anchor, slot, validUntil: null });
   }
-  if (before !== null && before.kind === 'nonce') return unusable('the node does not know the nonce account');
+  if (before !== null && before.kind === 'nonce') return unusable('The RPC node does not have the nonce account.');
   const [latest, rent, height] = await Promise.all([
     node.request(getLatestBlockhash),
     node.request(getMinimumRent(NONCE_BYTES)),
@@ -64,7 +64,8 @@ export async function currentNonce(
   if (!latest.ok) return latest;
   if (!rent.ok) return rent;
   if (!height.ok) return height;
-  if (latest.value.lastHeight > height.value + MAX_LIFETIME) return unusable('no blockhash lives for so many blocks');
+  if (latest.value.lastHeight > height.value + MAX_LIFETIME)
+    return unusable('The lifetime of the blockhash is impossibly long.');
   return accepted({
     anchor: { kind: 'opening', nonceSlot, blockhash: blockhash(latest.value.blockhash), rent: rent.value },
     slot,

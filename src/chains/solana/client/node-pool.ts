@@ -7,7 +7,7 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 /** The nodes of one cluster. @param caip2 which names it by its genesis */
 export function solanaNodePool(caip2: string, rpcUrls: readonly string[]): NodePool {
   const cluster = clusterOf(caip2);
-  if (cluster === null) throw new Error(`${caip2} is no cluster of Solana`);
+  if (cluster === null) throw new Error(`${caip2} is not a Solana cluster.`);
   return { nodes: rpcUrls.map((url) => connect(url)), nodeProblem: (node) => clusterProblem(cluster, node) };
 }
 
@@ -15,5 +15,5 @@ async function clusterProblem(cluster: string, node: RpcNode): Promise<NodeProbl
   const genesis = await node.request(getGenesisHash);
   if (!genesis.ok) return genesis.refusal;
   if (genesis.value.startsWith(cluster)) return null;
-  return { kind: 'unusable', detail: `the node serves the cluster of genesis ${genesis.value}, not ${cluster}` };
+  return { kind: 'unusable', detail: `The RPC node serves the cluster with genesis ${genesis.value}, not ${cluster}.` };
 }

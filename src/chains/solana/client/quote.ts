@@ -81,18 +81,26 @@ export async function quoteTransfer(
   const fresh = priceTiers(prospect.paid)[speed];
   const unitPrice = attemptPrice(fresh, mostPrice(prospect, intent), replacedPrice(payment, replaced));
   if (unitPrice === null) {
-    const detail = `${intent.maxFee} lamports are allowed, which pay for no ${replaced === null ? '' : 'further '}attempt`;
+    const detail =
+      `The maximum fee of ${intent.maxFee} lamports does not cover ${replaced === null ? 'an' : 'a further'} ` +
+      'attempt.';
     return refused(permanent('FEE_CAP_EXCEEDED', detail));
   }
   const opensNonce = replaced === null ? openSlots.length === 0 : !openSlots.includes(replaced.nonce);
   const maxFee = costAt(prospect, unitPrice, opensNonce);
   const needed = (payment.mint === null ? payment.units : 0n) + maxFee;
   if (balance < needed) {
-    return refused(shortOf(null, needed - balance, `the wallet holds ${balance} of ${needed} lamports`));
+    return refused(
+      shortOf(
+        null,
+        needed - balance,
+        `The wallet holds ${balance} lamports. The transaction requires ${needed} lamports.`,
+      ),
+    );
   }
   const left = balance - needed;
   if (left > 0n && left < leastBalance) {
-    const detail = `${left} lamports would be left; an account holds at least ${leastBalance}, or nothing`;
+    const detail = `The wallet would keep ${left} lamports. An account must hold 0 or at least ${leastBalance}.`;
     return refused(shortOf(null, leastBalance - left, detail));
   }
   const spending =
@@ -137,11 +145,17 @@ export async function planPayment(
   const sent = payment.mint === null ? payment.units : 0n;
   const least = sent + SIGNATURE_FEE;
   if (balance < least) {
-    return refused(shortOf(null, least - balance, `the wallet holds ${balance} of ${least} lamports`));
+    return refused(
+      shortOf(
+        null,
+        least - balance,
+        `The wallet holds ${balance} lamports. The transaction requires at least ${least} lamports.`,
+      ),
+    );
   }
   const recipient = found[1] ?? null;
   if (payment.mint === null && recipient === null && sent > 0n && sent < leastBalance.value) {
-    const detail = `${payment.to} has no account yet: it has to get at least ${leastBalance.value} lamports`;
+    const detail = `${payment.to} has no account yet. It must receive at least ${leastBalance.value} lamports.`;
     return refused(permanent('RECIPIENT_REFUSED', detail));
   }
   const units = await unitsOf(node, intent, target.value);
@@ -214,7 +228,7 @@ async function unitsOf(
   if (!simulated.ok) return simulated;
   const { error, logs, units } = simulated.value;
   if (error === null) return accepted(Number.parseInt(((units * 11n) / 10n + ANCHOR_UNITS).toString(), 10));
-  if (/InsufficientFunds/.test(error)) return refused(permanent('INSUFFICIENT_FUNDS', `the network says ${error}`));
+  if (/InsufficientFunds/.test(error)) return refused(permanent('INSUFFICIENT_FUNDS', `The network reports ${error}.`));
   const words = logs.findLast((line) => /error|failed|insufficient/i.test(line));
   return refused(permanent('SIMULATION_REVERTED', words === undefined ? error : `${error}: ${words}`));
 }

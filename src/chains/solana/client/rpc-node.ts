@@ -19,11 +19,11 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       if ('fault' in response) return noAnswer(`${method}: ${response.fault}`);
       // Nodes put JSON-RPC errors into answers of any status.
       const parsed = parsedOf(response.text);
-      if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: no usable answer`);
+      if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: No usable response.`);
       const answer = readAnswer(parsed, secrets, nullWords);
       if (!answer.ok) return answer;
       const value = call.read(answer.value);
-      return value === undefined ? noAnswer(`${method}: the node's answer has the wrong shape`) : accepted(value);
+      return value === undefined ? noAnswer(`${method}: The response of the RPC node is malformed.`) : accepted(value);
     },
   };
 }

@@ -27,25 +27,32 @@ export function targetOf(
   { address, account: held, total, largest }: Source,
 ): Result<TokenTerms | null, PermanentFault> {
   const [, recipient = null, minted = null, , destination = null] = accounts;
-  if (recipient?.isExecutable === true) return refused(permanent('RECIPIENT_REFUSED', `${to} is a program`));
+  if (recipient?.isExecutable === true) return refused(permanent('RECIPIENT_REFUSED', `${to} is a program.`));
   if (recipient !== null && recipient.owner !== SYSTEM_PROGRAM_ADDRESS) {
-    return refused(permanent('RECIPIENT_REFUSED', `${to} is no wallet: it belongs to ${recipient.owner}`));
+    return refused(permanent('RECIPIENT_REFUSED', `${to} is not a wallet. It belongs to ${recipient.owner}.`));
   }
   if (mint === null) return accepted(null);
   if (minted?.owner === TOKEN_2022) {
-    return refused(permanent('TOKEN_REFUSED', `${mint} is a token of Token-2022, which is not supported`));
+    return refused(permanent('TOKEN_REFUSED', `${mint} is a Token-2022 token, which is not supported.`));
   }
   const token = mintIn(minted);
-  if (token === null) return refused(permanent('TOKEN_REFUSED', `${mint} is no mint of the token program`));
+  if (token === null) return refused(permanent('TOKEN_REFUSED', `${mint} is not a mint of the token program.`));
   const got = tokenAccountIn(destination);
-  if (held?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the wallet is frozen'));
+  if (held?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'The token account of the wallet is frozen.'));
   if (largest < units) {
-    const most = total > largest ? `, of which one payment takes ${largest} at most: its accounts pay one by one` : '';
-    return refused(shortOf(mint, units - largest, `the wallet holds ${total} of ${units} token units${most}`));
+    const most = total > largest ? ` One payment can spend at most ${largest}, the balance of one token account.` : '';
+    return refused(
+      shortOf(
+        mint,
+        units - largest,
+        `The wallet holds ${total} token units. The transaction requires ${units}.${most}`,
+      ),
+    );
   }
-  if (got?.isFrozen === true) return refused(permanent('TOKEN_REFUSED', 'the account of the recipient is frozen'));
+  if (got?.isFrozen === true)
+    return refused(permanent('TOKEN_REFUSED', 'The token account of the recipient is frozen.'));
   if (got !== null && got.owner !== to) {
-    return refused(permanent('RECIPIENT_REFUSED', `the token account of ${to} has been given to ${got.owner}`));
+    return refused(permanent('RECIPIENT_REFUSED', `The token account of ${to} belongs to ${got.owner}.`));
   }
   const from = address === null ? {} : { source: address };
   return accepted({ decimals: token.decimals, opensAccount: got === null, ...from });

@@ -12,11 +12,11 @@ const UNREADABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
 /** Returns what is wrong with the memo of a payment; null when nothing is. */
 export function memoFault(memo: string): string | null {
-  if (memo.length === 0) return 'is empty: leave it out';
+  if (memo.length === 0) return 'Must not be empty. Omit the field instead.';
   if (!memo.isWellFormed() || UNREADABLE.test(memo))
-    return 'has letters that cannot be seen, or is not well-formed Unicode';
+    return 'Must not contain invisible characters and must be well-formed Unicode.';
   const bytes = new TextEncoder().encode(memo).length;
-  return bytes > MAX_MEMO_BYTES ? `has at most ${MAX_MEMO_BYTES} bytes in UTF-8` : null;
+  return bytes > MAX_MEMO_BYTES ? `Must have at most ${MAX_MEMO_BYTES} bytes in UTF-8.` : null;
 }
 
 /** Returns the instruction that writes a memo. It names no signer: the wallet signs the whole transaction. */

@@ -18,7 +18,7 @@ export function verifyMessage(claim: MessageClaim): Result<MessageVerdict, Claim
   const { chain, address, message, signature } = claim;
   const format = 'solana-offchain';
   if (claim.format !== null && claim.format !== format) {
-    return refused({ field: 'format', detail: `is of another family of chains: here it is ${format}` });
+    return refused({ field: 'format', detail: `The format is not supported on this chain. Use ${format}.` });
   }
   const read = readMessage(message);
   if (!read.ok) return refused({ field: 'message', detail: read.refusal });
@@ -26,13 +26,13 @@ export function verifyMessage(claim: MessageClaim): Result<MessageVerdict, Claim
   if (bytes === null) throw new Error('a message that was read, of a wallet that was read, is in canonical form');
   const given = BASE58.test(signature) ? Uint8Array.from(getBase58Encoder().encode(signature)) : null;
   if (given?.length !== SIGNATURE_BYTES || signatureText(given) !== signature) {
-    return refused({ field: 'signature', detail: 'is 64 bytes in base58' });
+    return refused({ field: 'signature', detail: 'Must be 64 bytes in base58.' });
   }
   const verdict = hasWeakNonce(given) ? WEAK_NONCE : isBy(address, bytes, given) ? VALID : OTHER_SIGNER;
   return accepted({ format, verdict });
 }
 
-const WEAK_NONCE = notCanonical('The nonce point has a small order.');
+const WEAK_NONCE = notCanonical('The nonce point of the signature has a small order.');
 
 /** `verify_strict`, which the network uses, refuses such a point. Runtimes differ in it. */
 function hasWeakNonce(signature: Uint8Array): boolean {

@@ -37,7 +37,9 @@ export async function readActivity(
   const status = statuses.value.value[0] ?? null;
   if (status === null) return checkAbsence(node, chain, { block: found, hashes: [hash] }, BLOCK_CALLS);
   if (status.commitment === 'processed') {
-    return found === null ? accepted(null) : unusable('the node has not heard the votes for what is recorded');
+    return found === null
+      ? accepted(null)
+      : unusable('The RPC node does not have the votes for the recorded transaction.');
   }
   const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
@@ -69,10 +71,10 @@ export async function readMined(
   if (!blockHash.ok) return blockHash;
   if (!head.ok) return head;
   if (landed.value === null || blockHash.value === null)
-    return unusable('the node has a status without its transaction');
-  if (landed.value.slot !== status.slot) return unusable('the node names two blocks for one transaction');
+    return unusable('The RPC node has a status without its transaction.');
+  if (landed.value.slot !== status.slot) return unusable('The RPC node reports two blocks for one transaction.');
   const [signer] = landed.value.accounts;
-  if (signer === undefined) return unusable('the transaction has no signer');
+  if (signer === undefined) return unusable('The transaction has no signer.');
   const unique = await uniqueAmong(node, mayBeNft(landed.value));
   if (!unique.ok) return unique;
   return accepted({

@@ -14,14 +14,15 @@ export async function broadcastSigned(pool: NodePool, raw: string, hash: string)
   const signed = readSigned(raw);
   // Stored bytes that cannot be read back were damaged in storage.
   if (signed === null || signed.hash !== hash)
-    return unknown('the stored hash is not the signature of the stored bytes');
+    return unknown('The stored hash is not the signature of the stored bytes.');
   const wire = Buffer.from(hexToBytes(raw.slice(2))).toString('base64');
   return broadcastToAll(pool, (node) => send(node, wire, hash));
 }
 
 async function send(node: RpcNode, wire: string, hash: string): Promise<BroadcastVerdict> {
   const answer = await node.request(sendTransaction(wire));
-  if (answer.ok) return answer.value === hash ? { outcome: 'accepted' } : unknown('the node names another signature');
+  if (answer.ok)
+    return answer.value === hash ? { outcome: 'accepted' } : unknown('The RPC node returned another signature.');
   const { detail } = answer.refusal;
   return /already been processed|AlreadyProcessed/i.test(detail) ? { outcome: 'accepted' } : unknown(detail);
 }

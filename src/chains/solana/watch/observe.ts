@@ -54,13 +54,13 @@ async function included(
   if (status.commitment === 'processed') {
     // A fork may still lose it: it is neither here nor gone.
     if (watched.inclusion === null) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
-    return unusable('the node has not heard the votes for what is recorded');
+    return unusable('The RPC node does not have the votes for the recorded transaction.');
   }
   const landed = await readMined(node, chain, { hash, status });
   if (!landed.ok) return landed;
   const { block, error, fee, movements } = landed.value;
   if ((error !== null) !== status.failed)
-    return unusable('the node says of one transaction that it failed and that it did not');
+    return unusable('The RPC node reports one transaction as failed and as successful.');
   return accepted({
     type: 'included',
     inclusion: {
@@ -92,7 +92,7 @@ async function observeFailure(
   if (statusOfHash.value.value === 'taken') {
     const used = await observeUse(node, chain, watched, statusOfHash.value.slot);
     if (used.ok && used.value.type === 'included') return used;
-    return unusable('an attempt that the node does not know has opened the account');
+    return unusable('An attempt that the RPC node does not have opened the account.');
   }
   const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
@@ -139,7 +139,9 @@ async function statusesSince(
 ): Promise<Result<readonly Found[], NodeProblem>> {
   const statuses = await statusesOf(node, hashes);
   if (!statuses.ok) return statuses;
-  return statuses.value.slot < slot ? unusable('the node is behind the end of it') : accepted(statuses.value.value);
+  return statuses.value.slot < slot
+    ? unusable('The RPC node is behind the last valid block of the attempt.')
+    : accepted(statuses.value.value);
 }
 
 /** The one that succeeded, or the first that failed; null where none was carried out. */
@@ -166,7 +168,7 @@ async function observeAbsence(
   // It may have been carried out just now, between the two questions.
   const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
-  if (again.value.length > 0) return unusable('the transaction came only now');
+  if (again.value.length > 0) return unusable('The transaction appeared during the request.');
   return statusOfHash.value.value === 'lapsed'
     ? accepted({ type: 'lapsed' })
     : observeUse(node, chain, watched, statusOfHash.value.slot);
@@ -188,10 +190,10 @@ async function checkOwnAbsent(
     return absent;
   const status = await statusOf(node, chain, watched);
   if (!status.ok || status.value.slot < BigInt(inclusion.blockNumber)) return absent;
-  if (status.value.value !== 'taken') return denial('a later final block has what the attempts hang on unused');
+  if (status.value.value !== 'taken') return denial('The nonce of the attempts is unused in a later final block.');
   // The history of the node begins after the slot, which it calls skipped for that.
   return denialOf(absent) === 'no-block'
-    ? unusable('what the attempts hang on is used, and the node does not show by what')
+    ? unusable('The nonce of the attempts is used, and the RPC node does not show by which transaction.')
     : absent;
 }
 
@@ -235,12 +237,12 @@ async function statusOf(
   const { slot } = accounts.value;
   const stored = storedNonce(accounts.value.value[0] ?? null);
   if (anchor.kind === 'nonce') {
-    if (stored === null) return unusable('the node does not know the nonce account');
+    if (stored === null) return unusable('The RPC node does not have the nonce account.');
     if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
     // Another value may be one before ours, where the node is behind.
     const lag = newest.anchoredAt === undefined ? 0n : BigInt(newest.anchoredAt) - slot;
     const isBehind = lag > 0n && lag <= maxLagBlocks(chain);
-    if (isBehind) return unusable('the node is behind the block in which the nonce was read');
+    if (isBehind) return unusable('The RPC node is behind the block in which the nonce was read.');
     return accepted({ slot, value: 'taken' });
   }
   if (stored !== null) return accepted({ slot, value: 'taken' });

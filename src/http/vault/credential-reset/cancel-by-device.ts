@@ -7,7 +7,7 @@ import { refusalProblem } from '#http/encode/problem.ts';
 import { limitByAddress } from '#http/edge/address-limit.ts';
 import { cancelled } from '#http/vault/credential-reset/cancel.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device (ours): the person cancels the reset with a device of theirs
@@ -21,7 +21,7 @@ export const cancelByDevice = route({
   method: 'POST',
   path: '/vault/:vaultId/credential-reset/:resetId/cancel-by-device',
   access: 'anyone',
-  summary: "cancels a credential reset with a device of the person's, without a credential",
+  summary: 'Cancel a credential reset with a device signature, without a credential',
   body: deviceSignatureBody,
   answer: { status: 200, schema: credentialResetSchema },
   refuses: [

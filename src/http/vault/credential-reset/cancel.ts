@@ -5,7 +5,8 @@ import { credentialResetRecord, credentialResetSchema } from '#http/encode/crede
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
-import { personStub, vaultStub } from '#objects/stubs.ts';
+import { personStub } from '#objects/person/stub.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
  * POST /vault/{vaultId}/credential-reset/{resetId}/cancel (ours): a member of a vault of the person cancels the reset, whatever
@@ -17,7 +18,7 @@ export const cancelCredentialReset = route({
   method: 'POST',
   path: '/vault/:vaultId/credential-reset/:resetId/cancel',
   access: 'write',
-  summary: 'cancels a credential reset of a member',
+  summary: 'Cancel a credential reset of a member',
   answer: { status: 200, schema: credentialResetSchema },
   refuses: ['forbidden', 'credential-reset-not-found', 'credential-reset-not-pending'],
   handle: cancel,

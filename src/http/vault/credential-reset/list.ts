@@ -5,12 +5,12 @@ import { vaultCredentialResetRecord, vaultCredentialResetSchema } from '#http/en
 import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const listSchema = z
   .strictObject({
     data: z.array(vaultCredentialResetSchema),
-    nextCursor: z.null().meta({ description: 'The newest resets are all that is listed; the history has the others' }),
+    nextCursor: z.null().meta({ description: 'Only the newest resets are listed; the history contains the others' }),
   })
   .meta({ id: 'VaultCredentialResetList' });
 
@@ -23,7 +23,7 @@ export const listCredentialResets = route({
   method: 'GET',
   path: '/vault/:vaultId/credential-reset',
   access: 'read',
-  summary: 'credential resets of members, newest first',
+  summary: 'List credential resets of members, newest first',
   answer: { status: 200, schema: listSchema },
   refuses: ['forbidden'],
   handle: list,

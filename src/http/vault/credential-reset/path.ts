@@ -7,7 +7,7 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 /** The credential reset that a path names, or the problem that it names none. */
 export function resetIdOf(context: HttpContext): CredentialResetId | Response {
   const id = parseCredentialResetId(context.req.param('resetId') ?? '');
-  const fault = { pointer: 'resetId', code: 'invalid-id', detail: 'is not the id of a credential reset' };
+  const fault = { pointer: 'resetId', code: 'invalid-id', detail: 'Must be the id of a credential reset.' };
   return id ?? invalidRequest(context, [fault]);
 }
 

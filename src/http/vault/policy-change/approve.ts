@@ -14,7 +14,7 @@ export const approvePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/approve',
   access: 'write',
-  summary: "gives the caller's voice for a change of the policy",
+  summary: 'Approve a policy change',
   optionalBody: deviceSignatureBody,
   answer: { status: 200, schema: policyChangeSchema },
   refuses: [

@@ -11,7 +11,7 @@ export const cancelPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/cancel',
   access: 'write',
-  summary: 'takes a pending change of the policy back',
+  summary: 'Cancel a policy change',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
   handle: (context) => decideOnChange(context, { type: 'cancel' }),

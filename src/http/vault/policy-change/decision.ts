@@ -14,7 +14,7 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /** The change that a path names, or the problem that it names none. */
 export function changeOf(
@@ -23,7 +23,7 @@ export function changeOf(
   const vaultId = vaultIdOf(context);
   if (vaultId instanceof Response) return vaultId;
   const changeId = parsePolicyChangeId(context.req.param('changeId') ?? '');
-  const fault = { pointer: 'changeId', code: 'invalid-id', detail: 'is not the id of a policy change' };
+  const fault = { pointer: 'changeId', code: 'invalid-id', detail: 'Must be the id of a policy change.' };
   return changeId === null ? invalidRequest(context, [fault]) : { vaultId, changeId };
 }
 

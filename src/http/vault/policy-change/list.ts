@@ -7,7 +7,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const PAGE = 20;
 
@@ -15,7 +15,7 @@ const listQuery = z.strictObject({
   cursor: z
     .string()
     .max(64)
-    .refine((text) => parsePolicyChangeId(text) !== null, 'is not a cursor of this list')
+    .refine((text) => parsePolicyChangeId(text) !== null, 'Must be a cursor of this list.')
     .optional(),
 });
 
@@ -32,7 +32,7 @@ export const listPolicyChanges = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change',
   access: 'read',
-  summary: 'changes of the policy, newest first',
+  summary: 'List policy changes, newest first',
   query: listQuery,
   answer: { status: 200, schema: listSchema },
   refuses: ['forbidden'],

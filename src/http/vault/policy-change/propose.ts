@@ -8,7 +8,7 @@ import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { pinnedKeysFault, pinsForChange } from '#http/vault/pinned-keys.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
  * POST /vault/{vaultId}/policy-change (ours): proposes the next policy of a vault; what the body does not name stays as it is. A
@@ -20,7 +20,7 @@ export const proposePolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change',
   access: 'write',
-  summary: 'proposes the next policy of a vault',
+  summary: 'Propose a policy change',
   body: policyPatchBody,
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-unchanged', 'too-many-policy-changes'],

@@ -7,14 +7,17 @@ import { changeOf } from '#http/vault/policy-change/decision.ts';
 import { policyChangeRecord, policyChangeSchema } from '#http/encode/policy-change.ts';
 import { policyRecord, policySchema } from '#http/encode/policy.ts';
 import { nonceQuery, statementFields, statementRecord } from '#http/encode/statement.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const changeInFullSchema = policyChangeSchema
   .extend({
-    policyInForce: policySchema.meta({ description: 'The policy that it would follow, if it is the next version' }),
+    policyInForce: policySchema.meta({
+      description: 'The policy in force, which the change follows if it is the next version',
+    }),
     decidedBy: policySchema.meta({
       description:
-        'The policy whose signers and devices count: the one in force, or for a renewal the one before that version',
+        'The policy whose signers and devices count: the policy in force, or for a renewal the policy before the ' +
+        'renewed version',
     }),
     ...statementFields,
   })
@@ -30,7 +33,7 @@ export const readPolicyChange = route({
   method: 'GET',
   path: '/vault/:vaultId/policy-change/:changeId',
   access: 'read',
-  summary: 'one change of the policy, with its votes',
+  summary: 'Read a policy change with its approvals',
   query: nonceQuery,
   answer: { status: 200, schema: changeInFullSchema },
   refuses: ['forbidden', 'policy-change-not-found'],

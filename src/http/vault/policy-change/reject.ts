@@ -11,7 +11,7 @@ export const rejectPolicyChange = route({
   method: 'POST',
   path: '/vault/:vaultId/policy-change/:changeId/reject',
   access: 'write',
-  summary: 'ends a pending change of the policy',
+  summary: 'Reject a policy change',
   answer: { status: 200, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-change-not-found', 'policy-change-not-pending'],
   handle: (context) => decideOnChange(context, { type: 'reject' }),

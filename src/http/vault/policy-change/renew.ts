@@ -7,7 +7,7 @@ import { invalidRequest, optionalBodyOf } from '#http/edge/request-check.ts';
 import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
-import { vaultStub } from '#objects/stubs.ts';
+import { vaultStub } from '#objects/vault/stub.ts';
 
 const renewalBody = z.strictObject({ note: plainText(500).nullish() });
 
@@ -23,7 +23,7 @@ export const renewMandate = route({
   method: 'POST',
   path: '/vault/:vaultId/policy/:version/renewal',
   access: 'write',
-  summary: 'proposes a new mandate for a policy that co-signers can no longer adopt',
+  summary: 'Propose a new mandate for a policy whose mandate has expired',
   optionalBody: renewalBody,
   answer: { status: 201, schema: policyChangeSchema },
   refuses: ['forbidden', 'policy-version-not-found', 'mandate-in-force', 'too-many-policy-changes'],
@@ -35,7 +35,7 @@ async function renew(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const text = context.req.param('version') ?? '';
   if (!/^[1-9][0-9]{0,8}$/.test(text)) {
-    return invalidRequest(context, [{ pointer: 'version', code: 'invalid', detail: 'is not a version' }]);
+    return invalidRequest(context, [{ pointer: 'version', code: 'invalid', detail: 'Must be a policy version.' }]);
   }
   const body = await optionalBodyOf(context, renewalBody);
   const request = { version: Number.parseInt(text, 10), note: body?.note ?? null, actor: actorOf(context) };

@@ -1,10 +1,10 @@
-import type { Chain, KeyScheme } from '#domain/asset/chain.ts';
+import type { KeyScheme } from '#domain/asset/chain.ts';
 import type { KeyCandidate, Vault, VaultKey } from '#domain/vault.ts';
 import { recordExport, type RecoveryExport } from '#objects/vault/writes/recovery-exports.ts';
 import { enqueueAdoption } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { KeyWork } from '#objects/vault/views.ts';
-import type { VaultStorage } from '#objects/vault/storage.ts';
+import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/vault/wallets.ts';
 
 /** How far a run of the job has come. */
@@ -97,15 +97,4 @@ export class KeyCommands {
   recordExport(requested: RecoveryExport): Promise<boolean> {
     return recordExport(this.#host, requested);
   }
-}
-
-/** A chain of another family takes another key. What is left of keys that are made goes. Runs inside a commit. */
-export function enqueueMissingKeys(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
-  for (const { scheme } of after.keys) storage.dropKeyCandidate(scheme);
-  if (missingSchemes(after, chains).length === 0) storage.completeJob('', 'generate-key');
-  else if (storage.queuedJob('', 'generate-key') === null) enqueueNextStep(storage);
-}
-
-function enqueueNextStep(storage: VaultStorage): void {
-  storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: Date.now(), tries: 0 });
 }

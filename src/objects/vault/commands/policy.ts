@@ -180,7 +180,7 @@ export class PolicyCommands {
   async #apply(change: PolicyChange, event: PolicyChangeEvent): Promise<void> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
-    if (vault === null) throw new Error('a vault without a foundation has no policy');
+    if (vault === null) throw new Error('a vault that was not created has no policy');
     let after = vault;
     const write = () => {
       after = writeChangeDecision(storage, vault, { change, event });

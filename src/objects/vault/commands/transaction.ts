@@ -257,7 +257,7 @@ export class TransactionCommands {
 
   #context(): DecisionContext {
     const vault = this.#host.vault();
-    if (vault === null) throw new Error('a vault without a foundation has no transactions');
+    if (vault === null) throw new Error('a vault that was not created has no transactions');
     const nowMs = Date.now();
     const spentOf = (asset: AssetRef) => this.#host.storage.policies.spentOf(asset, nowMs);
     return { nowMs, policy: vault.policy, spentOf };

@@ -7,7 +7,7 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { RenewalRequest } from '#objects/vault/writes/policy-change-writes.ts';
 import { MAX_PENDING_CHANGES, openChange } from '#objects/vault/writes/policy-change-writes.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
@@ -26,7 +26,7 @@ export function newRenewal(
   const refusal = renewalRefusal(adopted, Date.now());
   if (refusal !== null || adopted === null) return refused(refusal ?? { code: 'policy-version-not-found' });
   const { policy } = adopted;
-  const already = policies.pendingChangeTo(policyHash(policy));
+  const already = policies.pendingChangeTo(policyHashOf(policy));
   if (already !== null) return accepted({ change: already, isNew: false });
   if (policies.pendingChanges().filter(isRenewal).length >= MAX_PENDING_CHANGES)
     return refused({ code: 'too-many-policy-changes', limit: MAX_PENDING_CHANGES });

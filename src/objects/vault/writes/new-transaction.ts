@@ -3,6 +3,7 @@ import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { Amount } from '#domain/asset/amount.ts';
 import { amountOf, unitsOf } from '#domain/asset/amount.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { feeCapFor } from '#domain/wallet/fee-cap.ts';
 import type { TransactionId } from '#domain/id.ts';
@@ -10,7 +11,7 @@ import { newTransactionId } from '#domain/id.ts';
 import type { Action, Intent } from '#domain/transaction/intent.ts';
 import { intentBytes } from '#domain/transaction/intent.ts';
 import { feeCapOf } from '#domain/policy/optional-rules.ts';
-import { policyBytes, thresholdFor } from '#domain/policy/policy.ts';
+import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Actor, Speed, Transaction } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
@@ -105,7 +106,7 @@ function newIntent(
     chain: chain.caip2,
     from,
     policyVersion: vault.policy.version,
-    policyHash: policyHash(vault.policy),
+    policyHash: policyHashOf(vault.policy),
     note,
     createdAtMs: nowMs,
     // What can no longer be carried out is not decided any more either.
@@ -131,9 +132,4 @@ function maxFeeOf(chain: Chain, { rules }: Policy, virtualSize: string | null): 
 /** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */
 function intentDigest(intent: Intent): string {
   return bytesToHex(sha256(intentBytes(intent)));
-}
-
-/** Lower-case hex SHA-256 that names a policy. */
-export function policyHash(policy: Policy): string {
-  return bytesToHex(sha256(policyBytes(policy)));
 }

@@ -19,7 +19,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { nextPolicy } from '#domain/policy/next-policy.ts';
 import { withPolicy } from '#domain/access/membership.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
@@ -49,12 +49,12 @@ export function newChange(
   vault: Vault,
   proposal: Proposal,
 ): Result<{ readonly change: PolicyChange; readonly isNew: boolean }, PolicyPatchFault | Refusal> {
-  const next = nextPolicy(vault, proposal.patch, policyHash(vault.policy));
+  const next = nextPolicy(vault, proposal.patch, policyHashOf(vault.policy));
   if (!next.ok) return next;
   const policy = next.value;
-  const hash = policyHash(policy);
-  const same = policyHash({ ...policy, version: vault.policy.version, previousHash: vault.policy.previousHash });
-  if (same === policyHash(vault.policy)) return refused({ code: 'policy-unchanged' });
+  const hash = policyHashOf(policy);
+  const same = policyHashOf({ ...policy, version: vault.policy.version, previousHash: vault.policy.previousHash });
+  if (same === policyHashOf(vault.policy)) return refused({ code: 'policy-unchanged' });
   const already = storage.policies.pendingChangeTo(hash);
   if (already !== null) return accepted({ change: already, isNew: false });
   const pending = storage.policies.pendingChanges().filter((change) => !isRenewal(change));
@@ -85,7 +85,7 @@ export function openChange(
     approvals: [],
     rejection: null,
     decisionEndsAtMs,
-    digest: bytesToHex(sha256(mandateBytes(mandate, policyHash(policy)))),
+    digest: bytesToHex(sha256(mandateBytes(mandate, policyHashOf(policy)))),
     requiredApprovals: thresholdForChange(decider),
     createdBy: actor,
     updatedAtMs: nowMs,
@@ -94,7 +94,7 @@ export function openChange(
 
 /** Everything that a new change brings with it. */
 export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
-  storage.policies.putChange(change, policyHash(change.policy));
+  storage.policies.putChange(change, policyHashOf(change.policy));
   storage.enqueueJob({
     transactionId: change.id,
     job: 'expire-policy',
@@ -120,7 +120,7 @@ export function writeChangeDecision(
   if (!decided.ok) throw new Error(`a refusal must be answered before it is applied: ${decided.refusal.code}`);
   const after = decided.value;
   if (after === change) return vault;
-  storage.policies.putChange(after, policyHash(after.policy));
+  storage.policies.putChange(after, policyHashOf(after.policy));
   const actor = 'actor' in event ? event.actor : null;
   writeVaultChange(storage, vault, { ...lineOf(after, event.type), actor });
   if (after.state !== 'PENDING') storage.completeJob(after.id, 'expire-policy');
@@ -131,7 +131,7 @@ export function writeChangeDecision(
     writeRenewal(storage, vault, adopted);
     return vault;
   }
-  storage.policies.adopt(adopted, policyHash(policy));
+  storage.policies.adopt(adopted, policyHashOf(policy));
   const governed = withPolicy(vault, policy);
   storage.putVault(governed);
   enqueueAdoption(storage, governed);
@@ -151,7 +151,7 @@ function writeRenewal(
   vault: Vault,
   renewed: { readonly policy: Policy; readonly mandate: NonNullable<AdoptedPolicy['mandate']> },
 ): void {
-  const digest = policyHash(renewed.policy);
+  const digest = policyHashOf(renewed.policy);
   storage.policies.renew(renewed, digest);
   enqueueAdoption(storage, vault);
   const keyJob = storage.queuedJob('', 'generate-key');

@@ -12,8 +12,8 @@ import type { Vault } from '#domain/vault.ts';
 import type { Posting } from '#domain/asset/balance.ts';
 import { balanceLines } from '#domain/asset/balance.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
-import { enqueueMissingKeys } from '#objects/vault/commands/key.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { enqueueMissingKeys } from '#objects/vault/writes/key-jobs.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
 import { VALUATION_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
 import { retryDelayMs, watchDelayMs } from '#objects/vault/outbox.ts';
@@ -79,7 +79,7 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
     from: null,
     to: null,
     reason: null,
-    digest: policyHash(vault.policy),
+    digest: policyHashOf(vault.policy),
     ...change,
     atMs: Date.now(),
   });
@@ -98,7 +98,7 @@ export function writeVault(storage: VaultStorage, after: Vault, chains: readonly
 export function writeNewVault(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
   storage.createTables();
   storage.putVault(vault);
-  storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHash(vault.policy));
+  storage.policies.adopt({ policy: vault.policy, mandate: null }, policyHashOf(vault.policy));
   writeVaultChange(storage, vault, { action: 'found', detail: null, actor: null });
   enqueueMissingKeys(storage, vault, chains);
 }

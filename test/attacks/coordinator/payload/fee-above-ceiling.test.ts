@@ -8,7 +8,7 @@
 import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
 import { feeCeiling, parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, policy } from '../../../domain/cast.ts';

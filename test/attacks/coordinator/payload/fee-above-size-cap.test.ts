@@ -1,15 +1,15 @@
 /**
- * Attack: a payment of one coin is approved with the fee cap of fifty, and a miner of the thief takes the whole cap.
+ * Attack: a payment of one UTXO is approved with the fee cap of fifty, and a miner of the thief takes the whole cap.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.9
- * Defence: each co-signer holds the fee against the size of the very bytes that it signs; a large payment may pay more, a small one may not.
+ * Defence: each co-signer holds the fee against the size of the bytes that it signs; a large payment may pay more, a small one may not.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
 import { composeTransaction } from '#chains/bitcoin/rules/compose.ts';
 import { parseFeeCeilings } from '#chains/inspect/fee-ceiling.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { alice, bob, policy } from '../../../domain/cast.ts';
 import { answer, intent, request, approvalsBy } from '../../../cosigner/policy/check-scene.ts';
 import { BTC, payment, REGTEST, stranger, units } from '../../../chains/bitcoin/cast.ts';

@@ -3,7 +3,7 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 12, 13
- * Defence: co-signers refuse messages that name no chain where the policy says so, and signers see a warning everywhere else.
+ * Defence: co-signers refuse messages that name no chain where the policy refuses them, and signers see a warning everywhere else.
  */
 import { expect, test } from 'vitest';
 import { composeMessage } from '#chains/evm/rules/compose.ts';
@@ -12,7 +12,7 @@ import { inspectPayload } from '#chains/inspect/payload.ts';
 import { warningsOf } from '#chains/inspect/warnings.ts';
 import type { SigningRequest } from '#cosigner/policy/approval-check.ts';
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { UnboundMessageRule } from '#domain/policy/optional-rules.ts';
 import type { Policy } from '#domain/policy/policy.ts';

@@ -1,5 +1,5 @@
 /**
- * Attack: the coordinator shows signers a limit or an address book whose addresses are spelled otherwise; it looks right and binds nothing.
+ * Attack: the coordinator shows signers a limit or an address book whose addresses are spelled differently, so that the rule seems correct and binds nothing.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.10

@@ -6,7 +6,7 @@
  * Defence: a mandate ends at its own time by each co-signer's clock, unless t other co-signers attest that they adopted it before.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';

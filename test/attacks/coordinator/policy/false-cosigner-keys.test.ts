@@ -1,12 +1,12 @@
 /**
- * Attack: a policy change that people sign for another reason pins identity keys of the attacker as the keys of the co-signers.
+ * Attack: a policy change that signers approve for another reason pins identity keys of the attacker as the keys of the co-signers.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1
  * Defence: a co-signer adopts a policy with other keys than its own configuration only where t others attest that they adopted it.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { VaultKey } from '#domain/vault.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';

@@ -6,7 +6,7 @@
  * Defence: a co-signer keeps the policies of a vault under all its keys, and a further key begins with all of them.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';

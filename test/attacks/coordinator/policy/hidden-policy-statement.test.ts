@@ -16,7 +16,7 @@ import { policyStatements } from '#cosigner-client/policy-statements.ts';
 import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import type { Cosigners } from '../../../cosigner/cosigners.ts';
 import { newKey, present, startCosigners } from '../../../cosigner/cosigners.ts';
-import { hashOf } from '../../../devices/policy-chain-scene.ts';
+import { hashOf } from '../../../devices/policy-links-scene.ts';
 import { decisionOn, inWords, pinsOf, showTo, signer, stricter } from '../../statement-scene.ts';
 
 let cosigners: Cosigners;

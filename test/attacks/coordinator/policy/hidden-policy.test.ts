@@ -1,5 +1,5 @@
 /**
- * Attack: while a key is made, the coordinator pins a hidden newer policy with its own devices; people see version 1 for ever.
+ * Attack: while a key is made, the coordinator pins a hidden newer policy with devices of its own; signers go on seeing version 1.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1, 16
@@ -7,7 +7,7 @@
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { policyHashOf } from '#cosigner/policy/policy-chain.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { sortedByKeyId } from '#domain/access/device.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';

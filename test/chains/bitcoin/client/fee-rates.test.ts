@@ -108,5 +108,5 @@ test('the configured rate is read from the row of the chain', () => {
   const row = (fallbackFeeRate: unknown) =>
     chainsFrom({ CHAINS: JSON.stringify([{ name: 'bitcoin', fallbackFeeRate }]) });
   expect(findChain(row('25'), 'bitcoin')?.fallbackFeeRate).toBe('25');
-  for (const wrong of [25, '0', '-1', '2.5', '']) expect(() => row(wrong)).toThrow("a wrong 'fallbackFeeRate'");
+  for (const wrong of [25, '0', '-1', '2.5', '']) expect(() => row(wrong)).toThrow("an invalid 'fallbackFeeRate'");
 });

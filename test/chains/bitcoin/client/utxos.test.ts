@@ -126,7 +126,7 @@ test('small coins that do not fit into one transaction are too many, with what c
       kind: 'permanent',
       reason: 'TOO_MANY_COINS',
       // 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5.
-      detail: `no more than ${500_000n - 2_929n} satoshi fit into one transaction of 50 coins: consolidate the wallet first`,
+      detail: `One transaction can spend at most 50 UTXOs, which pay ${500_000n - 2_929n} satoshi. Consolidate the wallet first.`,
     },
   });
   expect((await adapterAt(node.url).quote(payment(wallet.address, { amount: units(497_071n) }), null)).ok).toBe(true);

@@ -93,19 +93,21 @@ test('a token transfer is quoted with a margin, also for a token that answers no
 });
 
 test('a token that answers false, reverts, or reverts without words fails before anything is signed', async () => {
-  expect(await quoteOf(token(odd.FalseToken))).toEqual(permanent('SIMULATION_REVERTED', 'the token answers false'));
+  expect(await quoteOf(token(odd.FalseToken))).toEqual(permanent('SIMULATION_REVERTED', 'The token returned false.'));
   expect(await quoteOf(token(odd.BlockingToken))).toEqual(permanent('SIMULATION_REVERTED', 'this address is blocked'));
   const wordless = await quoteOf(token(odd.WordlessToken));
-  expect(wordless).toEqual(permanent('SIMULATION_REVERTED', expect.stringMatching(/^custom error 0x[0-9a-f]{8}$/)));
+  expect(wordless).toEqual(permanent('SIMULATION_REVERTED', expect.stringMatching(/custom error 0x[0-9a-f]{8}\.$/)));
 });
 
 test('what is no token fails before anything is signed', async () => {
-  const nothing = 'there is no contract at this address';
+  const nothing = 'There is no contract at this address.';
   expect(await quoteOf(token(BOB))).toEqual(permanent('SIMULATION_REVERTED', nothing));
   const [stops, reverts] = [await walletWith(0n), await walletWith(0n)] as [Hex, Hex];
   await chain.client.setCode({ address: stops, bytecode: '0x00' });
   await chain.client.setCode({ address: reverts, bytecode: '0x60006000fd' });
-  expect(await quoteOf(token(stops))).toEqual(permanent('SIMULATION_REVERTED', 'the token tells no balance'));
+  expect(await quoteOf(token(stops))).toEqual(
+    permanent('SIMULATION_REVERTED', 'The contract did not return an amount.'),
+  );
   expect(await quoteOf(token(reverts))).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
@@ -127,7 +129,7 @@ test('an allowance is quoted, from nothing, to nothing and from one to another',
   const [address, account] = [getAddress(odd.ResettingToken), chain.account(0)];
   await chain.mined(await client.writeContract({ account, address, abi, functionName: 'approve', args: [BOB, 3n] }));
   expect(await chain.adapter().quote(allowance(odd.ResettingToken, '5'), null)).toEqual(
-    permanent('ALLOWANCE_NOT_ZERO', expect.stringContaining('now it is 3')),
+    permanent('ALLOWANCE_NOT_ZERO', expect.stringContaining('The allowance is 3.')),
   );
   expect((await chain.adapter().quote(allowance(odd.ResettingToken, '0'), null)).ok).toBe(true);
   expect((await chain.adapter().quote(allowance(dollar, '7'), null)).ok).toBe(true);
@@ -135,7 +137,7 @@ test('an allowance is quoted, from nothing, to nothing and from one to another',
 
 test('an allowance of what is no token, or of one that has none, fails before anything is signed', async () => {
   const unknownSpender = await chain.adapter().quote(allowance(BOB, '5'), null);
-  expect(unknownSpender).toEqual(permanent('SIMULATION_REVERTED', 'there is no contract at this address'));
+  expect(unknownSpender).toEqual(permanent('SIMULATION_REVERTED', 'There is no contract at this address.'));
   expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
@@ -143,7 +145,7 @@ test('the leave to take an NFT is no allowance that is taken back, though its ca
   const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
   const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
   const collection = getAddress(present(deployed.contractAddress));
-  const refusal = permanent('SIMULATION_REVERTED', 'this contract keeps no allowances, so it is no ERC-20 token');
+  const refusal = permanent('SIMULATION_REVERTED', 'The contract is not an ERC-20 token: it has no allowances.');
   expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
   expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
   // As what it is, calldata that every rule weighs, it can be given.
@@ -162,10 +164,12 @@ test('a call of a contract is run before it is signed, and its answer is its own
   );
   expect(await chain.adapter().quote(interaction(dollar, zero, '1'), null)).toEqual(permanent('SIMULATION_REVERTED'));
   expect(await chain.adapter().quote(interaction(BOB, zero), null)).toEqual(
-    permanent('SIMULATION_REVERTED', 'there is no contract at this address'),
+    permanent('SIMULATION_REVERTED', 'There is no contract at this address.'),
   );
   const poor = { ...interaction(dollar, zero, '1'), from: await walletWith(0n) };
-  expect(await chain.adapter().quote(poor, null)).toEqual(short('1', 'the wallet holds 0 of 1 wei'));
+  expect(await chain.adapter().quote(poor, null)).toEqual(
+    short('1', 'The wallet holds 0 wei. The transaction requires 1 wei.'),
+  );
 });
 
 test('an estimate has three speeds, none cheaper than a slower one, and the normal one is what signing would take', async () => {
@@ -202,14 +206,16 @@ test('a payment to a contract that takes none fails before anything is signed', 
 
 test('a wallet without the amount, the tokens, or the fee on top is told so', async () => {
   const empty = await walletWith(0n);
-  expect(await quoteOf({ ...native, from: empty })).toEqual(short('1000', 'the wallet holds 0 of 1000 wei'));
+  expect(await quoteOf({ ...native, from: empty })).toEqual(
+    short('1000', 'The wallet holds 0 wei. The transaction requires 1000 wei.'),
+  );
   const noFee = await walletWith(1000n);
   expect(await quoteOf({ ...native, from: noFee })).toEqual(
-    short(expect.any(String), expect.stringContaining('the wallet holds 1000 of ')),
+    short(expect.any(String), expect.stringContaining('The wallet holds 1000 wei.')),
   );
   const noTokens = await walletWith(parseEther('1'));
   expect(await quoteOf({ ...token(dollar), from: noTokens })).toEqual(
-    short('25000000', 'the wallet holds 0 of 25000000 token units', dollar),
+    short('25000000', 'The wallet holds 0 token units. The transaction requires 25000000.', dollar),
   );
 });
 
@@ -227,7 +233,7 @@ test('a fee above what the signers approved fails; exactly that is fine', async 
   const maxFee = quote.ok ? BigInt(quote.value.maxFee) : 0n;
   expect((await quoteOf({ ...native, maxFee: amountOf(maxFee) })).ok).toBe(true);
   expect(await quoteOf({ ...native, maxFee: amountOf(maxFee - 1n) })).toEqual(
-    permanent('FEE_CAP_EXCEEDED', `it may cost ${maxFee} wei, ${maxFee - 1n} are allowed`),
+    permanent('FEE_CAP_EXCEEDED', `The fee may be up to ${maxFee} wei. The maximum is ${maxFee - 1n} wei.`),
   );
 });
 
@@ -271,14 +277,14 @@ test('the data fee of an OP-stack chain counts against the cap and the balance',
 
 test('a node of another chain prices nothing', async () => {
   const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [chain.url]);
-  const detail = 'the node serves chain 31337, not 1';
+  const detail = 'The RPC node serves chain 31337, not 1.';
   expect(await mainnet.quote({ ...native, chain: 'eip155:1' }, null)).toEqual(transient(detail));
   expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
 });
 
 test('without a node, or with dead ones, everything is told and nothing thrown', async () => {
   const none = adapterFor(anvilChain(), []);
-  expect(await none.quote(native, null)).toEqual(transient('no node is configured for this chain'));
+  expect(await none.quote(native, null)).toEqual(transient('No RPC node is configured for this chain.'));
   const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
   const quote = await dead.quote(native, null);
   expect(quote).toEqual(transient(expect.stringContaining('eth_chainId')));
@@ -367,9 +373,9 @@ test.each(GARBAGE)('a node that answers %s leads to no wrong price and no except
 test('fees that cannot be are not believed', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
-  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: `0x${'f'.repeat(64)}` } : 'forward'));
-  expect(await adapter.quote(native, null)).toEqual(transient('the node estimates an impossible fee'));
+  expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));
   liar.follow((method) => (method === 'eth_maxPriorityFeePerGas' ? { result: '0xde0b6b3a7640000' } : 'forward'));
   expect(await adapter.quote(native, null)).toEqual(permanent('FEE_CAP_EXCEEDED'));
 });

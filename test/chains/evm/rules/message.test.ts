@@ -49,12 +49,12 @@ test('typed data is hashed as EIP-712 has it', () => {
 });
 
 test.each([
-  ['', 'is empty'],
+  ['', 'Must not be empty.'],
   ['\uD800', 'well-formed'],
   ['x'.repeat(16_385), 'at most 16384 bytes'],
   ['é'.repeat(8_193), 'at most 16384 bytes'],
-  [JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }), 'another chain'],
-  [JSON.stringify({ ...PERMIT, domain: { chainId: '0x1' } }), 'another chain'],
+  [JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }), 'the id of this chain'],
+  [JSON.stringify({ ...PERMIT, domain: { chainId: '0x1' } }), 'the id of this chain'],
   [JSON.stringify({ ...PERMIT, message: {} }), 'message.owner is missing'],
 ])('%.20j: %s', (text, words) => {
   expect(readMessage(ANVIL, text)).toEqual({ ok: false, refusal: expect.stringContaining(words) });

@@ -216,7 +216,7 @@ test('a node of another chain is sent nothing', async () => {
   lyingAbout('eth_chainId', { result: '0x1' });
   expect(await viaLiar().broadcast(raw, keccak256(raw))).toEqual({
     outcome: 'unknown',
-    answer: 'the node serves chain 1, not 31337',
+    answer: 'The RPC node serves chain 1, not 31337.',
   });
   expect(liar.requests).toEqual(['eth_chainId']);
 });
@@ -237,7 +237,7 @@ test('damaged bytes are sent nowhere, and not given up', async () => {
   const mainnet = adapterFor(anvilChain({ caip2: 'eip155:1' }), [liar.url]);
   expect(await mainnet.broadcast(raw, hash)).toEqual({
     outcome: 'unknown',
-    answer: 'the stored bytes are for another chain',
+    answer: 'The stored bytes are for another chain.',
   });
   expect(liar.requests).toEqual([]);
 });

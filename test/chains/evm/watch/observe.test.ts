@@ -150,14 +150,14 @@ test('a revert is no success, and the contract says why', async () => {
   const burnt = await payToken(await nextWallet(), odd.SwitchedToken);
   expect(await inclusionOf(watched(bob(), [burnt]))).toMatchObject({
     succeeded: false,
-    failure: 'it used up all its gas',
+    failure: 'The transaction used all of its gas.',
     feePaid: (100_000n * (await chain.client.getTransactionReceipt({ hash: burnt })).effectiveGasPrice).toString(),
   });
   await become(1);
   const lied = await payToken(await nextWallet(), odd.SwitchedToken);
   expect(await inclusionOf(watched(bob(), [lied]))).toMatchObject({
     succeeded: false,
-    failure: 'the token moved nothing',
+    failure: 'The token was not transferred.',
   });
   await become(0);
   // By now the replay of the first would go through: it still failed.
@@ -180,7 +180,10 @@ test('a failure is told without its reason where a node cannot replay it', async
   const missing: Rule = { error: { code: -32000, message: 'missing trie node' } };
   for (const rule of [missing, { result: '0x' }, 'cut'] as const) {
     lyingAbout('eth_call', () => rule);
-    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: false, failure: 'reverted' });
+    expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({
+      succeeded: false,
+      failure: 'The transaction reverted.',
+    });
   }
   liar.follow(() => 'forward');
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
@@ -231,10 +234,10 @@ test('while the recorded block stands, a node without the receipt only lags behi
   const lagging = adapterFor(anvilChain(), [liar.url]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: null }));
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
-    transient('the node has the transaction in the recorded block, but does not find it by its hash'),
+    transient('The RPC node has the transaction in the recorded block but does not find it by its hash.'),
   );
   // Nothing recorded yet: the transaction itself still shows that its receipt is only late.
-  expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('the receipt is not there yet'));
+  expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('The receipt is not available yet.'));
   // A node so far behind that it does not have the block proves nothing either.
   liar.follow((method, params) => {
     const recorded =
@@ -242,7 +245,7 @@ test('while the recorded block stands, a node without the receipt only lags behi
     return method === 'eth_getTransactionReceipt' || recorded ? { result: null } : 'forward';
   });
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
-    transient('the node is behind the recorded block'),
+    transient('The RPC node is behind the recorded block.'),
   );
 });
 
@@ -272,7 +275,7 @@ test('a recorded inclusion that every node denies is absent: in a block that doe
   });
   const next = { ...far, blockNumber: (BigInt(inclusion.blockNumber) + 150n).toString() };
   expect(await chain.adapter().observe({ ...watched(from, [hash], next), nonce: 1n })).toEqual(
-    transient('the node is behind the recorded block'),
+    transient('The RPC node is behind the recorded block.'),
   );
 });
 
@@ -286,7 +289,7 @@ test('a receipt that comes while the nonce is counted is not mistaken for a conf
     return method === 'eth_getTransactionReceipt' && receipts++ === 0 ? { result: null } : 'forward';
   });
   const observed = await adapterFor(anvilChain(), [liar.url]).observe(watched(from, [hash]));
-  expect(observed).toEqual(transient('the receipt came only now'));
+  expect(observed).toEqual(transient('The receipt appeared during the request.'));
 });
 
 test('a receipt of a block that the node does not have is not believed', async () => {

@@ -68,7 +68,7 @@ test('a value that one of two nodes states alone is taken only where the other o
       [liar.url, node.url],
       [node.url, liar.url],
     ]) {
-      expect(await statedBy(wallet, ...order)).toBe('the RPC nodes state different things');
+      expect(await statedBy(wallet, ...order)).toBe('The RPC nodes disagree.');
     }
     for (const order of [
       [liar.url, node.url, node.url],
@@ -82,7 +82,7 @@ test('a value that one of two nodes states alone is taken only where the other o
   // One that answers, and has something else there, counts as a node that answers.
   const stranger = new Wallet();
   stating(stranger.address, stranger.address);
-  expect(await statedBy(wallet, liar.url, node.url)).toBe('the nonce account belongs to another wallet');
+  expect(await statedBy(wallet, liar.url, node.url)).toBe('The nonce account belongs to another wallet.');
   expect(await statedBy(wallet, liar.url, node.url, node.url)).toEqual(honest);
 });
 
@@ -107,7 +107,7 @@ test('a blockhash that is said to live for longer than any does is refused', asy
     },
   });
   for (const urls of [[liar.url], [liar.url, DEAD]]) {
-    expect(await statedBy(wallet, ...urls)).toBe('no blockhash lives for so many blocks');
+    expect(await statedBy(wallet, ...urls)).toBe('The lifetime of the blockhash is impossibly long.');
   }
 });
 

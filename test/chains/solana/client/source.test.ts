@@ -98,7 +98,7 @@ test('where no single account suffices, the refusal says how much one payment ca
   expect(await paid(scene.wallet, paying(scene, 100n))).toMatchObject({
     reason: 'INSUFFICIENT_FUNDS',
     detail:
-      'the wallet holds 110 of 100 token units, of which one payment takes 60 at most: its accounts pay one by one',
+      'The wallet holds 110 token units. The transaction requires 100. One payment can spend at most 60, the balance of one token account.',
   });
 });
 
@@ -120,7 +120,7 @@ test('frozen accounts, those of another token and those of others pay nothing', 
   putAccount(mint, { owner: stranger(), amount: 1_000n });
   expect(await paid(wallet, paying(scene, 100n))).toMatchObject({
     reason: 'INSUFFICIENT_FUNDS',
-    detail: 'the wallet holds 5 of 100 token units',
+    detail: 'The wallet holds 5 token units. The transaction requires 100.',
   });
 });
 

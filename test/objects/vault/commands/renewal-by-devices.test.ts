@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest';
-import { isSuccessor, isExpired } from '#cosigner/policy/policy-chain.ts';
+import { isExpired } from '#cosigner/policy/policy-chain.ts';
+import { successionFault } from '#devices/policy-succession.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { encodePolicy } from '#cosigner-client/sync-policies.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
@@ -22,8 +23,8 @@ function newScene() {
   const members = [alice, bob, carol].map(({ userId }) => ({ userId, roles: ['signer'] as const }));
   let vault: Vault = { ...present(bare.vault()), policy: revoked, members };
   storage.putVault(vault);
-  storage.policies.adopt(first, policyHash(byDevice));
-  storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHash(revoked));
+  storage.policies.adopt(first, policyHashOf(byDevice));
+  storage.policies.adopt(changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1), policyHashOf(revoked));
   const host: VaultContext = {
     ...bare,
     vault: () => vault,
@@ -54,7 +55,7 @@ test('devices of the version before renew a mandate, those of now do not, and a 
   /** What a co-signer under version 1 says to the stored mandate. */
   const isAccepted = async () => {
     const mandate = mandateOf(structuredClone(encodePolicy(present(storage.policies.adoptedAs(2))).mandate));
-    return (await isSuccessor(byDevice, revoked, mandate)) && !isExpired(mandate, Date.now());
+    return (await successionFault(byDevice, revoked, mandate)) === null && !isExpired(mandate, Date.now());
   };
   expect(await approve(LAPTOP)).toBe('PENDING');
   expect(await isAccepted()).toBe(false);

@@ -6,7 +6,7 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch } from '#domain/policy/next-policy.ts';
-import { policyHash } from '#objects/vault/writes/new-transaction.ts';
+import { policyHashOf } from '#devices/policy-succession.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { present } from '../../../chains/evm/cast.ts';
@@ -32,7 +32,7 @@ async function newScene(keys: 'with a key' | 'without a key' = 'with a key') {
   let vault: Vault = { ...created, policy, members, keys: keys === 'with a key' ? created.keys : [] };
   const { storage } = scene;
   storage.putVault(vault);
-  storage.policies.adopt({ policy, mandate: null }, policyHash(policy));
+  storage.policies.adopt({ policy, mandate: null }, policyHashOf(policy));
   storage.enqueueJob({ transactionId: '', job: 'generate-key', version: 0, dueAtMs: NOON_MS + 120_000, tries: 7 });
   const host: VaultContext = {
     ...scene.host,
@@ -119,7 +119,7 @@ test('a renewal is a new change to the same policy, and the same request again i
   const first = await renewed(2, alice, 'carol was away');
   expect(first).toMatchObject({ state: 'PENDING', renewsVersion: 2, requiredApprovals: 2, note: 'carol was away' });
   expect(first.id).not.toBe(mandateOf(2).id);
-  expect(policyHash(first.policy)).toBe(policyHash(present(storage.policies.adoptedAs(2)).policy));
+  expect(policyHashOf(first.policy)).toBe(policyHashOf(present(storage.policies.adoptedAs(2)).policy));
   expect(first.expiresAtMs).toBeGreaterThan(Date.now());
   expect((await renewed(2, carol)).id).toBe(first.id);
   expect(lines().filter((action) => action === 'propose-renewal')).toHaveLength(1);
@@ -166,7 +166,7 @@ test('the adoption replaces the mandate and nothing else, and the jobs that wait
   }
   expect(storage.queuedJob(id, 'expire-policy')).toBeNull();
   expect(lines().slice(-3)).toEqual(['approve-renewal', 'approve-renewal', 'renew-mandate']);
-  expect(storage.historyAfter(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHash(policy) });
+  expect(storage.historyAfter(0, 100).at(-1)).toMatchObject({ detail: id, digest: policyHashOf(policy) });
   expect(await refusal()).toBe('mandate-in-force');
 });
 

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
-import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
-import { pinsUnder, readPolicyChain, successionFault } from '#devices/policy-chain.ts';
+import type { PolicyLinkBytes } from '#devices/policy-links.ts';
+import { pinsUnder, readPolicyChain } from '#devices/policy-links.ts';
+import { successionFault } from '#devices/policy-succession.ts';
 import { parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { policyBytes } from '#domain/policy/policy.ts';
 import { byDevice } from '../cosigner/policy/device-scene.ts';
 import { alice, amount, bob, carol, mallory, policy, vaultId } from '../domain/cast.ts';
-import { byLaptop, byPhone, changed, creation, hashOf, mandateFor, successor, unsigned } from './policy-chain-scene.ts';
+import { byLaptop, byPhone, changed, creation, hashOf, mandateFor, successor, unsigned } from './policy-links-scene.ts';
 import { paperCosigner } from './statement-scene.ts';
 
 const pinsOf = () => [1, 2, 3].map((index) => paperCosigner(index).pin);

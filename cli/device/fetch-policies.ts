@@ -1,7 +1,7 @@
 import { hexToBytes } from '@noble/hashes/utils.js';
 import type { InferResponseType } from 'hono/client';
-import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-chain.ts';
-import { readPolicyChain } from '#devices/policy-chain.ts';
+import type { PolicyLink, PolicyLinkBytes } from '#devices/policy-links.ts';
+import { readPolicyChain } from '#devices/policy-links.ts';
 import { parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 import type { Client, Connection } from '../api-client.ts';

@@ -1,8 +1,5 @@
-import type { CosignerObject } from '#cosigner/object.ts';
-
-/** Bindings, settings and secrets of one co-signer (deploy/cosigner.toml). Each deployment has its own of everything. */
-export interface CosignerEnv {
-  readonly NODE: DurableObjectNamespace<CosignerObject>;
+/** The variables and secrets of one co-signer (deploy/cosigner.toml). Each deployment has its own of everything. */
+export interface CosignerConfig {
   /** 1 to 5, as decimal text. */
   readonly NODE_INDEX: string;
   /** JSON: index to the public keys of every node, this one included. Pinned at deployment. */

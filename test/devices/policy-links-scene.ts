@@ -1,6 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import type { PolicyLinkBytes } from '#devices/policy-chain.ts';
+import type { PolicyLinkBytes } from '#devices/policy-links.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';

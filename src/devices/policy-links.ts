@@ -1,21 +1,13 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { readMandate, readPolicy } from '#devices/policy-document.ts';
-import { verifiedApprovals } from '#devices/device-signature.ts';
-import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import type { ApprovedMandate } from '#devices/policy-succession.ts';
+import { successionFault } from '#devices/policy-succession.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Policy } from '#domain/policy/policy.ts';
-import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
-import type { PolicyMandate } from '#domain/policy/policy-change.ts';
-import { mandateBytes } from '#domain/policy/policy-change.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
-
-/** What put a policy in force: the terms of the change, and the approvals that it was given. */
-export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
-  readonly approvals: readonly Approval[];
-}
 
 /** One policy of a vault with what put it in force; null for the first. */
 export interface PolicyLink {
@@ -60,32 +52,6 @@ export function readPolicyChain(
   return accepted(links);
 }
 
-export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approvals' | 'required-device-missing';
-
-/**
- * Why `next` is no valid successor of `current`, or null: version + 1, same vault, hash chained, and
- * approved by the quorum of `current`. Under a policy in token mode the approvals are the
- * coordinator's word: a reader that does not trust the coordinator must not accept such a step.
- *
- * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
- * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
- * clock of a co-signer at the adoption can.
- */
-export async function successionFault(
-  current: Policy,
-  next: Policy,
-  mandate: ApprovedMandate | null,
-): Promise<SuccessionFault | null> {
-  const isNext =
-    next.version === current.version + 1 && next.vaultId === current.vaultId && next.previousHash === hashOf(current);
-  if (!isNext) return 'not-the-next';
-  if (mandate === null) return 'no-mandate';
-  const digest = bytesToHex(sha256(mandateBytes(mandate, hashOf(next))));
-  const proven = await verifiedApprovals(mandate.approvals, current);
-  if (countedApprovers(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
-  return hasRequiredDevice(digest, proven, current) ? null : 'required-device-missing';
-}
-
 /** What a device has pinned of a vault. */
 export interface PinnedCosigners {
   readonly pins: readonly CosignerPin[];
@@ -128,8 +94,4 @@ export async function pinsUnder(
 
 function areSamePins(a: readonly CosignerPin[], b: readonly CosignerPin[]): boolean {
   return a.length === b.length && a.every(({ index, signing }, i) => b[i]?.index === index && b[i].signing === signing);
-}
-
-function hashOf(policy: Policy): string {
-  return bytesToHex(sha256(policyBytes(policy)));
 }

@@ -1,0 +1,19 @@
+import type { ComponentChildren } from 'preact';
+import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
+
+/** Shows that there is nothing to approve, and why. */
+export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
+  return (
+    <section class="refusal" role="alert">
+      <h1>Nothing to approve</h1>
+      <p>{why}</p>
+      {children}
+    </section>
+  );
+}
+
+/** Returns why a request cannot be approved, in words for the person. */
+export function reasonOf(error: unknown): string {
+  if (error instanceof InvalidRequest) return error.message;
+  return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';
+}

@@ -1,0 +1,78 @@
+import type { ComponentChildren } from 'preact';
+import type { CanonicalText } from '#domain/canonical/read-text.ts';
+import type { Transaction } from '#dashboard/api.ts';
+import { Amount, NativeAmount, Time } from '#dashboard/pages/record-fields.tsx';
+
+/** Fields that name the transaction and not what it does. They stand under the technical details. */
+const TECHNICAL: ReadonlySet<string> = new Set([
+  'kind',
+  'vaultId',
+  'transactionId',
+  'policyVersion',
+  'policyHash',
+  'createdAtMs',
+  'format',
+]);
+
+const LABELS: Readonly<Record<string, string>> = {
+  chain: 'Network',
+  from: 'From',
+  to: 'Recipient',
+  spender: 'Spender',
+  tokenAddress: 'Token',
+  amount: 'Amount',
+  value: 'Amount',
+  maxFee: 'Fee at most',
+  note: 'Note',
+  memo: 'Memo on chain',
+  message: 'Message',
+  data: 'Calldata',
+  lookalikeOf: 'Similar to',
+  paysFor: 'Pays for',
+  recipientMayHaveNoKey: 'Recipient may have no key',
+  expiresAtMs: 'Expires',
+  notAfterMs: 'Not after',
+};
+
+/**
+ * Shows what a transaction does, out of the fields that its digest covers. The record adds names and units alone. A field that this page does
+ * not know is shown under its own name, never left out.
+ */
+export function IntentFacts({
+  text,
+  transaction,
+}: {
+  readonly text: CanonicalText;
+  readonly transaction: Transaction;
+}) {
+  const rows = text.fields.flatMap(([field, value]) =>
+    value === null || TECHNICAL.has(field) ? [] : [[field, value] as const],
+  );
+  return (
+    <dl class="facts">
+      {rows.map(([field, value]) => (
+        <div key={field}>
+          <dt>{LABELS[field] ?? field}</dt>
+          <dd>{inWords(field, value, transaction)}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function inWords(field: string, value: string, transaction: Transaction): ComponentChildren {
+  const { chain, asset, knownAs } = transaction;
+  if (field === 'chain') return chain === value ? chain : `${chain} (${value})`;
+  if (field === 'amount') return <Amount amount={value} asset={asset} />;
+  if (field === 'maxFee' || field === 'value') return <NativeAmount amount={value} transaction={transaction} />;
+  if (field.endsWith('AtMs') || field === 'notAfterMs')
+    return <Time iso={new Date(Number.parseInt(value, 10)).toISOString()} />;
+  if (field === 'note' || field === 'memo' || field === 'message') return <span class="as-typed">{value}</span>;
+  const contact = knownAs.find(({ address }) => address === value);
+  return (
+    <>
+      {contact !== undefined && <strong>{contact.name} </strong>}
+      <code>{value}</code>
+    </>
+  );
+}

@@ -1,0 +1,53 @@
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
+import { verifiedApprovals } from '#devices/device-signature.ts';
+import type { Policy } from '#domain/policy/policy.ts';
+import { policyBytes, thresholdForChange } from '#domain/policy/policy.ts';
+import type { PolicyMandate } from '#domain/policy/policy-change.ts';
+import { mandateBytes } from '#domain/policy/policy-change.ts';
+import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import type { Approval } from '#domain/transaction/transaction.ts';
+
+/** The one rule by which a policy follows another one, for co-signers and for devices. */
+
+/** What put a policy in force: the terms of the change, and the approvals that it was given. */
+export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
+  readonly approvals: readonly Approval[];
+}
+
+const HASHES = new WeakMap<Policy, string>();
+
+/** Returns the lower-case hex SHA-256 of the canonical bytes of a policy, computed once for each object. */
+export function policyHashOf(policy: Policy): string {
+  const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
+  HASHES.set(policy, hash);
+  return hash;
+}
+
+export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approvals' | 'required-device-missing';
+
+/**
+ * Why `next` is no valid successor of `current`, or null: version + 1, same vault, hash chained, and
+ * approved by the quorum of `current`. Under a policy in token mode the approvals are the
+ * coordinator's word: a reader that does not trust the coordinator must not accept such a step.
+ *
+ * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
+ * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
+ * clock of a co-signer at the adoption can.
+ */
+export async function successionFault(
+  current: Policy,
+  next: Policy,
+  mandate: ApprovedMandate | null,
+): Promise<SuccessionFault | null> {
+  const isNext =
+    next.version === current.version + 1 &&
+    next.vaultId === current.vaultId &&
+    next.previousHash === policyHashOf(current);
+  if (!isNext) return 'not-the-next';
+  if (mandate === null) return 'no-mandate';
+  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
+  const proven = await verifiedApprovals(mandate.approvals, current);
+  if (countedApprovers(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
+  return hasRequiredDevice(digest, proven, current) ? null : 'required-device-missing';
+}

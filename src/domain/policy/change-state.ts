@@ -1,0 +1,3 @@
+/** `SUPERSEDED`: another change was adopted first, so this one follows a policy that is no more. */
+export const POLICY_CHANGE_STATES = ['PENDING', 'ADOPTED', 'REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const;
+export type PolicyChangeState = (typeof POLICY_CHANGE_STATES)[number];

@@ -1,0 +1,7 @@
+import type { UserId } from '#domain/id.ts';
+import type { PersonObject } from '#objects/person/object.ts';
+
+/** Returns the object of a person. Its name is made here alone. */
+export function personStub(env: { readonly PERSON: DurableObjectNamespace<PersonObject> }, id: UserId) {
+  return env.PERSON.getByName(`person:${id}`);
+}
