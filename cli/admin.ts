@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import type { Command } from './command-line.ts';
-import { clientOf, commandNamed, EXIT_CODES, UsageError, usageOf } from './command-line.ts';
+import { clientOf, commandNamed, EXIT_CODES, missingCommand, UsageError, usageOf } from './command-line.ts';
 
 /**
  * `admin COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The service
@@ -125,8 +125,8 @@ const COMMANDS: Readonly<Record<string, Endpoint>> = {
 };
 
 const MEANING_OF_TOKEN_MODE =
-  "Approval mode 'token': the coordinator, and every holder of a service key, is trusted to count approvals. " +
-  "With 'device' each co-signer verifies the signature of a signer's device by itself.";
+  "Approval mode 'token' trusts the coordinator, and every holder of a service key, to count approvals. " +
+  "With 'device' each co-signer verifies the device signatures itself.";
 
 const OPTIONS = {
   name: { type: 'string' },
@@ -155,13 +155,13 @@ const OPTIONS = {
 
 function one({ values }: Arguments, name: string): string {
   const value = values[name];
-  if (typeof value !== 'string') throw new UsageError(`--${name} is missing`);
+  if (typeof value !== 'string') throw new UsageError(`Option --${name} is missing.`);
   return value;
 }
 
 function many({ values }: Arguments, name: string): readonly string[] {
   const value = values[name];
-  if (value === undefined || typeof value === 'string') throw new UsageError(`--${name} is missing`);
+  if (value === undefined || typeof value === 'string') throw new UsageError(`Option --${name} is missing.`);
   return value;
 }
 
@@ -174,7 +174,7 @@ function part(args: Arguments, name: string): string {
 function whole(args: Arguments, option: string, field: string): Record<string, number> {
   if (args.values[option] === undefined) return {};
   const text = one(args, option);
-  if (!/^[0-9]{1,15}$/.test(text)) throw new UsageError(`--${option} is a whole number`);
+  if (!/^[0-9]{1,15}$/.test(text)) throw new UsageError(`Option --${option} must be a whole number.`);
   return { [field]: Number.parseInt(text, 10) };
 }
 
@@ -194,7 +194,7 @@ function words(args: Arguments, option: string, field: string): Record<string, s
 /** The mode, which has no default. What `token` means is said on standard error, where no script reads the answer. */
 function approvalMode(args: Arguments): string {
   if (args.values['approval-mode'] === undefined)
-    throw new UsageError(`--approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
+    throw new UsageError(`Option --approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
   const mode = one(args, 'approval-mode');
   if (mode === 'token') console.error(MEANING_OF_TOKEN_MODE);
   return mode;
@@ -211,7 +211,7 @@ function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
   const text = one(args, 'cosigners');
   const value = parsedJson(text);
   if (!Array.isArray(value) && text !== 'null')
-    throw new UsageError('--cosigners is a JSON list of { index, signing }, or null');
+    throw new UsageError('Option --cosigners must be a JSON list of { index, signing }, or null.');
   return { cosigners: value };
 }
 
@@ -220,7 +220,7 @@ function rules(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['rules'] === undefined) return {};
   const value = parsedJson(one(args, 'rules'));
   if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new UsageError('--rules is a JSON object');
+    throw new UsageError('Option --rules must be a JSON object.');
   return value as Readonly<Record<string, unknown>>;
 }
 
@@ -234,17 +234,18 @@ function parsedJson(text: string): unknown {
 
 function memberOf(text: string): { readonly userId: string; readonly roles: readonly string[] } {
   const [userId = '', roles = ''] = text.split(':');
-  if (userId === '' || roles === '') throw new UsageError(`--member is USER:ROLE[,ROLE], not ${text}`);
+  if (userId === '' || roles === '')
+    throw new UsageError(`Option --member must have the form USER:ROLE[,ROLE], not '${text}'.`);
   return { userId, roles: roles.split(',') };
 }
 
 export const adminCommand: Command = {
-  usage: `CONCLAVE_URL and CONCLAVE_SERVICE_KEY name the service and open it.\n${usageOf('admin', COMMANDS)}`,
+  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_SERVICE_KEY to a service key.\n${usageOf('admin', COMMANDS)}`,
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');
     const command = commandNamed(COMMANDS, name);
-    if (command === undefined) throw new UsageError(`there is no command '${name}'`);
+    if (command === undefined) throw new UsageError(missingCommand(name));
     const client = clientOf('CONCLAVE_SERVICE_KEY');
     const given = { values: { ...values, draft: values.draft === true ? 'yes' : undefined } };
     const body = command.body?.(given);

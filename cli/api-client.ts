@@ -41,7 +41,7 @@ class Refused extends Error {
   readonly code: string;
 
   constructor(what: string, status: number, problem: unknown) {
-    super(`${what} answered ${status}: ${JSON.stringify(problem)}`);
+    super(`${what} returned ${status}: ${JSON.stringify(problem)}`);
     this.status = status;
     this.code = String((problem as { readonly code?: unknown } | null)?.code);
   }
@@ -136,7 +136,7 @@ async function answered(...[input, init]: Parameters<typeof fetch>): Promise<Res
   try {
     return await fetch(input, init);
   } catch (error) {
-    throw new NoAnswer(`no answer: ${String(error)}`, { cause: error });
+    throw new NoAnswer(`No response: ${String(error)}`, { cause: error });
   }
 }
 
@@ -148,6 +148,6 @@ async function bodyOf(response: { status: number; json(): Promise<unknown> }): P
   try {
     return await response.json();
   } catch (error) {
-    throw new NoAnswer(`no whole answer: ${String(error)}`, { cause: error });
+    throw new NoAnswer(`Incomplete response: ${String(error)}`, { cause: error });
   }
 }

@@ -39,6 +39,11 @@ export function commandNamed<T>(commands: Readonly<Record<string, T>>, name: str
   return Object.hasOwn(commands, name) ? commands[name] : undefined;
 }
 
+/** Returns the error text for a command that does not exist; an empty name means that the command is missing. */
+export function missingCommand(name: string): string {
+  return name === '' ? 'The command is missing.' : `Unknown command '${name}'.`;
+}
+
 /** Returns the lines of usage of a command that has commands of its own. */
 export function usageOf(command: string, commands: Readonly<Record<string, { readonly usage: string }>>): string {
   const lines = Object.entries(commands).map(
@@ -50,6 +55,6 @@ export function usageOf(command: string, commands: Readonly<Record<string, { rea
 /** Returns a client of the service at CONCLAVE_URL, with the secret in the environment variable `secretName`. */
 export function clientOf(secretName: 'CONCLAVE_TOKEN' | 'CONCLAVE_SERVICE_KEY'): Client {
   const { CONCLAVE_URL: url, [secretName]: secret } = process.env;
-  if (url === undefined || secret === undefined) throw new UsageError(`CONCLAVE_URL or ${secretName} is not set`);
+  if (url === undefined || secret === undefined) throw new UsageError(`Set CONCLAVE_URL and ${secretName}.`);
   return new Client(url.replace(/\/$/, ''), secret);
 }

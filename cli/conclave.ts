@@ -1,5 +1,5 @@
 import type { Command } from './command-line.ts';
-import { commandNamed, EXIT_CODES, runCommand } from './command-line.ts';
+import { commandNamed, EXIT_CODES, missingCommand, runCommand } from './command-line.ts';
 
 /**
  * `npm run conclave -- COMMAND ...`: the tools of operators and signers. Exit code 0: done. 1: failed. 2: the arguments
@@ -19,7 +19,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./admin.ts')).adminCommand,
   },
   device: {
-    summary: 'Approve with a device key of your own, from a terminal or a script (signers)',
+    summary: 'Approve with a device key from a terminal or a script (signers)',
     load: async () => (await import('./device/device.ts')).deviceCommand,
   },
   'cosigner-identity': {
@@ -27,7 +27,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cosigner-identity.ts')).cosignerIdentityCommand,
   },
   'push-keys': {
-    summary: 'Create the keys of Web Push (VAPID)',
+    summary: 'Create the keys for Web Push (VAPID)',
     load: async () => (await import('./push-keys.ts')).pushKeysCommand,
   },
   recover: {
@@ -35,7 +35,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./recover.ts')).recoverCommand,
   },
   'restore-drill': {
-    summary: 'Practise the restore of D1 on a local stack',
+    summary: 'Practise a restore of D1 on a local stack',
     load: async () => (await import('./restore-drill.ts')).restoreDrillCommand,
   },
   'verify-exports': {
@@ -55,8 +55,8 @@ function help(): string {
     '',
     ...Object.entries(COMMANDS).map(([name, { summary }]) => `  ${name.padEnd(width)}  ${summary}`),
     '',
-    'npm run conclave -- COMMAND --help shows the arguments of a command.',
-    'Exit code 0: done. 1: failed. 2: the arguments cannot be read.',
+    'Run npm run conclave -- COMMAND --help to show the arguments of a command.',
+    'Exit codes: 0 success, 1 failure, 2 invalid arguments.',
   ].join('\n');
 }
 
@@ -65,7 +65,7 @@ export async function conclave([name, ...args]: readonly string[]): Promise<void
   const entry = commandNamed(COMMANDS, name ?? '');
   if (name === '--help' || name === 'help') console.log(help());
   else if (entry === undefined) {
-    console.error(name === undefined ? 'A command is missing.' : `There is no command '${name}'.`);
+    console.error(missingCommand(name ?? ''));
     console.error(help());
     process.exitCode = EXIT_CODES.usage;
   } else {

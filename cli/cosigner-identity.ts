@@ -9,7 +9,8 @@ export const cosignerIdentityCommand: Command = {
   usage: '  npm run --silent conclave -- cosigner-identity < SECRET_FILE     the secret is 64 hexadecimal digits',
   run: async () => {
     const secret = readFileSync(STANDARD_INPUT, 'utf8').trim();
-    if (!/^[0-9a-f]{64}$/.test(secret)) throw new Error('give the secret, 64 digits of hex, on standard input');
+    if (!/^[0-9a-f]{64}$/.test(secret))
+      throw new Error('Provide the secret on standard input as 64 lower-case hexadecimal digits.');
     console.log(JSON.stringify(publicIdentity(secret)));
   },
 };

@@ -24,7 +24,7 @@ export const pushKeysCommand: Command = {
     '  npm run --silent conclave -- push-keys mailto:you@example.com     the address of the operator, mailto: or https://',
   run: async ([subject = '', ...rest]) => {
     if (rest.length > 0 || !/^(mailto:|https:\/\/)./.test(subject)) {
-      throw new UsageError('the address of the operator is missing: mailto:you@example.com');
+      throw new UsageError('Provide the address of the operator, for example mailto:you@example.com.');
     }
     console.log(JSON.stringify(newPushKeys(subject)));
   },

@@ -45,13 +45,15 @@ export async function recovered(
       const recoverySecret = secretOf.get(one.recoveryKey);
       const party = parsePartyIndex(one.node);
       const share = recoverySecret === undefined ? 'another-recovery-key' : await openRecovery(recoverySecret, one);
-      if (typeof share === 'string' || party === null) faults.push(`${keyId}, node ${one.node}: ${String(share)}`);
+      if (typeof share === 'string' || party === null) faults.push(`${keyId}, co-signer ${one.node}: ${String(share)}`);
       else shares.set(party, share);
     }
     const [first] = all;
     const secret = first === undefined ? null : rebuiltSecret(first, shares);
     if (first === undefined || secret === null) {
-      faults.push(`${keyId}: ${shares.size} shares, and it takes ${first?.threshold ?? 0} that make the key`);
+      faults.push(
+        `${keyId}: ${shares.size} shares found, but ${first?.threshold ?? 0} shares that match the key are required`,
+      );
       continue;
     }
     for (const chain of chains) {
@@ -102,7 +104,7 @@ function recoveredWallet(
   const address = addressOn(chain, scheme, publicKey);
   if (address === null) return null;
   const text = inGroupOf(scheme, (group) => {
-    if (!isSecretOf(group, secret, publicKey)) throw new Error(`the key of ${address} is not what its address says`);
+    if (!isSecretOf(group, secret, publicKey)) throw new Error(`The key does not match the address ${address}.`);
     return bytesToHex(group.encodeScalar(secret));
   });
   return { keyId, scheme, chain, address, secret: text };
@@ -119,7 +121,7 @@ export function newRecoveryKey(file: string): string {
 export function recoverySecretOf(file: string): string {
   const key = createPrivateKey(readFileSync(file, 'utf8'));
   if (key.asymmetricKeyType !== 'x25519' || createPublicKey(key).asymmetricKeyType !== 'x25519') {
-    throw new Error('a recovery key is one of X25519');
+    throw new Error('The recovery key is not an X25519 key.');
   }
   return hexOf(key.export({ format: 'jwk' }).d);
 }
@@ -150,13 +152,13 @@ async function runRecover(args: readonly string[]): Promise<void> {
   const options = { key: { type: 'string', multiple: true }, chain: { type: 'string', multiple: true } } as const;
   const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
   const [command, ...files] = positionals;
-  if (values.key === undefined) throw new UsageError('--key FILE is missing');
+  if (values.key === undefined) throw new UsageError('Option --key is missing.');
   if (command === 'new' && files.length === 0) {
     for (const file of values.key) console.log(newRecoveryKey(file));
     return;
   }
   if (command !== 'open' || files.length === 0 || values.chain === undefined) {
-    throw new UsageError('the form is neither that of new nor that of open');
+    throw new UsageError('The arguments match neither `recover new` nor `recover open`.');
   }
   const packages = files.flatMap(
     (file) => (JSON.parse(readFileSync(file, 'utf8')) as { packages: RecoveryPackage[] }).packages,

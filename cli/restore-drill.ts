@@ -41,7 +41,7 @@ export async function runDrill(say: Say): Promise<void> {
   const chain = localChain(anvil.url);
   const pay = async (vault: ReadyVault) => {
     const [alice, bob] = people.map(({ client }) => client.at(stack.url));
-    if (alice === undefined || bob === undefined) throw new Error('two have to approve');
+    if (alice === undefined || bob === undefined) throw new Error('Two signers are required.');
     const { id } = await alice.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1000' });
     for (const client of [alice, bob]) await client.approve(id);
     await pollUntil('success', async () => ((await bob.read(id)).state === 'SUCCEEDED' ? true : null), SUCCESS_MS);
@@ -57,13 +57,13 @@ export async function runDrill(say: Say): Promise<void> {
   await pay(treasury);
   const backup = join(folder, 'backup.sql');
   await d1(folder, ['export', 'DB', '--output', backup]);
-  say(`the backup, taken while the service ran: ${(await stat(backup)).size} bytes of SQL`);
+  say(`Took a backup while the service was running: ${(await stat(backup)).size} bytes of SQL.`);
 
   await pay(treasury);
   const payroll = await found('Payroll');
   await pay(payroll);
   const before = [await shown(treasury), await shown(payroll)];
-  say('since then: a payment, a second vault, and a payment of that one');
+  say('After the backup: made a payment, created a second vault and made a payment from it.');
 
   await stack.stop();
   await rm(join(folder, 'state', 'v3', 'd1'), { recursive: true });
@@ -71,21 +71,22 @@ export async function runDrill(say: Say): Promise<void> {
   // A backup can be older than the service: it gets the migrations that it lacks, here none.
   await d1(folder, ['migrations', 'apply', 'DB']);
   stack = await startStack(options);
-  say('D1 is lost, and the backup is in its place');
+  say('Deleted D1 and restored the backup.');
 
   const rebuiltCount = await projectAll(service());
   const vaults = [treasury, payroll];
-  if (rebuiltCount < vaults.length) throw new Error(`${rebuiltCount} vaults were there, and not ${vaults.length}`);
+  if (rebuiltCount < vaults.length) throw new Error(`Rebuilt ${rebuiltCount} vaults instead of ${vaults.length}.`);
   const after = await Promise.all(vaults.map(shown));
-  if (!isDeepStrictEqual(after, before)) throw new Error('a list or a history is not as it was');
-  say(`${rebuiltCount} vaults have told what they know: lists and histories are as they were, and unbroken`);
+  if (!isDeepStrictEqual(after, before))
+    throw new Error('A transaction list or a history differs from its state before the restore.');
+  say(`Rebuilt the read model of ${rebuiltCount} vaults. Their lists and histories are unchanged.`);
 
   const third = await found('Third');
-  if (vaults.some(({ id }) => id === third.id)) throw new Error('a number was given out twice');
+  if (vaults.some(({ id }) => id === third.id)) throw new Error('A vault number was assigned twice.');
   for (const vault of [...vaults, third]) await pay(vault);
   const balance = await chain.balance(RECIPIENT);
-  if (balance !== 6000n) throw new Error(`six payments were made, and ${balance} wei have arrived`);
-  say(`a third vault has a number of its own (${third.id}), and all of them pay`);
+  if (balance !== 6000n) throw new Error(`Expected 6000 wei from six payments, but the recipient has ${balance} wei.`);
+  say(`Created a third vault with the new number ${third.id}. All vaults can pay.`);
 }
 
 /** As `npm run conclave -- admin vault project --vault N`, for each number from 1 on until there is none. */
@@ -93,20 +94,20 @@ async function projectAll(service: Client): Promise<number> {
   for (let id = 1; ; id++) {
     const { status } = await service.request('POST', `/internal/vault/${id}/projection`);
     if (status === 404) return id - 1;
-    if (status !== 202) throw new Error(`vault ${id}: ${status}`);
+    if (status !== 202) throw new Error(`Rebuilding the read model of vault ${id} returned ${status}.`);
   }
 }
 
 /** Its list and its history, as people see them. */
 async function read(people: readonly Person[], url: string, { id }: ReadyVault) {
   const [alice] = people;
-  if (alice === undefined) throw new Error('somebody must look');
+  if (alice === undefined) throw new Error('A member is required to read the vault.');
   const { transactions } = await alice.client.at(url).transactions(id);
   type Page = { readonly history: Parameters<typeof chainFault>[0] };
   const { body } = await alice.client.at(url).request<Page>('GET', `/vault/${id}/history?limit=100`);
   const { history } = body;
   const fault = chainFault(history);
-  if (fault !== null) throw new Error(`the history of vault ${id}: ${fault}`);
+  if (fault !== null) throw new Error(`History of vault ${id}: ${fault}`);
   return { transactions, history };
 }
 
@@ -122,7 +123,7 @@ async function d1(folder: string, command: readonly string[]): Promise<void> {
   const words = [WRANGLER, 'd1', ...command, '--local', '--config', config];
   const env = { ...process.env, CI: 'true', WRANGLER_SEND_METRICS: 'false' };
   const run = spawnSync(process.execPath, words, { cwd: folder, env, encoding: 'utf8' });
-  if (run.status !== 0) throw new Error(`wrangler d1 ${command.join(' ')}:\n${run.stdout}${run.stderr}`);
+  if (run.status !== 0) throw new Error(`wrangler d1 ${command.join(' ')} failed:\n${run.stdout}${run.stderr}`);
 }
 
 function ifNotThere(error: unknown): void {
@@ -135,11 +136,11 @@ function ifNotThere(error: unknown): void {
  * what is not as it was.
  */
 export const restoreDrillCommand: Command = {
-  usage: '  npm run conclave -- restore-drill     takes no arguments; needs `npm run build` first',
+  usage: '  npm run conclave -- restore-drill     takes no arguments; requires `npm run build`',
   run: async (args) => {
-    if (args.length > 0) throw new UsageError('restore-drill takes no arguments');
-    if (!existsSync(DASHBOARD)) throw new Error(`${DASHBOARD} is missing: run \`npm run build\` first`);
+    if (args.length > 0) throw new UsageError('restore-drill takes no arguments.');
+    if (!existsSync(DASHBOARD)) throw new Error(`${DASHBOARD} is missing. Run \`npm run build\` first.`);
     await runDrill((line) => console.log(line));
-    console.log('Everything is as it was.');
+    console.log('All checks passed. The restored state matches the state before the loss.');
   },
 };

@@ -31,8 +31,8 @@ export function exportFaults(lists: readonly SignedExportList[], audit: ExportAu
       const who = `co-signer ${node}, key ${keyId}`;
       const list = lists.find((one) => one.keyId === keyId && one.node === node);
       if (list === undefined) faults.push(`${who}: no list`);
-      else if (list.nonce !== audit.nonce) faults.push(`${who}: the list answers another question`);
-      else if (!isSigned(list, signingKey)) faults.push(`${who}: the signature is wrong`);
+      else if (list.nonce !== audit.nonce) faults.push(`${who}: the list has another nonce`);
+      else if (!isSigned(list, signingKey)) faults.push(`${who}: the signature is not valid`);
       else faults.push(...hiddenExports(list.exports, keyId, audit.history).map((when) => `${who}: ${when}`));
     }
   }
@@ -83,7 +83,9 @@ function compareExports(args: readonly string[]): void {
   });
   const { peers, nonce, lists: listsFile } = values;
   if (peers === undefined || nonce === undefined || listsFile === undefined || positionals.length === 0) {
-    throw new UsageError('--peers FILE --nonce HEX --lists FILE, and the saved pages of the history, the oldest first');
+    throw new UsageError(
+      'Options --peers, --nonce and --lists and the saved history pages (oldest first) are required.',
+    );
   }
   const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
   const pinned = Object.entries(read(peers) as Record<string, { readonly signing: string }>);
@@ -99,8 +101,8 @@ function compareExports(args: readonly string[]): void {
     keyIds: [...new Set([...named, ...lists.map(({ keyId }) => keyId)])],
     history: lines,
   };
-  if (audit.keyIds.length === 0) throw new Error('neither the history nor a list names a key');
+  if (audit.keyIds.length === 0) throw new Error('Neither the history nor the lists contain a key.');
   const faults = exportFaults(lists, audit);
   if (faults.length > 0) throw new Error(faults.join('\n'));
-  console.log(`${lists.length} lists, and each export is in the history`);
+  console.log(`Verified ${lists.length} lists. Each export is in the history.`);
 }

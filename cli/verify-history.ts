@@ -12,10 +12,10 @@ interface Page {
 export function chainFault(lines: Page['history']): string | null {
   let previousHash = NO_PREVIOUS_ENTRY;
   for (const [i, { hash, ...entry }] of lines.entries()) {
-    const name = `line ${entry.seq} (${entry.action})`;
-    if (entry.seq !== i + 1) return `${name} stands where line ${i + 1} belongs`;
-    if (entry.previousHash !== previousHash) return `${name} does not follow the line before`;
-    if (historyHash(entry) !== hash) return `${name} is not what was hashed`;
+    const name = `Line ${entry.seq} (${entry.action})`;
+    if (entry.seq !== i + 1) return `${name} is at the position of line ${i + 1}.`;
+    if (entry.previousHash !== previousHash) return `${name} does not follow the previous line.`;
+    if (historyHash(entry) !== hash) return `${name} does not match its hash.`;
     previousHash = hash;
   }
   return null;
@@ -26,12 +26,12 @@ export function chainFault(lines: Page['history']): string | null {
  * the first line that is not as it was hashed.
  */
 export const verifyHistoryCommand: Command = {
-  usage: '  npm run conclave -- verify-history PAGE_FILE...     saved pages of the history, the oldest first',
+  usage: '  npm run conclave -- verify-history PAGE_FILE...     saved history pages, oldest first',
   run: async (files) => {
-    if (files.length === 0) throw new UsageError('name the saved pages, the oldest first');
+    if (files.length === 0) throw new UsageError('Provide the saved history pages, oldest first.');
     const lines = files.flatMap((file) => (JSON.parse(readFileSync(file, 'utf8')) as Page).history);
     const fault = chainFault(lines);
     if (fault !== null) throw new Error(fault);
-    console.log(`${lines.length} lines, unbroken. Last hash: ${lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY}`);
+    console.log(`Verified ${lines.length} lines. Last hash: ${lines.at(-1)?.hash ?? NO_PREVIOUS_ENTRY}`);
   },
 };

@@ -56,22 +56,22 @@ export function guide(stack: GuidedStack): string {
   const variables = [...shellVariables(stack)].map(([name, value]) => `export ${name}=${value}`);
   return `
 Dashboard      ${url}/   log in as ${people.map(({ name }) => name).join(', ')}, with any password
-Approval page  ${stack.approvalUrl}   passkeys; the fingerprint of the co-signers is ${stack.fingerprint}
+Approval page  ${stack.approvalUrl}   passkeys; fingerprint of the co-signers: ${stack.fingerprint}
 Log            ${stack.logFile}
 RPC nodes
 ${chains.join('\n')}
-Vault ${vault.id}: alice, bob and carol sign, 2 of 3 approve. mallory is no member. Its wallets:
+Vault ${vault.id}: alice, bob and carol are signers, 2 of 3 approvals are required. mallory is not a member. Wallets:
 ${wallets.join('\n')}
 
-Paste this into another terminal. Then paste the first transfer:
+Paste these lines into another terminal, then the commands of the first transfer:
 
 ${variables.join('\n')}
 
 ${firstTransfer()}
-Balances and events of the vault (the session of alice lasts a day):
+Balances and events of the vault (the session of alice is valid for one day):
 
 curl -s $CONCLAVE_URL/vault/$VAULT/balances -H "authorization: Bearer $ALICE"
 curl -sN $CONCLAVE_URL/vault/$VAULT/events -H 'cookie: ${people[0]?.cookie ?? ''}'
 
-Ctrl-C stops the stack. npm start continues with the same vault; npm start -- --fresh begins anew.`;
+Press Ctrl-C to stop. npm start continues with the same vault. npm start -- --fresh deletes it and starts again.`;
 }

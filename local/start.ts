@@ -54,10 +54,10 @@ const OPTIONS = {
 } as const;
 
 const USAGE = `  npm start                            the coordinator, three co-signers and three local chains, with a funded vault
-  npm start -- --fresh                 deletes what an earlier start has stored, and begins anew
-  npm start -- --port 8787             the port of the coordinator; the others: --chain-port, --solana-port,
+  npm start -- --fresh                 deletes the stored state and starts with a new vault
+  npm start -- --port 8787             the port of the coordinator; other ports: --chain-port, --solana-port,
                                        --bitcoin-port, --login-port, --approval-port
-  npm start -- --faulty-monitor SEED   a monitor that loses, doubles and delays deliveries, on chains that reorganise`;
+  npm start -- --faulty-monitor SEED   a monitor that loses, repeats and delays deliveries, on chains with reorgs`;
 
 async function start(args: readonly string[]): Promise<void> {
   const { values } = parseArgs({ args: [...args], options: OPTIONS });
@@ -71,7 +71,7 @@ async function start(args: readonly string[]): Promise<void> {
     approval: portOf(values['approval-port']),
   };
   if (values.fresh) await rm(FOLDER, { recursive: true, force: true });
-  console.log('Starting three local chains, then bundling and starting the Workers: about 5 s');
+  console.log('Starting three local chains, then bundling and starting the Workers (about 5 s)');
   const stackFolder = join(FOLDER, 'stack');
   await using started = new AsyncDisposableStack();
   const anvilOptions = { port: ports.chain, statePath: join(FOLDER, 'chain.json') };
@@ -99,7 +99,7 @@ async function start(args: readonly string[]): Promise<void> {
   started.adopt(watchChain(watchableSolana(solana.chain), stack.monitor, faultyMonitorOf(seed)), stopped);
   started.adopt(watchChain(watchableBitcoin(bitcoin.chain), stack.monitor, faultyMonitorOf(seed)), stopped);
   const service = new Client(stack.url, stack.serviceKey);
-  if (!existsSync(PEOPLE)) console.log('Generating the three keys of a vault: about 2 s');
+  if (!existsSync(PEOPLE)) console.log('Generating the three keys of the vault (about 2 s)');
   const people = await entered(service, stack.url);
   const signers = people.slice(0, 3);
   // Without the keys of the co-signers in its policy, no page could verify their statements.
@@ -128,11 +128,11 @@ async function start(args: readonly string[]): Promise<void> {
   );
 
   const cron = setInterval(() => {
-    stack.sweep().catch((error: unknown) => console.error(`cron: ${String(error)}`));
+    stack.sweep().catch((error: unknown) => console.error(`Cron trigger failed: ${String(error)}`));
   }, CRON_MS);
   await interrupted();
   clearInterval(cron);
-  console.log('\nStopped. npm start continues from here.');
+  console.log('\nStopped. Run npm start to continue.');
 }
 
 /** The people, with the tokens that they had the last time. */
@@ -149,13 +149,13 @@ async function entered(service: Client, url: string): Promise<readonly Person[]>
 }
 
 function portOf(text: string): number {
-  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new UsageError(`not a port: ${text}`);
+  if (!/^[1-9][0-9]{0,4}$/.test(text)) throw new UsageError(`Not a valid port: ${text}`);
   return Number.parseInt(text, 10);
 }
 
 function seedOf(text: string | undefined): number | null {
   if (text === undefined) return null;
-  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`not a seed: ${text}`);
+  if (!/^[0-9]{1,9}$/.test(text)) throw new UsageError(`Not a valid seed: ${text}`);
   return Number.parseInt(text, 10);
 }
 

@@ -13,7 +13,7 @@ export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
   const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
   const malformed = texts.find((text) => !form.test(text));
   if (malformed !== undefined) {
-    throw new UsageError(`--despite-cosigner ${malformed} has not the form of 3:unknown, as the command shows it`);
+    throw new UsageError(`Option --despite-cosigner must have a form such as 3:unknown, not '${malformed}'.`);
   }
   return new Set(texts);
 }

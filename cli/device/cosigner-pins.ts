@@ -25,7 +25,7 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
     }),
   );
   if (!arePins(pins))
-    throw new UsageError('--cosigner names each co-signer by its address, in the order of their numbers');
+    throw new UsageError('Give the address of every co-signer as --cosigner, in the order of their numbers.');
   return pins;
 }
 
@@ -46,13 +46,15 @@ export async function promptForPins(
 ): Promise<{ readonly cosigners: CosignerPin[]; readonly threshold: number }> {
   const cosigners = entered.cosigner === undefined ? [...(published ?? [])] : await identitiesAt(entered.cosigner);
   if (!arePins(cosigners))
-    throw new UsageError('the policy names no co-signers: give the address of each as --cosigner');
+    throw new UsageError('The policy names no co-signers. Give the address of every co-signer as --cosigner.');
   const threshold = thresholdOf(entered.threshold, cosigners.length);
-  for (const { index, signing } of cosigners) console.error(`co-signer ${index}: ${signing}`);
-  console.error(`fingerprint: ${fingerprintOf(cosigners)}`);
+  for (const { index, signing } of cosigners) console.error(`Co-signer ${index}: ${signing}`);
+  console.error(`Fingerprint: ${fingerprintOf(cosigners)}`);
   const typed = entered.fingerprint ?? (await typedFingerprint());
   if (!isFingerprintOf(typed, cosigners)) {
-    throw new Error('not pinned: this is not the fingerprint of these keys. Do not go on before you know why.');
+    throw new Error(
+      'Not pinned. The fingerprint does not match these keys. Do not continue before you know the reason.',
+    );
   }
   return { cosigners, threshold };
 }
@@ -62,12 +64,13 @@ export function thresholdOf(text: string | undefined, count: number): number {
   const fewest = minSigners(count);
   if (text === undefined) {
     throw new UsageError(
-      '--threshold is missing: how many co-signers sign together. It is the signingThreshold that the vault was ' +
-        'created with. Ask the operators of the co-signers, who give you the fingerprint, and not the service',
+      'Option --threshold is missing. It is the number of co-signers that sign together: the signingThreshold that ' +
+        'the vault was created with. Ask the operators of the co-signers, not the service.',
     );
   }
   const threshold = /^[0-9]$/.test(text) ? Number.parseInt(text, 10) : 0;
-  if (threshold < fewest || threshold > count) throw new UsageError(`--threshold is ${fewest} to ${count}`);
+  if (threshold < fewest || threshold > count)
+    throw new UsageError(`Option --threshold must be from ${fewest} to ${count}.`);
   return threshold;
 }
 

@@ -5,7 +5,7 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js';
 import { unwrap } from '../api-client.ts';
 import type { Command } from '../command-line.ts';
-import { clientOf, commandNamed, UsageError, usageOf } from '../command-line.ts';
+import { clientOf, commandNamed, missingCommand, UsageError, usageOf } from '../command-line.ts';
 import { cancellationBytes } from '#domain/access/credential-reset.ts';
 import { parseCredentialResetId, parseUserId, parseVaultIdText } from '#domain/id.ts';
 import { consentTo, optionsFor, parseExceptions, unnamed } from './cosigner-exception.ts';
@@ -98,7 +98,7 @@ async function enrol(options: Options) {
   const client = clientOf('CONCLAVE_TOKEN');
   const { id } = await unwrap(client.api.user.me.$get());
   const param = { vaultId: need(options, 'vault') };
-  const json = { addDevices: [keyOf(options).enrolment(id)], note: 'A device of mine' };
+  const json = { addDevices: [keyOf(options).enrolment(id)], note: 'Add a device' };
   return unwrap(client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
 }
 
@@ -136,17 +136,20 @@ async function approve(options: Options) {
   const nonce = newNonce();
   const { canonical, warnings, ...delivered } = await client.challenge(txId, nonce);
   const read = readCanonical(hexToBytes(canonical));
-  hold(read.domain === 'conclave/intent/v1', 'these are not the bytes of an intent');
-  hold(valueOf(read, 'transactionId') === txId, 'these are the bytes of another transaction');
+  hold(read.domain === 'conclave/intent/v1', 'The bytes are not an intent.');
+  hold(valueOf(read, 'transactionId') === txId, 'The bytes belong to another transaction.');
   const vaultId = wholeNumberOf(read, 'vaultId');
   const policyVersion = wholeNumberOf(read, 'policyVersion');
   const wallet = { chain: valueOf(read, 'chain') ?? '', address: valueOf(read, 'from') ?? '' };
   const query = { vaultId, nonce, delivered, policyVersion, wallet };
   const { links, pinned, exceptions } = await provePolicies(client, pinnedVault(file, vaultId), query);
   const named = links.find(({ policy }) => policy.version === policyVersion);
-  hold(named?.hash === valueOf(read, 'policyHash'), 'the intent names a policy that the vault never had');
+  hold(
+    named?.hash === valueOf(read, 'policyHash'),
+    'The intent names a policy that is not in the history of the vault.',
+  );
   if (policyVersion !== pinned.policy.version) {
-    console.error(`! The intent names policy version ${policyVersion}; version ${pinned.policy.version} is in force.`);
+    console.error(`! The intent names policy version ${policyVersion}. Version ${pinned.policy.version} is in force.`);
   }
   print(read);
   for (const { detail } of warnings) console.error(`! ${detail}`);
@@ -163,15 +166,15 @@ async function approvePolicy(options: Options) {
   const api = client.api.vault[':vaultId']['policy-change'][':changeId'];
   const { canonical, policy, ...delivered } = await unwrap(api.$get({ param, query: { nonce } }));
   const [mandate, next] = [readCanonical(hexToBytes(canonical)), readCanonical(hexToBytes(policy.canonical))];
-  hold(mandate.domain === 'conclave/policy-change/v1', 'these are not the bytes of a change');
-  hold(valueOf(mandate, 'id') === param.changeId, 'these are the bytes of another change');
+  hold(mandate.domain === 'conclave/policy-change/v1', 'The bytes are not a policy change.');
+  hold(valueOf(mandate, 'id') === param.changeId, 'The bytes belong to another policy change.');
   const hash = bytesToHex(sha256(hexToBytes(policy.canonical)));
-  hold(valueOf(mandate, 'policyHash') === hash, 'the change is to another policy than the one that is shown');
-  hold(valueOf(next, 'vaultId') === String(vaultId), 'the change is to the policy of another vault');
+  hold(valueOf(mandate, 'policyHash') === hash, 'The policy change does not match the policy that the service sent.');
+  hold(valueOf(next, 'vaultId') === String(vaultId), 'The policy change belongs to another vault.');
   const proposed = { version: wholeNumberOf(next, 'version'), hash };
   const query = { vaultId, nonce, delivered, proposed };
   const proven = await provePolicies(client, pinnedVault(file, vaultId), query);
-  hold(proven.isRenewal || isNext(next, proven), 'the change does not follow the policy in force');
+  hold(proven.isRenewal || isNext(next, proven), 'The proposed policy does not follow the policy in force.');
   const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
   // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
@@ -179,7 +182,8 @@ async function approvePolicy(options: Options) {
   const isVerified = proven.isRenewal && proposed.version <= proven.pinned.policy.version;
   hold(
     isVerified || fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
-    'the change pins other keys of the co-signers: give their fingerprint, as the operators of the co-signers say it, with --fingerprint',
+    'The policy change pins other keys of the co-signers. ' +
+      'Give the fingerprint from the operators of the co-signers with --fingerprint.',
   );
   if (proven.isRenewal) console.error(renewalText(proposed.version, isVerified));
   print(next);
@@ -194,16 +198,17 @@ async function approvePolicy(options: Options) {
 async function cancelReset(options: Options) {
   const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
   const vaultId = parseVaultIdText(need(options, 'vault'));
-  if (userId === null || id === null || vaultId === null) throw new UsageError('--user, --reset or --vault is no id');
+  if (userId === null || id === null || vaultId === null)
+    throw new UsageError('Option --user, --reset or --vault is not a valid id.');
   const url = process.env['CONCLAVE_URL'];
-  if (url === undefined) throw new UsageError('CONCLAVE_URL is not set');
+  if (url === undefined) throw new UsageError('Set CONCLAVE_URL.');
   const json = keyOf(options).sign(bytesToHex(sha256(cancellationBytes({ id, userId }, vaultId))));
   const response = await fetch(`${url}/vault/${vaultId}/credential-reset/${id}/cancel-by-device`, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(json),
   });
-  if (!response.ok) throw new Error(`the service answered ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`The service returned ${response.status}: ${await response.text()}`);
   return (await response.json()) as unknown;
 }
 
@@ -213,7 +218,7 @@ function isNext(next: CanonicalText, { pinned: { policy } }: ProvenPolicies): bo
 }
 
 function hold(holds: boolean, fault: string): asserts holds {
-  if (!holds) throw new Error(`not signed: ${fault}`);
+  if (!holds) throw new Error(`Not signed. ${fault}`);
 }
 
 function valueOf({ fields }: CanonicalText, name: string): string | null {
@@ -233,7 +238,7 @@ function print({ domain, fields }: CanonicalText): void {
 async function confirm(options: Options, exceptions: readonly CosignerAgreement[]): Promise<void> {
   const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));
   if (options.yes === true) {
-    hold(open.length === 0, `not all co-signers agree: find out why, or name them with ${optionsFor(open)}`);
+    hold(open.length === 0, `Not all co-signers agree. Find the reason, or name them with ${optionsFor(open)}`);
     return;
   }
   const consent = consentTo(open);
@@ -242,24 +247,24 @@ async function confirm(options: Options, exceptions: readonly CosignerAgreement[
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   const answer = await terminal.question(`Sign this? Type ${consent}: `);
   terminal.close();
-  hold(answer.trim() === consent, `the answer was not '${consent}'`);
+  hold(answer.trim() === consent, `The answer was not '${consent}'.`);
 }
 
 function renewalText(version: number, isVerified: boolean): string {
   return isVerified
     ? `! This renews the mandate of version ${version}, which co-signers have in force. It changes no rule.`
-    : `! The service calls this a renewal of version ${version}. Too few co-signers have it in force: judge it as a new change.`;
+    : `! The service calls this a renewal of version ${version}. Too few co-signers have it in force. Treat it as a new change.`;
 }
 
 function wholeNumberOf(read: CanonicalText, name: string): number {
   const text = valueOf(read, name) ?? '';
-  hold(/^[1-9][0-9]{0,14}$/.test(text), `${name} is no number`);
+  hold(/^[1-9][0-9]{0,14}$/.test(text), `${name} is not a valid number.`);
   return Number.parseInt(text, 10);
 }
 
 function vaultOf(options: Options): number {
   const vaultId = parseVaultIdText(need(options, 'vault'));
-  if (vaultId === null) throw new UsageError('--vault is the number of a vault');
+  if (vaultId === null) throw new UsageError('Option --vault must be the number of a vault.');
   return vaultId;
 }
 
@@ -269,13 +274,13 @@ function pinsOf(options: Options): PinFile {
 
 function pinnedVault(file: PinFile, vaultId: number): PinnedVault {
   const pinned = file.read(vaultId);
-  hold(pinned !== null, `no co-signers are pinned for vault ${vaultId}: enter their fingerprint with 'pin'`);
+  hold(pinned !== null, `No co-signers are pinned for vault ${vaultId}. Enter their fingerprint with 'pin'.`);
   return pinned;
 }
 
 function need(options: Options, name: 'key' | 'vault' | 'transaction' | 'change' | 'user' | 'reset'): string {
   const value = options[name];
-  if (value === undefined) throw new UsageError(`--${name} is missing`);
+  if (value === undefined) throw new UsageError(`Option --${name} is missing.`);
   return value;
 }
 
@@ -284,12 +289,12 @@ function keyOf(options: Options): ScriptDevice {
 }
 
 export const deviceCommand: Command = {
-  usage: `CONCLAVE_URL and CONCLAVE_TOKEN name the service and open it.\n${usageOf('device', COMMANDS)}`,
+  usage: `Set CONCLAVE_URL to the address of the service and CONCLAVE_TOKEN to an access token.\n${usageOf('device', COMMANDS)}`,
   run: async (args) => {
     const { values, positionals } = parseArgs({ args: [...args], options: OPTIONS, allowPositionals: true });
     const name = positionals.join(' ');
     const command = commandNamed(COMMANDS, name);
-    if (command === undefined) throw new UsageError(`there is no command '${name}'`);
+    if (command === undefined) throw new UsageError(missingCommand(name));
     console.log(JSON.stringify(await command.run(values), null, 2));
   },
 };

@@ -32,7 +32,7 @@ export async function fetchPolicyChain(
   } while (cursor !== null && (newestFirst.at(-1)?.policy.version ?? 0) > fromVersion);
   const requested = newestFirst.filter(({ policy }) => policy.version >= fromVersion).toReversed();
   const chain = readPolicyChain(vaultId, requested.map(documentOf));
-  if (!chain.ok) throw new Error(`the policies of the service are no chain: ${chain.refusal}`);
+  if (!chain.ok) throw new Error(`The policies from the service do not form a chain: ${chain.refusal}`);
   return chain.value;
 }
 

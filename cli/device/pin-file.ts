@@ -9,7 +9,7 @@ const pinnedVault = z.strictObject({
   /** The identity keys of the co-signers. */
   cosigners: z
     .array(z.strictObject({ index: z.int(), signing: hex32 }))
-    .refine((pins) => arePins(pins), 'names co-signers 1 to n in order'),
+    .refine((pins) => arePins(pins), 'Must name co-signers 1 to n in order'),
   /**
    * How many co-signers must agree: as many as sign together. Null where no person has confirmed the
    * number: then all of them must agree, since too low a number lets fewer liars convince the device.

@@ -14,7 +14,7 @@ export class ScriptDevice {
   readonly #secret: KeyObject;
 
   constructor(secret: KeyObject) {
-    if (secret.asymmetricKeyType !== 'ed25519') throw new Error('a device of a script has an Ed25519 key');
+    if (secret.asymmetricKeyType !== 'ed25519') throw new Error('The device key is not an Ed25519 key.');
     this.#secret = secret;
   }
 
@@ -35,7 +35,7 @@ export class ScriptDevice {
   /** What a policy keeps of it. Throws when the id is none. */
   asDevice(userId: string): Device {
     const owner = parseUserId(userId);
-    if (owner === null) throw new Error('a device belongs to a user');
+    if (owner === null) throw new Error('The user id of the device is not valid.');
     const device = parseDevice({
       userId: owner,
       algorithm: 'ed25519',
@@ -44,7 +44,7 @@ export class ScriptDevice {
       rpId: null,
       origin: null,
     });
-    if (typeof device === 'string') throw new Error(`the ${device} can not be`);
+    if (typeof device === 'string') throw new Error(`The device has an invalid ${device}.`);
     return device;
   }
 

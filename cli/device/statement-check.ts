@@ -78,7 +78,7 @@ export async function provePolicies(
   const answered = keysOf(query);
   // A key that the service leaves out could be one that still has an older policy.
   const keyIds = query.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
-  if (keyIds.length === 0) throw new Unproven('the vault has no key yet, so no co-signer can state anything');
+  if (keyIds.length === 0) throw new Unproven('The vault has no key yet, so no co-signer can state a policy.');
   const since = isRenewal ? decidedUnder : policy.version;
   const judged = { client, links, pins: pins.value, threshold, query, since };
   const exceptions: CosignerAgreement[] = [];
@@ -144,29 +144,29 @@ function tooFew(
   const count = threshold ?? agreements.length;
   const isLater = agreements.some(({ agreement }) => agreement === 'later-version');
   return [
-    `fewer than ${count} co-signers state that they have version ${version}`,
-    ...(isLater ? ['the service may show an old policy: ask the other signers whether there was a change'] : []),
+    `Fewer than ${count} co-signers state that version ${version} is in force.`,
+    ...(isLater ? ['The service may show an old policy. Ask the other signers whether the policy was changed.'] : []),
     ...(threshold === null ? [UNCONFIRMED_THRESHOLD] : []),
-  ].join('. ');
+  ].join(' ');
 }
 
 const UNCONFIRMED_THRESHOLD =
-  'The person has not confirmed how many of these co-signers sign together, so all of them have to agree: ' +
-  "pin them again with 'pin --threshold N'";
+  'You have not confirmed how many of these co-signers sign together, so all of them must agree. ' +
+  "Pin them again with 'pin --threshold N'.";
 
 /** The statements do not prove what the service shows. */
 class Unproven extends Error {
   constructor(why: string) {
-    super(`not signed: ${why}`);
+    super(`Not signed. ${why}`);
   }
 }
 
 const PIN_FAULTS = {
-  'older-policy': 'the service shows an older policy than this device has verified',
-  'other-history': 'the service shows other policies than this device has verified',
+  'older-policy': 'The service shows an older policy than this device has verified.',
+  'other-history': 'The service shows other policies than this device has verified.',
   'unproven-pins':
-    'the policy names other co-signers, and no quorum has signed that with its devices: ' +
-    'pin them again with their fingerprint',
+    'The policy names other co-signers, and no quorum has signed this with its devices. ' +
+    'Pin them again with their fingerprint.',
 } as const;
 
 /**
@@ -176,21 +176,21 @@ const PIN_FAULTS = {
 function keysOf({ delivered, wallet }: StatementQuery): readonly string[] {
   const { keys } = delivered;
   for (const { keyId, scheme, publicKey } of keys) {
-    if (keyIdOf(scheme, hexToBytes(publicKey)) !== keyId) throw new Unproven('a key has the name of another one');
+    if (keyIdOf(scheme, hexToBytes(publicKey)) !== keyId) throw new Unproven('A key id does not match its public key.');
     if (wallet === undefined) continue;
     const key = walletKey({ scheme, publicKey: hexToBytes(publicKey) }, wallet.chain);
     const isOfWallet = addressOn(wallet.chain, scheme, key) === wallet.address;
-    if (!isOfWallet) throw new Unproven('the key that the service names is not the key of the wallet');
+    if (!isOfWallet) throw new Unproven('The key from the service is not the key of the wallet.');
   }
   return keys.map(({ keyId }) => keyId);
 }
 
 /** Beside the answer, which is on the other stream. */
 function print(keyId: string, agreements: readonly CosignerAgreement[]): void {
-  console.error(`key ${keyId}`);
+  console.error(`Key ${keyId}`);
   for (const { cosigner, agreement, detail } of agreements) {
     console.error(
-      `  co-signer ${cosigner}: ${SHOWN[agreement]}${agreement === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
+      `  Co-signer ${cosigner}: ${SHOWN[agreement]}${agreement === 'unknown' ? ` (${detail})` : `, ${detail}`}`,
     );
   }
 }

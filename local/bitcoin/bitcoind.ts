@@ -125,7 +125,7 @@ async function freePort(): Promise<number> {
 
 /** Null while it starts. Throws when it has ended. */
 async function answers(node: Rpc, child: ChildProcess): Promise<true | null> {
-  if (child.exitCode !== null) throw new Error(`bitcoind has ended with ${child.exitCode}`);
+  if (child.exitCode !== null) throw new Error(`bitcoind exited with code ${child.exitCode}`);
   try {
     await node.request('getblockcount', []);
     return true;

@@ -72,26 +72,26 @@ async function main(): Promise<void> {
   const anvil = started.adopt(await startAnvil(), stopped);
   say('chain', `Ethereum: anvil at ${anvil.url}`);
   const solana = started.adopt(await startSolanaNode(), stopped);
-  say('chain', `Solana: a local ledger at ${solana.url}`);
+  say('chain', `Solana: local ledger at ${solana.url}`);
   const bitcoin = started.adopt(await startBitcoinNode({ minesAtOnce: true }), stopped);
-  say('chain', `Bitcoin: a regtest at ${bitcoin.url}`);
+  say('chain', `Bitcoin: regtest at ${bitcoin.url}`);
   const rpcUrls = { anvil: [anvil.url], 'solana-local': [solana.url], 'bitcoin-regtest': [bitcoin.url] };
-  say('starting', 'bundling both Workers as they are deployed, then starting workerd: about 4 s');
+  say('starting', 'bundling and starting both Workers (about 4 s)');
   const stack = started.adopt(await startStack({ folder, rpcUrls }), stopped);
   started.adopt(await watchLocalChain(anvil.url, stack.monitor), stopped);
   started.adopt(watchChain(watchableSolana(solana.chain), stack.monitor), stopped);
   started.adopt(watchChain(watchableBitcoin(bitcoin.chain), stack.monitor), stopped);
-  say('stack', `coordinator at ${stack.url}, three co-signers behind it`);
+  say('stack', `coordinator at ${stack.url} with three co-signers`);
   const service = new Client(stack.url, stack.serviceKey);
   const [alice, bob, carol, mallory] = await enterPeople(service, stack.url);
-  say('users', 'alice, bob and carol will sign; mallory is an outsider');
+  say('users', 'alice, bob and carol are signers; mallory is not a member');
   const options = {
     name: 'Treasury',
     signers: [alice, bob, carol],
     threshold: 2,
     chains: ['solana-local', 'bitcoin-regtest'],
   };
-  say('keys', 'the three co-signers generate a key for each of three chains: about 2 s');
+  say('keys', 'the three co-signers generate a key for each of three chains (about 2 s)');
   const vault = await createReadyVault(service, options, (name, address) => say('key', `${name}: ${address}`));
   const wallet = vault.addresses['solana-local'] ?? '';
   const taproot = vault.addresses['bitcoin-regtest'] ?? '';
@@ -161,16 +161,13 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
 
   const peek = await mallory.client.request('GET', `/transaction/${created.id}`);
   const push = await mallory.client.request('POST', `/transaction/${created.id}/approve`);
-  expect('mallory sees nothing and approves nothing', peek.status === 403 && push.status === 403);
+  expect('mallory can neither read nor approve the transaction', peek.status === 403 && push.status === 403);
 
   for (const signer of [alice, bob]) {
     const challenge = await signer.client.challenge(created.id);
     const digest = createHash('sha256').update(Buffer.from(challenge.canonical, 'hex')).digest('hex');
     const { intent } = challenge;
-    expect(
-      'the digest is of the transfer that was asked for',
-      digest === challenge.digest && digest === created.digest,
-    );
+    expect('the digest matches the requested transfer', digest === challenge.digest && digest === created.digest);
     expect('the intent names recipient and amount', intent['to'] === body.to && intent['amount'] === body.amount);
     const after = await signer.client.approve(created.id);
     say(
@@ -183,15 +180,15 @@ async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): 
   expect(`the transfer succeeds (${done.stateReason ?? 'no reason given'})`, done.state === 'SUCCEEDED');
   const received = (await holdings(body.to)) - receivedBefore;
   const spent = sentBefore - (await holdings(created.from));
-  expect('the recipient has exactly the amount more', received === BigInt(body.amount));
-  expect('the vault has exactly less what its record says', spent === lossOf(done, token));
+  expect('the recipient received exactly the amount', received === BigInt(body.amount));
+  expect('the vault spent exactly the recorded amount', spent === lossOf(done, token));
   const shown = amountText(received, unitOf(scene, body.chain, token));
   say('checked', `on chain: ${shown} received, fee ${amountText(BigInt(done.feePaid ?? '0'), native)}`);
 }
 
 function unitOf({ tokens }: Pick<Scene, 'tokens'>, chain: string, token: string | null): Unit {
   const unit = token === null ? NATIVE[chain] : tokens.get(token);
-  if (unit === undefined) throw new Error(`the demo has no asset ${token ?? 'native'} on ${chain}`);
+  if (unit === undefined) throw new Error(`The demo has no asset ${token ?? 'native'} on ${chain}`);
   return unit;
 }
 
@@ -218,9 +215,9 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
       continue;
     }
     if (answer.status !== 200)
-      throw new Error(`reading ${id} answered ${answer.status}: ${JSON.stringify(answer.body)}`);
+      throw new Error(`Reading ${id} returned ${answer.status}: ${JSON.stringify(answer.body)}`);
     const record = answer.body;
-    if (record.state !== seen) say(record.state, record.txHash ?? record.stateReason ?? 'the co-signers sign');
+    if (record.state !== seen) say(record.state, record.txHash ?? record.stateReason ?? 'the co-signers are signing');
     seen = record.state;
     if (FINAL.has(record.state)) return record;
     if (Date.now() > endsAt) throw new Error(`${id} is still ${record.state} after ${SUCCESS_DEADLINE_MS / 1000} s`);
@@ -234,16 +231,16 @@ async function receive({ chain, alice, url }: Scene, vault: ReadyVault): Promise
   const { cookie } = alice;
   const signal = AbortSignal.timeout(SUCCESS_DEADLINE_MS);
   const events = await listen(url, { vaultId: vault.id, cookie, signal });
-  say('listening', 'alice has the dashboard open');
+  say('listening', 'alice opened the dashboard');
   await chain.fund(vault.address, ETHER / 2n);
-  say('paid', '0.5 ETH, by an address outside of the vault');
+  say('paid', '0.5 ETH from an address outside the vault');
   for await (const { event, record } of events) {
     if (event !== 'transaction') continue;
     const isIt = record.direction === 'in' && record.amount === (ETHER / 2n).toString();
     if (isIt) say(record.state, `${record.displayType} from ${record.from}`);
     if (isIt && record.state === 'SUCCEEDED') return;
   }
-  throw new Error('no event of the incoming payment arrived');
+  throw new Error('No event for the incoming payment arrived.');
 }
 
 /** Shows the balances of the vault, and compares them with the chain. */
@@ -261,11 +258,8 @@ async function showBalances(
     say('balance', `${amountText(all, unitOf(scene, name, asset.tokenAddress))} on ${name}`);
   }
   const { chain } = scene;
-  expect('the balance in ETH is that of the chain', held.get(null) === (await chain.balance(vault.address)));
-  expect(
-    'the balance in DUSD is that of the chain',
-    held.get(dollar) === (await chain.tokenBalance(dollar, vault.address)),
-  );
+  expect('the ETH balance matches the chain', held.get(null) === (await chain.balance(vault.address)));
+  expect('the DUSD balance matches the chain', held.get(dollar) === (await chain.tokenBalance(dollar, vault.address)));
 }
 
 async function showHistory(scene: Scene, person: Person, vaultId: number): Promise<void> {
@@ -275,7 +269,7 @@ async function showHistory(scene: Scene, person: Person, vaultId: number): Promi
     const shown = amountText(BigInt(amount ?? '0'), unitOf(scene, chain, asset?.tokenAddress ?? null));
     say(state, `${displayType.toLowerCase()} ${shown}, ${txHash}`);
   }
-  expect('the history has all transfers and what came in', transactions.length === 12);
+  expect('the history contains all outgoing and incoming transactions', transactions.length === 12);
 }
 
 function say(what: string, text: string): void {
@@ -284,7 +278,7 @@ function say(what: string, text: string): void {
 }
 
 function expect(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`not true: ${what}`);
+  if (!holds) throw new Error(`Check failed: ${what}`);
 }
 
 function pause(ms: number): Promise<void> {
@@ -293,18 +287,18 @@ function pause(ms: number): Promise<void> {
 
 const NEXT = `
 All checks passed. Next:
-  npm start                        the same stack, left running, with a dashboard and curl lines to paste
+  npm start                        the same stack with a dashboard, and curl commands to paste
   npm run demo -- --cosigners 4    the recommended set-up: 3 of 4 co-signers, approvals signed by devices
   docs/architecture.md             how a transaction gets from the request to the chain`;
 
 const demoCommand: Command = {
   usage: `  npm run demo                     five transfers and one incoming payment on local chains of Ethereum, Solana and Bitcoin
-  npm run demo -- --cosigners 4    3 of 4 co-signers in runtimes of their own, approvals signed by devices`,
+  npm run demo -- --cosigners 4    3 of 4 co-signers in separate runtimes, approvals signed by devices`,
   run: async (args) => {
     const { values } = parseArgs({ args: [...args], options: { cosigners: { type: 'string', default: '3' } } });
     if (values.cosigners === '3') await main();
     else if (values.cosigners === '4') await demoThreeOfFour(say);
-    else throw new UsageError(`--cosigners takes 3 or 4, not ${values.cosigners}`);
+    else throw new UsageError(`Option --cosigners must be 3 or 4, not '${values.cosigners}'.`);
     console.log(NEXT);
   },
 };

@@ -48,7 +48,7 @@ export async function demoThreeOfFour(say: Say): Promise<void> {
   started.defer(() => rm(folder, { recursive: true, force: true }));
   const anvil = started.adopt(await startAnvil(), stopped);
   say('chain', `anvil at ${anvil.url}`);
-  say('starting', 'four co-signers, each in a runtime of its own, and the coordinator');
+  say('starting', 'four co-signers in separate runtimes, and the coordinator');
   const cosigners = started.adopt(await startRemoteCosigners(folder, COUNT), stopped);
   const options = { folder, rpcUrls: { anvil: [anvil.url] }, ...cosigners.settings };
   const stack = started.adopt(await startStack(options), stopped);
@@ -75,11 +75,11 @@ async function payAndStop(scene: Scene, cosigners: RemoteCosigners): Promise<voi
   const param = { vaultId: String(vault.id) };
   const { policy } = await unwrap(signers[0].client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
   expect('devices sign the approvals', policy.approvalMode === 'device' && policy.devices.length === 3);
-  expect('no receipt of every co-signer is required', policy.signOnce === 'quorum');
+  expect('receipts from a quorum of co-signers are sufficient', policy.signOnce === 'quorum');
   say('vault', `2 of 3 devices approve, ${THRESHOLD} of ${COUNT} co-signers sign; address ${vault.address}`);
-  console.log('\nA payment while all four co-signers are there');
+  console.log('\nA payment with all four co-signers running');
   await pay(scene, ETHER / 4n);
-  console.log('\nA payment while co-signer 2 is stopped');
+  console.log('\nA payment with co-signer 2 stopped');
   await cosigners.stopOne(2);
   await pay(scene, ETHER / 8n);
 }
@@ -93,7 +93,7 @@ async function pay({ say, chain, vault, signers, recipient }: Scene, amount: big
   say(state, `alice creates ${id}`);
   const path = `/transaction/${id}/approve`;
   const bare = await alice.client.request('POST', path);
-  expect('an approval without a signature of a device does not count', bare.status >= 400);
+  expect('an approval without a device signature is refused', bare.status >= 400);
   for (const { name, client, device } of [alice, bob]) {
     const { digest } = await client.challenge(id);
     const json = device.sign(digest);
@@ -106,10 +106,10 @@ async function pay({ say, chain, vault, signers, recipient }: Scene, amount: big
   };
   const record = await pollUntil(`end of ${id}`, ended, DEADLINE_MS, POLL_MS);
   expect(`the payment succeeds (${record.stateReason ?? 'no reason given'})`, record.state === 'SUCCEEDED');
-  expect('the recipient has exactly the amount more', (await chain.balance(recipient)) - before === amount);
+  expect('the recipient received exactly the amount', (await chain.balance(recipient)) - before === amount);
   say(record.state, record.txHash ?? '');
 }
 
 function expect(what: string, holds: boolean): void {
-  if (!holds) throw new Error(`not true: ${what}`);
+  if (!holds) throw new Error(`Check failed: ${what}`);
 }

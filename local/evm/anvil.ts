@@ -71,7 +71,7 @@ function listening(stdout: Readable): Promise<string> {
 
 async function deadline(signal: AbortSignal): Promise<{ readonly failure: string }> {
   await pause(START_DEADLINE_MS, undefined, { signal }).catch(() => null);
-  return { failure: `no word of it within ${START_DEADLINE_MS} ms` };
+  return { failure: `no output within ${START_DEADLINE_MS} ms` };
 }
 
 /** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */

@@ -339,7 +339,7 @@ export class LocalSolanaChain implements ChainView {
   #goOn({ slot, blockhash: last, entries, accounts, skipped = [] }: Written): void {
     for (const one of skipped) this.#skipped.add(one);
     for (let passed = 0n; this.#svm.latestBlockhash() !== last; passed += 1n) {
-      if (passed === slot) throw new Error(`${WRITTEN} is of another version of the machine: begin again with --fresh`);
+      if (passed === slot) throw new Error(`${WRITTEN} is from another version of LiteSVM. Start with --fresh.`);
       this.#svm.expireBlockhash();
     }
     for (const { address: at, owner, lamports: held, data } of accounts) {

@@ -13,7 +13,8 @@ export async function listen(
 ): Promise<AsyncIterable<LiveEvent>> {
   const { cookie, signal } = order;
   const response = await fetch(`${url}/vault/${order.vaultId}/events`, { headers: { cookie }, signal });
-  if (response.status !== 200 || response.body === null) throw new Error(`the live feed answered ${response.status}`);
+  if (response.status !== 200 || response.body === null)
+    throw new Error(`The event stream returned ${response.status}`);
   return read(response.body.pipeThrough(new TextDecoderStream()).pipeThrough(new EventSourceParserStream()));
 }
 

@@ -14,7 +14,7 @@ export async function pollUntil<T>(
   deadlineMs: number,
   pollMs: number = POLL_MS,
 ): Promise<T> {
-  const failure = `no ${what} within ${deadlineMs} ms`;
+  const failure = `No ${what} within ${deadlineMs} ms`;
   let timer: NodeJS.Timeout | undefined;
   const hanging = new Promise<never>((_, reject) => {
     const hangs = () => reject(new Error(`${failure}: the last probe has not ended`));

@@ -69,7 +69,7 @@ export async function ownToken(
 ): Promise<{ readonly id: string; readonly token: string }> {
   const headers = { cookie, origin: new URL(url).origin, 'content-type': 'application/json' };
   const response = await fetch(`${url}/session/access-token`, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (response.status !== 201) throw new Error(`a token of a session answered ${response.status}`);
+  if (response.status !== 201) throw new Error(`Creating a token returned ${response.status}`);
   return (await response.json()) as { readonly id: string; readonly token: string };
 }
 

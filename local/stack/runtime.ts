@@ -39,7 +39,7 @@ export interface RuntimeOptions {
 }
 
 /** What a service binding gives when nobody is there. */
-const ABSENT_WORKER = `export default { fetch: () => new Response('nobody is there', { status: 503 }) };`;
+const ABSENT_WORKER = `export default { fetch: () => new Response('The Worker is not running.', { status: 503 }) };`;
 
 /**
  * Starts the bundles that would be deployed, all in one workerd, as they are, and brings their databases to the newest schema. `wrangler dev`
@@ -84,7 +84,7 @@ export async function startRuntime(configs: readonly string[], options: RuntimeO
   const cronPort = portOf(await miniflare.ready);
   for (const { name } of migrations) {
     const response = await fetch(await miniflare.unsafeGetDirectURL(name));
-    if (!response.ok) throw new Error(`the migrations did not pass: ${await response.text()}`);
+    if (!response.ok) throw new Error(`The migrations failed: ${await response.text()}`);
   }
   const ports: number[] = [];
   for (const { name } of workers) ports.push(portOf(await miniflare.unsafeGetDirectURL(name)));

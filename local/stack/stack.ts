@@ -78,12 +78,12 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   child.once('message', (serving: Serving) => (startedServer = serving));
   const probe = async () => (startedServer !== null && (await answers(startedServer.port)) ? startedServer : null);
   const serving = await Promise.race([
-    gone.then(() => 'it ended'),
+    gone.then(() => 'the process exited'),
     pollUntil('answer', probe, START_DEADLINE_MS).catch(String),
   ]);
   if (typeof serving === 'string') {
     await end('SIGKILL');
-    throw new Error(`the stack did not start (${serving}); the end of ${logFile}:\n${endOf(logFile)}`);
+    throw new Error(`The stack did not start (${serving}). End of ${logFile}:\n${endOf(logFile)}`);
   }
   const url = urlOf(serving.port);
   return {
@@ -104,7 +104,7 @@ async function answers(port: number): Promise<boolean> {
 
 async function sweep(port: number): Promise<void> {
   const response = await fetch(`${urlOf(port)}/cdn-cgi/local/scheduled`);
-  if (!response.ok) throw new Error(`the cron trigger answered ${response.status}`);
+  if (!response.ok) throw new Error(`The cron trigger returned ${response.status}`);
 }
 
 function urlOf(port: number): string {

@@ -63,7 +63,7 @@ export function workerOptionsOf(file: string): WorkerOptions {
   const text = readFileSync(file, 'utf8');
   const written = (file.endsWith('.toml') ? parse(text) : JSON.parse(text)) as WrittenConfiguration;
   const unknown = Object.keys(written).filter((key) => !KNOWN.has(key));
-  if (unknown.length > 0) throw new Error(`${file}: the local stack does not know ${unknown.join(', ')}`);
+  if (unknown.length > 0) throw new Error(`${file}: the local stack does not support ${unknown.join(', ')}`);
   const { compatibility_date: compatibilityDate, compatibility_flags: compatibilityFlags, assets, queues } = written;
   const compatibility = { compatibility_date: compatibilityDate, compatibility_flags: compatibilityFlags };
   const options = {

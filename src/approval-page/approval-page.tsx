@@ -6,7 +6,7 @@ import { Enrol } from '#approval-page/enrol.tsx';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 
 /** The protocol and this page's own version: a release that changes what it shows counts it up. */
-const PAGE_VERSION = '1.1';
+const PAGE_VERSION = '1.2';
 
 /** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
 export function ApprovalPage() {
@@ -30,7 +30,7 @@ export function ApprovalPage() {
           Conclave approval page {PAGE_VERSION} at <strong>{location.origin}</strong>
           {requested !== null && (
             <>
-              , {requested.way === 'window' ? 'opened by' : 'answers'} <strong>{requested.dashboard}</strong>
+              , {requested.way === 'window' ? 'opened by' : 'answering to'} <strong>{requested.dashboard}</strong>
             </>
           )}
         </p>

@@ -112,17 +112,17 @@ function Signing(
       )}
       <Facts facts={description.facts} />
       <p class="quiet">
-        Read by this page out of the bytes that you sign. Their SHA-256: <code>{verified.digest}</code>
+        This page read these details from the bytes that you sign. SHA-256: <code>{verified.digest}</code>
       </p>
       <section aria-labelledby="cosigners">
-        <h2 id="cosigners">What the co-signers confirm</h2>
+        <h2 id="cosigners">Confirmation by the co-signers</h2>
         <Verdicts confirmation={confirmation} />
         <Exceptions {...{ confirmation, named, setNamed }} />
       </section>
       <FromServer remarks={request.remarks} />
       {passkeys.length === 0 ? (
         <p class="refusal" role="alert">
-          The policy in force has no passkey of yours for this page. Propose one in the dashboard.
+          The policy in force contains no passkey of yours for this page. Add one in the dashboard.
         </p>
       ) : (
         <SignButton
@@ -151,7 +151,7 @@ function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confi
       {verdicts.map(({ cosigner, says, detail }) => (
         <li key={cosigner} class={says}>
           Co-signer {cosigner}: <strong>{says}</strong>
-          {detail !== null && `, ${detail}`}
+          {detail !== null && `. ${detail}`}
         </li>
       ))}
     </ul>
@@ -161,8 +161,8 @@ function Verdicts({ confirmation: { verdicts } }: { readonly confirmation: Confi
 const EXCEPTIONS = {
   agrees: 'agrees',
   behind: 'has an earlier policy in force',
-  disagrees: 'has another policy in force',
-  unknown: 'confirms nothing',
+  disagrees: 'has a different policy in force',
+  unknown: 'has not confirmed the policy',
 } as const;
 
 /** One box to tick for each co-signer that does not agree: a hostile one must not stop the person, nor be overlooked. */
@@ -178,7 +178,7 @@ function Exceptions(props: {
   return (
     <fieldset>
       <legend>Not all co-signers agree</legend>
-      <p>Ask the other signers whether the policy was changed before you go on.</p>
+      <p>Before you continue, ask the other signers whether the policy was changed.</p>
       {confirmation.exceptions.map(({ cosigner, says }) => (
         <label key={cosigner} class="exception">
           <input

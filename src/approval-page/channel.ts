@@ -34,7 +34,7 @@ async function requestByOpener(): Promise<PageRequest> {
   const opener = window.opener as Window | null;
   const dashboard = new URLSearchParams(location.hash.slice(1)).get('dashboard');
   if (opener === null || dashboard === null) {
-    throw new InvalidRequest('This page opens from a dashboard of Conclave. There is nothing to approve here.');
+    throw new InvalidRequest('Open this page from a Conclave dashboard.');
   }
   if (!(await allowedOrigins()).includes(dashboard)) {
     throw new InvalidRequest('The operator of this page does not allow the dashboard that opened it.');
@@ -72,6 +72,7 @@ function newNonce(): string {
 async function allowedOrigins(): Promise<readonly string[]> {
   const response = await fetch(ALLOWED_ORIGINS, { cache: 'no-store', redirect: 'error', credentials: 'omit' });
   const list: unknown = response.ok ? await response.json().catch(() => null) : null;
-  if (!Array.isArray(list)) throw new InvalidRequest(`The operator of this page keeps no ${ALLOWED_ORIGINS}.`);
+  if (!Array.isArray(list))
+    throw new InvalidRequest(`The operator of this page has provided no valid ${ALLOWED_ORIGINS}.`);
   return list.filter((origin): origin is string => typeof origin === 'string' && URL.parse(origin)?.origin === origin);
 }

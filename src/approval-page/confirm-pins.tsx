@@ -27,7 +27,9 @@ export function ConfirmPins(props: {
     };
     const threshold = Number.parseInt(text('threshold'), 10);
     if (!isFingerprintOf(text('fingerprint'), claimed)) {
-      setFault('The server sent keys with another fingerprint. Check what you typed; if it is right, do not approve.');
+      setFault(
+        'The fingerprint does not match the keys from the server. Check what you typed. If it is right, do not approve.',
+      );
       return;
     }
     confirmed({ cosigners: claimed, threshold: Math.max(least, Math.min(count, threshold || count)) });
@@ -36,8 +38,8 @@ export function ConfirmPins(props: {
     <section>
       <h1>Confirm the co-signers of vault {vaultId}</h1>
       <p>
-        This page has to know the keys of the {count} co-signers before it shows anything to approve. Ask their
-        operators for the fingerprint, not the dashboard. You are asked once.
+        This page needs the keys of the {count} co-signers before it shows a request. Get the fingerprint from the
+        operators of the co-signers, not from the dashboard. You enter it once.
       </p>
       <form onSubmit={check}>
         <label>
@@ -47,7 +49,7 @@ export function ConfirmPins(props: {
         <label>
           Co-signers that sign together
           <select name="threshold" required>
-            <option value="">as their operators say</option>
+            <option value="">Choose the number from the operators</option>
             {Array.from({ length: count - least + 1 }, (_, i) => (
               <option key={i} value={String(least + i)}>
                 {least + i} of {count}

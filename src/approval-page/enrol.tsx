@@ -13,7 +13,7 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
   const { requestId, userId, userName } = request;
   const [fault, setFault] = useState<string | null>(null);
   const [done, setDone] = useState<EnrolmentAnswer | null>(null);
-  if (parseUserId(userId) === null) return <Nothing why="The server does not say who you are." />;
+  if (parseUserId(userId) === null) return <Nothing why="The request contains no valid user ID." />;
   const create = async () => {
     setFault(null);
     try {
@@ -30,7 +30,7 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
     return (
       <article>
         <h1>Passkey created</h1>
-        <p role="status">The other signers approve the policy change that adds this key:</p>
+        <p role="status">The other signers must approve the policy change that adds this key:</p>
         <pre>{done.device.publicKey}</pre>
         <p>
           {requested.way === 'window' ? (
@@ -39,7 +39,7 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
             </button>
           ) : (
             <button type="button" class="yes" onClick={() => requested.answer(done)}>
-              Send it to the dashboard
+              Send to the dashboard
             </button>
           )}
         </p>
@@ -50,8 +50,8 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
     <article>
       <h1>Create a passkey for approvals</h1>
       <p>
-        The passkey belongs to <strong>{location.hostname}</strong>, signs on this page alone, and speaks for the user{' '}
-        <code>{userId}</code>. The server calls this user “{visibleText(userName)}”.
+        The passkey belongs to <strong>{location.hostname}</strong> and signs only on this page. It signs approvals of
+        the user <code>{userId}</code>. The server names this user “{visibleText(userName)}”.
       </p>
       <SignButton label="Create a passkey" sign={create} close={requested.way === 'window' ? requested.leave : null} />
       {fault !== null && (

@@ -25,14 +25,14 @@ export async function signWithPasskey(
     passkeys.map((passkey) => passkey.credentialId),
   );
   const passkey = passkeys.find((one) => one.credentialId === credentialId);
-  if (passkey === undefined) throw new InvalidRequest('Another passkey has answered.');
+  if (passkey === undefined) throw new InvalidRequest('A passkey that is not in the policy answered.');
   return { keyId: passkey.keyId, ...proof };
 }
 
 /** A new passkey of this page, with its own signature that it exists. A policy change has to adopt it. */
 export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userName'>) {
   const [rpId, userId] = [location.hostname, parseUserId(user.userId)];
-  if (userId === null) throw new InvalidRequest('The server does not say who you are.');
+  if (userId === null) throw new InvalidRequest('The request contains no valid user ID.');
   const created = await navigator.credentials.create({
     publicKey: {
       rp: { id: rpId, name: 'Conclave approvals' },
@@ -44,10 +44,10 @@ export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userNa
   });
   const response = created instanceof PublicKeyCredential ? created.response : null;
   if (!(created instanceof PublicKeyCredential) || !(response instanceof AuthenticatorAttestationResponse)) {
-    throw new InvalidRequest('No passkey was made.');
+    throw new InvalidRequest('No passkey was created.');
   }
   const spki = new Uint8Array(response.getPublicKey() ?? []);
-  if (spki.length < POINT_BYTES) throw new InvalidRequest('The passkey shows no public key.');
+  if (spki.length < POINT_BYTES) throw new InvalidRequest('The passkey provided no public key.');
   const described = {
     userId,
     algorithm: 'webauthn-p256' as const,
@@ -84,7 +84,7 @@ async function assertedBy(
   });
   const response = asserted instanceof PublicKeyCredential ? asserted.response : null;
   if (!(asserted instanceof PublicKeyCredential) || !(response instanceof AuthenticatorAssertionResponse)) {
-    throw new InvalidRequest('No passkey has answered.');
+    throw new InvalidRequest('No passkey answered.');
   }
   return {
     credentialId: base64url(asserted.rawId),

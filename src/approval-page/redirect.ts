@@ -28,7 +28,7 @@ export async function requestFromRedirect(
   tab: Tab,
 ): Promise<PageRequest> {
   if (!tab.allowed.includes(dashboard)) {
-    throw new InvalidRequest('The operator of this page does not allow the dashboard that the answer would go to.');
+    throw new InvalidRequest('The operator of this page does not allow the dashboard that would receive the answer.');
   }
   const back = (message: ReadRedirectResult) => tab.go(resultUrl(dashboard, { requestId, message }));
   if (request === null) {
@@ -38,10 +38,12 @@ export async function requestFromRedirect(
   }
   const nonce = takeNonce(tab.storage, { dashboard, requestId });
   if (nonce === null) {
-    throw new InvalidRequest('This page does not wait for this request, or has shown it. Begin in the dashboard.');
+    throw new InvalidRequest(
+      'This page does not expect this request, or has already shown it. Start again in the dashboard.',
+    );
   }
   const parsed = parseApprovalRequest(request);
-  if (parsed?.requestId !== requestId) throw new InvalidRequest('The request of the dashboard is malformed.');
+  if (parsed?.requestId !== requestId) throw new InvalidRequest('The request from the dashboard is malformed.');
   const leave = () => back({ type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId });
   return { dashboard, way: 'redirect', nonce, request: parsed, answer: back, leave };
 }

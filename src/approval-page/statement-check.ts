@@ -68,15 +68,15 @@ export function confirmedBy(
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  missing: 'the server sent no statement of it',
-  repeated: 'the server sent several statements of it',
-  malformed: 'the statement is malformed',
-  'other-cosigner': 'the statement is of another co-signer',
-  'bad-signature': 'the signature is not of the key that you confirmed',
-  'other-vault': 'the statement is about another vault',
-  'other-key': 'the statement is about another key',
-  'other-nonce': 'the statement answers another question',
-  'too-old': 'the statement is not of the last five minutes',
+  missing: 'The server sent no statement from this co-signer.',
+  repeated: 'The server sent more than one statement from this co-signer.',
+  malformed: 'The statement is malformed.',
+  'other-cosigner': 'The statement is from another co-signer.',
+  'bad-signature': 'The signature does not match the key that you confirmed.',
+  'other-vault': 'The statement is about another vault.',
+  'other-key': 'The statement is about another key.',
+  'other-nonce': 'The statement does not answer this request.',
+  'too-old': 'The statement was not made in the last five minutes.',
 };
 
 /** The gravest first. */
@@ -94,10 +94,10 @@ function together(agreements: readonly CosignerAgreement[], cosigner: number): V
     case 'unknown':
       return { cosigner, says: 'unknown', detail: REASONS[worst.detail] ?? null };
     case 'behind':
-      return { cosigner, says: 'behind', detail: `an earlier policy: ${worst.detail}` };
+      return { cosigner, says: 'behind', detail: `Earlier policy: ${worst.detail}.` };
     case 'other-history':
-      return { cosigner, says: 'disagrees', detail: worst.detail };
+      return { cosigner, says: 'disagrees', detail: `Different policy: ${worst.detail}.` };
     case 'later-version':
-      return { cosigner, says: 'disagrees', detail: `a later policy: ${worst.detail}` };
+      return { cosigner, says: 'disagrees', detail: `Later policy: ${worst.detail}.` };
   }
 }

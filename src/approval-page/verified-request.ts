@@ -36,7 +36,7 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
   const subject = readSubject(request);
   const verified = { digest: hashOfHex(request.canonical), inForce, inForceHash, subject };
   const { expiresAtMs } = subject.kind === 'intent' ? subject.intent : subject.mandate;
-  if (expiresAtMs <= nowMs) throw new InvalidRequest('It has expired.');
+  if (expiresAtMs <= nowMs) throw new InvalidRequest('The request has expired.');
   if (subject.kind === 'intent') holdIntent(subject.intent, verified);
   else holdChange(subject, verified);
   return verified;
@@ -45,29 +45,29 @@ export function verifyRequest(request: ApprovalRequest, nowMs: number): Verified
 function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest['subject'] {
   switch (domainOf(canonical)) {
     case INTENT_DOMAIN:
-      if (proposed !== null) throw new InvalidRequest('A transaction comes with no proposed policy.');
+      if (proposed !== null) throw new InvalidRequest('A transaction must not include a proposed policy.');
       return { kind: 'intent', intent: readIntent(canonical) };
     case MANDATE_DOMAIN: {
       if (proposed === null) throw new InvalidRequest('The proposed policy is missing.');
       const mandate = readMandate(bytesOfHex(canonical));
       if (mandate === null) throw new InvalidRequest('The bytes to approve are malformed.');
       if (hashOfHex(proposed) !== mandate.policyHash) {
-        throw new InvalidRequest('The policy that the server shows is not the one that the change names.');
+        throw new InvalidRequest('The policy that the server sent does not match the policy change.');
       }
       return { kind: 'change', mandate, proposed: policyIn(proposed) };
     }
     default:
-      throw new InvalidRequest('This page does not know what these bytes are.');
+      throw new InvalidRequest('This page does not support this type of request.');
   }
 }
 
 /** An intent names the policy in force, or the one just before it: the hash of that one is in the policy in force. */
 function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>): void {
-  if (intent.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy is of another vault.');
+  if (intent.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
   const { version, previousHash } = inForce;
   const namesCurrent = intent.policyVersion === version && intent.policyHash === inForceHash;
   if (!namesCurrent && !(intent.policyVersion === version - 1 && intent.policyHash === previousHash)) {
-    throw new InvalidRequest('The transaction names another policy than the one in force. Create it again.');
+    throw new InvalidRequest('The transaction does not name the policy in force. Create it again.');
   }
 }
 
@@ -75,16 +75,16 @@ function holdChange(
   { proposed }: { readonly proposed: Policy },
   { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>,
 ): void {
-  if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy is of another vault.');
+  if (proposed.vaultId !== inForce.vaultId) throw new InvalidRequest('The proposed policy belongs to another vault.');
   if (proposed.version !== inForce.version + 1 || proposed.previousHash !== inForceHash) {
-    throw new InvalidRequest('The proposed policy does not follow the policy in force.');
+    throw new InvalidRequest('The proposed policy is not the successor of the policy in force.');
   }
 }
 
 /** The keys whose fingerprint the person confirms: those that the policy pins, else those that the server names. */
 export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: VerifiedRequest): readonly CosignerPin[] {
   const claimed = inForce.cosigners ?? cosigners;
-  if (!arePins(claimed)) throw new InvalidRequest('The server names no keys of co-signers to confirm.');
+  if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
   return claimed;
 }
 
@@ -123,7 +123,7 @@ export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedReques
 
 function policyIn(hex: string): Policy {
   const policy = readPolicy(bytesOfHex(hex));
-  if (policy === null) throw new InvalidRequest('The bytes of a policy are malformed.');
+  if (policy === null) throw new InvalidRequest('A policy is malformed.');
   return policy;
 }
 

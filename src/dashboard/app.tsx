@@ -53,12 +53,12 @@ export function App({ returned }: { readonly returned: Returned | null }) {
         ) : (
           <People me={seen.me} vaults={seen.vaults}>
             <a class="skip" href="#main" onClick={skip}>
-              To the content
+              Skip to content
             </a>
             <header>
               <nav aria-label="Pages">
                 <a href="#/">Vaults</a>
-                <a href="#/tokens">Tokens</a>
+                <a href="#/tokens">API tokens</a>
                 <a href="#/notifications">Notifications</a>
               </nav>
               <span class="quiet">{seen.me.name}</span>
@@ -111,9 +111,9 @@ function Page(props: { readonly path: string; readonly vaults: readonly OwnVault
   if (kind === 'notifications') return <NotificationsPage />;
   return (
     <main id="main">
-      <h1>There is nothing here</h1>
+      <h1>Page not found</h1>
       <p>
-        <a href="#/">To your vaults</a>
+        <a href="#/">Back to your vaults</a>
       </p>
     </main>
   );
@@ -123,7 +123,7 @@ function Welcome({ path }: { readonly path: string }) {
   return (
     <main id="main" class="welcome">
       <h1>Conclave</h1>
-      <p>Vaults with several signers, and no key in one place.</p>
+      <p>Vaults with several signers. No complete key exists in one place.</p>
       <a class="button" href={`/login?to=${encodeURIComponent(`/#${path}`)}`}>
         Log in
       </a>

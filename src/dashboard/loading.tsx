@@ -42,7 +42,7 @@ export function useLoaded<T>(key: string, load: () => Promise<T>) {
 }
 
 export function reasonOf(error: unknown): string {
-  return error instanceof Refusal ? error.message : 'The service can not be reached. Look whether you are online.';
+  return error instanceof Refusal ? error.message : 'The server cannot be reached. Check your connection.';
 }
 
 /** What has just gone wrong, said at once; nothing while nothing has. */

@@ -16,7 +16,7 @@ export function supportsPush(): boolean {
  */
 export async function subscribeBrowser(applicationServerKey: string) {
   if ((await Notification.requestPermission()) !== 'granted')
-    throw new NotSubscribed('This browser may not notify you.');
+    throw new NotSubscribed('Notifications are not allowed in this browser.');
   try {
     await navigator.serviceWorker.register(workerUrl());
     const { pushManager } = await navigator.serviceWorker.ready;
@@ -26,7 +26,7 @@ export async function subscribeBrowser(applicationServerKey: string) {
     if (endpoint === undefined || p256dh === undefined || auth === undefined) throw new Error('no subscription');
     return { endpoint, keys: { p256dh, auth } };
   } catch {
-    throw new NotSubscribed('The push service of this browser does not answer. Try again later.');
+    throw new NotSubscribed('The push service of this browser does not respond. Try again later.');
   }
 }
 

@@ -1,8 +1,8 @@
 import type { Device } from '#domain/access/device.ts';
 
 /**
- * The origin of the approval page, out of the APPROVAL_ORIGIN setting; null when it is empty. Throws for
- * any other text, without saying what stands in it.
+ * Returns the origin of the approval page from the APPROVAL_ORIGIN setting, or null when it is
+ * empty. Throws for any other text, without the setting's content.
  */
 export function approvalOrigin({
   APPROVAL_ORIGIN: setting = '',
@@ -18,7 +18,10 @@ export function approvalOrigin({
   return text;
 }
 
-/** Returns the origin of the approval page; null also for a setting that cannot be read, which must not hide the alerts of everything else. */
+/**
+ * Returns the origin of the approval page; null also for an invalid setting, which must not hide
+ * the alerts of everything else.
+ */
 export function approvalOriginOrNull(env: { readonly APPROVAL_ORIGIN?: string }): string | null {
   try {
     return approvalOrigin(env);
@@ -27,7 +30,10 @@ export function approvalOriginOrNull(env: { readonly APPROVAL_ORIGIN?: string })
   }
 }
 
-/** Reports whether a passkey belongs to another page than the approval page: that page can show one thing and sign another. */
+/**
+ * Reports whether a passkey belongs to another page than the approval page: that page can show one
+ * thing and sign another.
+ */
 export function isOfOtherOrigin(
   device: { readonly algorithm: Device['algorithm']; readonly origin?: string | null },
   origin: string | null,
@@ -35,7 +41,7 @@ export function isOfOtherOrigin(
   return origin !== null && device.algorithm === 'webauthn-p256' && device.origin !== origin;
 }
 
-/** What a signer with such a passkey is warned of, once for all of them. */
+/** Returns the warnings for a signer with such a passkey, one for all of them. */
 export function passkeyWarnings(
   own: readonly Parameters<typeof isOfOtherOrigin>[0][],
   origin: string | null,

@@ -1,4 +1,4 @@
-/** RFC 4648 part 5 without padding, at most this long; null for anything else. */
+/** Text of RFC 4648 part 5 without padding, at most 8192 characters. Any other text gives null. */
 const BASE64URL = /^[A-Za-z0-9_-]{1,8192}$/;
 
 export function bytesOfText(text: string | undefined): Uint8Array | null {

@@ -3,13 +3,13 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Where a pinned co-signer stands to the policy that the device shows.
+ * The relation of a pinned co-signer's statement to the policy that the device shows.
  *
- *     agrees         it states this policy
- *     behind         it states an earlier policy of the chain that ends with this policy
- *     other-history  it states a policy of this or an earlier version that is not in that chain
- *     later-version  it states a policy of a later version
- *     unknown        nothing is proven: no statement, or none that counts
+ * - `agrees`: it states this policy.
+ * - `behind`: it states an earlier policy of the chain that ends with this policy.
+ * - `other-history`: it states a policy of this or an earlier version that is not in that chain.
+ * - `later-version`: it states a policy of a later version.
+ * - `unknown`: nothing is proven, because there is no statement or none that counts.
  */
 export const AGREEMENTS = ['agrees', 'behind', 'other-history', 'later-version', 'unknown'] as const;
 export type Agreement = (typeof AGREEMENTS)[number];
@@ -17,18 +17,21 @@ export type Agreement = (typeof AGREEMENTS)[number];
 export interface CosignerAgreement {
   readonly cosigner: number;
   readonly agreement: Agreement;
-  /** What it states, or why nothing is known. */
+  /** The policy that it states, or why nothing is known. */
   readonly detail: string;
 }
 
 /** Policies that the hash of the last one fixes, the newest last. */
 export interface ShownPolicies {
   readonly chain: readonly { readonly version: number; readonly hash: string }[];
-  /** The lowest version of the chain whose statement agrees; the version of the last one when absent. */
+  /**
+   * The lowest version of the chain whose statement agrees; the version of the last one when
+   * absent.
+   */
   readonly since?: number;
 }
 
-/** Where each co-signer stands. The verdicts are about the last policy of the chain. */
+/** Returns the agreement of each co-signer. The verdicts are about the last policy of the chain. */
 export function agreementsOf(
   verdicts: readonly StatementVerdict[],
   { chain, since }: ShownPolicies,
@@ -50,25 +53,25 @@ export function agreementsOf(
 }
 
 /**
- * The co-signers that do not agree, each of which the person has to name before the device signs.
- * Refuses when fewer than t agree: then the device never signs.
+ * Returns the co-signers that do not agree. The signer must name each of them before the device
+ * signs. Refuses when fewer than t agree: then the device never signs.
  *
- * The coordinator and f <= t - 1 co-signers may be hostile. They deliver, omit and state what they
- * like. What that gives them:
+ * The coordinator and f <= t - 1 co-signers may be hostile. They deliver, omit and state anything.
+ * The consequences are:
  *
- * - Of t agreements one at least is an honest co-signer's, and an honest co-signer has a policy in
- *   force only by a chain of changes that each quorum approved. So t agreements prove the policy,
- *   and t - 1 liars never make a hidden policy look as if it were in force.
- * - One co-signer that does not agree must not stop the device: f liars would then stop every
- *   approval. Where n - f honest co-signers have the policy and n - f >= t, the liars cannot
- *   prevent t agreements.
+ * - At least one of t agreements is an honest co-signer's, and an honest co-signer has a policy in
+ *   force only by a chain of changes that each quorum approved. Therefore t agreements prove the
+ *   policy, and t - 1 liars can never make a hidden policy look as if it were in force.
+ * - One co-signer that does not agree must not stop the device: f liars could then stop every
+ *   approval. When n - f honest co-signers have the policy and n - f >= t, the liars cannot prevent
+ *   t agreements.
  * - It must not be ignored either. `later-version` can be an honest co-signer with a newer policy
- *   that the coordinator withholds from this device and from the others: then the agreement is that
+ *   that the coordinator withholds from this device and from the others. Then the agreement is that
  *   of one honest co-signer that is behind and of t - 1 liars, and these t sign under the older
  *   policy, with devices that the newer one revoked. It can be a lie as well. No count decides:
  *   with t agreements at most n - t co-signers state a later version, which is less than t, because
- *   t is a majority, so all of them may lie. The person decides, by asking the other signers
- *   whether there was a change.
+ *   t is a majority, so all of them may lie. The signer decides, after checking with the other
+ *   signers whether there was a change.
  * - `other-history` is a lie, or two changes of one version were both approved by a quorum and
  *   shown to different co-signers. `behind` is a lie, or a change was withheld from an honest
  *   co-signer, which with t - 1 liars still signs under the older policy.

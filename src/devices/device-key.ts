@@ -8,19 +8,19 @@ import { DEVICE_ALGORITHMS } from '#domain/access/device.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 import { parseDeviceKeyId } from '#domain/id.ts';
 
-/** A device as somebody describes it. */
+/** A device in the caller's description. */
 export interface DeviceDescription {
   readonly userId: UserId;
   readonly algorithm: string;
-  /** Hex: 32 bytes of Ed25519; a point of P-256 in 33 or 65 bytes. */
+  /** Hex: 32 bytes of Ed25519, or a P-256 point in 33 or 65 bytes. */
   readonly publicKey: string;
-  /** All three of a passkey, none of a script's key. */
+  /** A passkey has all three, and a script's key has none. */
   readonly credentialId: string | null;
   readonly rpId: string | null;
   readonly origin: string | null;
 }
 
-/** Which part of a description can not be. */
+/** The invalid part of a description. */
 export type DeviceFault = 'algorithm' | 'publicKey' | 'credentialId' | 'rpId' | 'origin';
 
 const ID_BYTES = 16;
@@ -28,7 +28,10 @@ const ID_BYTES = 16;
 const CREDENTIAL_ID = /^[A-Za-z0-9_-]{16,1364}$/;
 const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*$/;
 
-/** The first 128 bits of a hash over the public key: the same key is the same device, whoever claims it. */
+/**
+ * Returns the device id: the first 128 bits of a hash over the public key. The same key is the same
+ * device, whoever claims it.
+ */
 export function deviceKeyId({ algorithm, publicKey }: Pick<Device, 'algorithm' | 'publicKey'>): DeviceKeyId {
   const name = canonicalBytes('conclave/device-key/v1', [
     ['algorithm', algorithm],
@@ -40,8 +43,8 @@ export function deviceKeyId({ algorithm, publicKey }: Pick<Device, 'algorithm' |
 }
 
 /**
- * The device that is described, its key in the one spelling that it has; or the part that can not be. A key whose signatures hold for any
- * text (a point of small order) is none.
+ * Returns the described device, with its key in canonical spelling, or the invalid part. A key
+ * whose signatures are valid for any text (a point of small order) is refused.
  */
 export function parseDevice(described: DeviceDescription): Device | DeviceFault {
   const { userId, credentialId, rpId, origin } = described;
@@ -83,7 +86,10 @@ function p256Key(text: string): string | null {
   }
 }
 
-/** Browsers sign on secure pages alone: https, or the machine itself. The domain is the host, or one above it. */
+/**
+ * Reports whether an origin may use a domain. Browsers sign only on secure pages: https, or this
+ * machine. The domain is the host, or a parent domain.
+ */
 function isOriginOf(origin: string, rpId: string): boolean {
   const url = URL.parse(origin);
   if (url === null || url.origin !== origin) return false;

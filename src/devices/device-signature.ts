@@ -11,7 +11,10 @@ import type { Approval } from '#domain/transaction/transaction.ts';
 
 const EDWARDS_SIGNATURE_BYTES = 64;
 
-/** What is wrong with a device's signature over a digest (lower-case hex of 32 bytes); null when nothing is. */
+/**
+ * Returns what is wrong with a device's signature over a digest (lower-case hex of 32 bytes), or
+ * null.
+ */
 export async function signatureFault(
   device: Device,
   digest: string,
@@ -25,7 +28,7 @@ export async function signatureFault(
 }
 
 /**
- * Why a voice is not taken; null when it is. A signature that nobody has asked for has to be right as well.
+ * Returns why an approval is refused, or null. A signature that is not required must be valid, too.
  * Refuses, in order: `device-signature-required`, `device-signature-refused`.
  */
 export async function deviceSignatureRefusal(
@@ -40,8 +43,8 @@ export async function deviceSignatureRefusal(
 }
 
 /**
- * The voices whose word need not be taken for it: under a policy of devices, those that a device of their own signer has signed. What can
- * not count is not looked at.
+ * Returns the approvals that are verified: in device mode, those with a valid signature of their
+ * own signer's device. An approval that cannot count is not verified. In token mode, all approvals.
  */
 export async function verifiedApprovals(approvals: readonly Approval[], policy: Policy): Promise<readonly Approval[]> {
   if (policy.approvalMode === 'token') return approvals;

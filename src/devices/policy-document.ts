@@ -16,15 +16,15 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import type { Rules } from '#domain/policy/rules.ts';
 import { MAX_RULES } from '#domain/policy/rules.ts';
 
-/** A mandate as its canonical bytes give it: they name the policy by its hash. */
+/** A mandate in the form of its canonical bytes, which name the policy by its hash. */
 export interface MandateDocument extends Omit<PolicyMandate, 'policy'> {
   readonly policyHash: string;
 }
 
 /**
- * The policy that canonical bytes encode, or null when they encode none. The bytes come from the
- * coordinator; encoding the policy again must give the same bytes, so what a signer reads is what
- * the hash names.
+ * Returns the policy that canonical bytes encode, or null when they encode none. The bytes come
+ * from the coordinator. Encoding the policy again must give the same bytes, so that a signer reads
+ * exactly what the hash names.
  */
 export function readPolicy(bytes: Uint8Array): Policy | null {
   const policy = read(bytes, 'conclave/policy/v2', policyOf);
@@ -32,7 +32,7 @@ export function readPolicy(bytes: Uint8Array): Policy | null {
   return areEqual(policyBytes(policy), bytes) ? policy : null;
 }
 
-/** The mandate that canonical bytes encode, or null when they encode none. */
+/** Returns the mandate that canonical bytes encode, or null when they encode none. */
 export function readMandate(bytes: Uint8Array): MandateDocument | null {
   const mandate = read(bytes, 'conclave/policy-change/v1', (fields): MandateDocument => {
     const id = present(parsePolicyChangeId(fields.text('id')));
@@ -49,7 +49,7 @@ export function readMandate(bytes: Uint8Array): MandateDocument | null {
   return mandate !== null && areEqual(mandateBytes(mandate, mandate.policyHash), bytes) ? mandate : null;
 }
 
-/** The bytes do not encode what was expected. It never leaves this file. */
+/** The bytes do not encode what was expected. The error never leaves this file. */
 class Unreadable extends Error {}
 
 function read<T>(bytes: Uint8Array, domain: string, readFields: (fields: FieldCursor) => T): T | null {
@@ -110,7 +110,7 @@ class FieldCursor {
     return present(values.find((value) => value === text));
   }
 
-  /** As many items as the field of this name says. */
+  /** Returns as many items as the field of this name specifies. */
   list<T>(name: string, most: number, item: () => T): T[] {
     const length = this.wholeNumber(name);
     if (length > most) throw new Unreadable(name);
@@ -127,7 +127,7 @@ class FieldCursor {
   }
 }
 
-/** More signers or co-signers than this are refused by `policyFault`, with its own limits. */
+/** `policyFault` refuses larger numbers of signers or co-signers, with its own limits. */
 const MAX_MEMBERS = 100;
 
 function policyOf(fields: FieldCursor): Policy {

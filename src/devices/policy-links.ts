@@ -9,7 +9,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 
-/** One policy of a vault with what put it in force; null for the first. */
+/** One policy of a vault with the mandate that put it in force; null for the first. */
 export interface PolicyLink {
   readonly policy: Policy;
   /** Lower-case hex SHA-256 of its canonical bytes. */
@@ -17,7 +17,7 @@ export interface PolicyLink {
   readonly mandate: ApprovedMandate | null;
 }
 
-/** The same as it comes over the wire. */
+/** The same in its transmitted form. */
 export interface PolicyLinkBytes {
   readonly policy: Uint8Array;
   readonly mandate: { readonly bytes: Uint8Array; readonly approvals: readonly Approval[] } | null;
@@ -26,10 +26,11 @@ export interface PolicyLinkBytes {
 export type PolicyChainFault = 'malformed' | 'other-vault' | 'broken-chain' | 'other-mandate';
 
 /**
- * The policies that these bytes encode, each the successor of the one before: version + 1, the same
- * vault, and its `previousHash` names the one before. So the hash of the last one fixes all of them.
- * The chain does not prove that any of them was in force: anyone can write policies and hash them.
- * That takes the statements of co-signers. The approvals are not verified here (`successionFault`).
+ * Returns the policies that these bytes encode, each the successor of the one before: version + 1,
+ * the same vault, and its `previousHash` names the one before. Therefore the hash of the last one
+ * fixes all of them. The chain does not prove that any of them was in force, because anyone can
+ * write and hash policies. Only statements of co-signers prove it. The approvals are not verified
+ * here (`successionFault`).
  */
 export function readPolicyChain(
   vaultId: number,
@@ -52,7 +53,7 @@ export function readPolicyChain(
   return accepted(links);
 }
 
-/** What a device has pinned of a vault. */
+/** The pinned co-signers of a vault on a device. */
 export interface PinnedCosigners {
   readonly pins: readonly CosignerPin[];
   /** The policy that this device verified last. */
@@ -62,14 +63,14 @@ export interface PinnedCosigners {
 export type PinFault = 'other-history' | 'older-policy' | 'unproven-pins';
 
 /**
- * The pins that hold under the last policy of a chain.
+ * Returns the pins that hold under the last policy of a chain.
  *
- * They change only by a quorum: where the policy in force names other co-signers, each step from
- * the policy that the device verified last carries the approvals of the quorum before it, signed by
- * devices. A step out of token mode proves nothing, so there the person enters the fingerprint again.
- * Where the policy names no co-signers, or the same, the pins stay, and no approval is verified here.
- * In every case the caller verifies statements under the pins that it gets: only they prove that the
- * last policy is in force.
+ * They change only by a quorum: when the policy in force names other co-signers, each step from the
+ * policy that the device verified last carries the approvals of the quorum before it, signed by
+ * devices. A step out of token mode proves nothing, so the signer enters the fingerprint again.
+ * When the policy names no co-signers, or the same, the pins stay, and no approval is verified
+ * here. In every case the caller verifies statements under the returned pins: only they prove that
+ * the last policy is in force.
  */
 export async function pinsUnder(
   { pins, policy: known }: PinnedCosigners,
@@ -88,7 +89,7 @@ export async function pinsUnder(
     if ((await successionFault(current, policy, mandate)) !== null) return refused('unproven-pins');
     current = policy;
   }
-  // Without a newer policy nothing has changed the pins: they never were this policy's.
+  // Without a newer policy nothing has changed the pins: they were never this policy's.
   return newer.length > 0 ? accepted(named) : refused('unproven-pins');
 }
 

@@ -8,16 +8,19 @@ import { mandateBytes } from '#domain/policy/policy-change.ts';
 import { hasRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
 import type { Approval } from '#domain/transaction/transaction.ts';
 
-/** The one rule by which a policy follows another one, for co-signers and for devices. */
+/** The one rule of succession of policies, for co-signers and for devices. */
 
-/** What put a policy in force: the terms of the change, and the approvals that it was given. */
+/** The mandate that put a policy in force: the terms of the change, and its approvals. */
 export interface ApprovedMandate extends Omit<PolicyMandate, 'policy'> {
   readonly approvals: readonly Approval[];
 }
 
 const HASHES = new WeakMap<Policy, string>();
 
-/** Returns the lower-case hex SHA-256 of the canonical bytes of a policy, computed once for each object. */
+/**
+ * Returns the lower-case hex SHA-256 of the canonical bytes of a policy, computed once for each
+ * object.
+ */
 export function policyHashOf(policy: Policy): string {
   const hash = HASHES.get(policy) ?? bytesToHex(sha256(policyBytes(policy)));
   HASHES.set(policy, hash);
@@ -27,13 +30,14 @@ export function policyHashOf(policy: Policy): string {
 export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approvals' | 'required-device-missing';
 
 /**
- * Why `next` is no valid successor of `current`, or null: version + 1, same vault, hash chained, and
- * approved by the quorum of `current`. Under a policy in token mode the approvals are the
- * coordinator's word: a reader that does not trust the coordinator must not accept such a step.
+ * Returns why `next` is not a valid successor of `current`, or null: version + 1, same vault, hash
+ * chained, and approved by the quorum of `current`. Under a policy in token mode only the
+ * coordinator vouches for the approvals: a reader that does not trust the coordinator must not
+ * accept such a step.
  *
  * It does not prove that `next` is in force: a quorum can approve a change that is then rejected or
  * that expires, and its signatures remain. The expiry of the mandate is not checked, since only the
- * clock of a co-signer at the adoption can.
+ * clock of a co-signer at the adoption can do so.
  */
 export async function successionFault(
   current: Policy,

@@ -4,24 +4,24 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { SignedStatement, StatementFault } from '#domain/policy/statement.ts';
 import { statementBytes, statementFault } from '#domain/policy/statement.ts';
 
-/** What the coordinator delivered for one co-signer and one key. Nothing of it is believed. */
+/** The coordinator's delivery for one co-signer and one key. All of it is untrusted. */
 export interface StatementEntry {
   readonly cosigner: number;
   readonly keyId: string;
-  /** Null: the coordinator says that the co-signer gave none. */
+  /** Null when the coordinator reports that the co-signer gave none. */
   readonly statement: unknown;
 }
 
-/** What the verifier asked for, and the policy that it expects to be in force. */
+/** The verifier's request, and the policy that it expects to be in force. */
 export interface StatementRequest {
   readonly vaultId: number;
   readonly keyId: string;
-  /** Lower-case hex of 32 bytes, drawn by the verifier for this question alone. */
+  /** Lower-case hex of 32 bytes, drawn by the verifier for this request alone. */
   readonly nonce: string;
   readonly policy: { readonly version: number; readonly hash: string };
 }
 
-/** Why nothing is known of what a co-signer has in force. */
+/** Why the policy that a co-signer has in force is unknown. */
 type UnknownReason =
   | 'missing'
   /** The coordinator delivered more than one entry for this co-signer. */
@@ -32,24 +32,24 @@ type UnknownReason =
   | 'bad-signature'
   | StatementFault;
 
-/** What is proven of one pinned co-signer. */
+/** The proven result for one pinned co-signer. */
 export type StatementVerdict =
   | { readonly verdict: 'agrees'; readonly cosigner: number }
   | { readonly verdict: 'unknown'; readonly cosigner: number; readonly reason: UnknownReason }
   | {
       readonly verdict: 'disagrees';
       readonly cosigner: number;
-      /** What the co-signer named. */
+      /** The policy in the co-signer's statement. */
       readonly policyVersion: number;
       readonly policyHash: string;
     };
 
 /**
- * What is proven of each pinned co-signer, in the order of the pins. The entries come through the
- * coordinator, which can leave out, repeat, swap and forge them: only a fresh statement with a valid
- * signature of the pinned key says anything, and everything else is `unknown`.
+ * Returns the proven result for each pinned co-signer, in the order of the pins. The entries come
+ * through the coordinator, which can omit, repeat, swap and forge them. Only a fresh statement with
+ * a valid signature of the pinned key counts, and everything else is `unknown`.
  *
- * It runs in browsers, too, so the signature is checked by a library that each of them runs.
+ * It runs in browsers, too, so the signature is verified by a library that all of them run.
  */
 export function verifyStatements({
   pins,
@@ -90,7 +90,8 @@ function verdictOn(
 
 function isSignedBy(pin: CosignerPin, statement: SignedStatement): boolean {
   try {
-    // RFC 8032 with its strict bounds: ZIP 215 would accept signatures that other co-signers refuse.
+    // RFC 8032 with its strict bounds: ZIP 215 would accept signatures that other co-signers
+    // refuse.
     const options = { zip215: false };
     return ed25519.verify(hexToBytes(statement.signature), statementBytes(statement), hexToBytes(pin.signing), options);
   } catch {
@@ -101,7 +102,7 @@ function isSignedBy(pin: CosignerPin, statement: SignedStatement): boolean {
 const WHOLE_NUMBERS = ['cosigner', 'vaultId', 'policyVersion', 'epoch', 'issuedAtMs'] as const;
 const HEX_BYTES = { policyHash: 32, nonce: 32, signature: 64 } as const;
 
-/** Reports whether a value that came over the wire has the fields of a statement, each in its one spelling. */
+/** Reports whether an untrusted value has the fields of a statement, each in its one spelling. */
 function isSignedStatement(value: unknown): value is SignedStatement {
   if (typeof value !== 'object' || value === null) return false;
   const fields = new Map<string, unknown>(Object.entries(value));

@@ -5,8 +5,10 @@ import type { Device } from '#domain/access/device.ts';
 const KEYS = new WeakMap<Device, Promise<CryptoKey>>();
 
 /**
- * Whether a device has signed this: Ed25519 (RFC 8032), or ECDSA on P-256 with SHA-256, in 64 bytes. By Web Crypto, which is the runtime's
- * own and takes an eighth of the time of the library that looks at the keys: a co-signer checks every voice twice for every signature.
+ * Reports whether a device has signed a message: Ed25519 (RFC 8032), or ECDSA on P-256 with
+ * SHA-256, in 64 bytes. It uses Web Crypto, which the runtime provides and which takes an eighth of
+ * the time of the library that checks the keys: a co-signer verifies every approval twice for every
+ * signature.
  */
 export async function verifyDeviceSignature(
   device: Device,
@@ -19,7 +21,10 @@ export async function verifyDeviceSignature(
   return crypto.subtle.verify(algorithm, await key, Uint8Array.from(signature), Uint8Array.from(message));
 }
 
-/** The key was looked at when the device was read (`parseDevice`). A runtime need not take a point in 33 bytes, the standard says. */
+/**
+ * Returns the imported key. `parseDevice` has already checked it. A point is imported uncompressed,
+ * because the standard does not require runtimes to accept one in 33 bytes.
+ */
 function imported({ algorithm, publicKey }: Device): Promise<CryptoKey> {
   if (algorithm === 'ed25519') {
     return crypto.subtle.importKey('raw', Uint8Array.from(hexToBytes(publicKey)), 'Ed25519', false, ['verify']);

@@ -5,16 +5,16 @@ import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
 import { bytesOfText } from '#devices/base64url.ts';
 import { verifyDeviceSignature } from '#devices/verify-signature.ts';
 
-/** Why a signature does not speak for its device. */
+/** Why a signature is not accepted for its device. */
 export type SignatureFault =
-  /** Of another device, or not of the form that its kind has. */
+  /** It names another device, or does not have the form of its kind. */
   | 'malformed'
-  /** Signed for something else than an approval: for the making of a passkey, say. */
+  /** It was signed for something other than an approval, such as the creation of a passkey. */
   | 'wrong-ceremony'
   | 'wrong-digest'
   | 'wrong-origin'
   | 'wrong-relying-party'
-  /** The authenticator did not ask for a finger, a face or a PIN. */
+  /** The authenticator did not verify a finger, a face or a PIN. */
   | 'user-not-verified'
   | 'wrong-signature';
 
@@ -25,9 +25,10 @@ const USER_PRESENT = 0b001;
 const USER_VERIFIED = 0b100;
 
 /**
- * Web Authentication Level 2, part 7.2, "Verifying an Authentication Assertion": its steps in its order, for a passkey whose owner, domain
- * and page are known from the policy. What is not looked at is the counter (step 21): passkeys that are synchronised between devices have
- * none.
+ * Returns the fault of an assertion, or null. It follows the steps of Web Authentication Level 2,
+ * part 7.2, "Verifying an Authentication Assertion", in their order, for a passkey whose owner,
+ * domain and page are known from the policy. The counter (step 21) is not checked: passkeys that
+ * are synchronized between devices have none.
  */
 export async function assertionFault(
   passkey: Passkey,
@@ -41,26 +42,34 @@ export async function assertionFault(
   if (signed === null || said === null) return 'malformed';
   // Step 11: "Verify that the value of C.type is the string webauthn.get."
   if (said['type'] !== 'webauthn.get') return 'wrong-ceremony';
-  // Step 12: "Verify that the value of C.challenge equals the base64url encoding of options.challenge."
+  // Step 12: "Verify that the value of C.challenge equals the base64url encoding of
+  // options.challenge."
   if (said['challenge'] !== Buffer.from(hexToBytes(digest)).toString('base64url')) return 'wrong-digest';
-  // Step 13: "Verify that the value of C.origin matches the Relying Party's origin." A page inside another site's page is another page.
+  // Step 13: "Verify that the value of C.origin matches the Relying Party's origin." A page that is
+  // embedded in another site's page is refused.
   if (said['origin'] !== passkey.origin || said['crossOrigin'] === true || said['topOrigin'] !== undefined) {
     return 'wrong-origin';
   }
-  // Step 15: "Verify that the rpIdHash in authData is the SHA-256 hash of the RP ID expected by the Relying Party."
+  // Step 15: "Verify that the rpIdHash in authData is the SHA-256 hash of the RP ID expected by the
+  // Relying Party."
   if (data.length < MIN_AUTHENTICATOR_DATA_BYTES) return 'malformed';
   const rpIdHash = bytesToHex(data.subarray(0, RP_ID_HASH_BYTES));
   if (rpIdHash !== bytesToHex(sha256(utf8ToBytes(passkey.rpId)))) return 'wrong-relying-party';
-  // Steps 16 and 17: "Verify that the User Present bit", and the "User Verified bit of the flags in authData is set."
+  // Steps 16 and 17: "Verify that the User Present bit", and the "User Verified bit of the flags in
+  // authData is set."
   const flags = data[RP_ID_HASH_BYTES] ?? 0;
   if ((flags & USER_PRESENT) === 0 || (flags & USER_VERIFIED) === 0) return 'user-not-verified';
-  // Steps 19 and 20: "Let hash be the result of computing a hash over the cData using SHA-256", and "verify that sig is a valid signature
-  // over the binary concatenation of authData and hash". Authenticators give S of either half.
+  // Steps 19 and 20: "Let hash be the result of computing a hash over the cData using SHA-256", and
+  // "verify that sig is a valid signature over the binary concatenation of authData and hash".
+  // Authenticators return S of either half.
   const isRight = await verifyDeviceSignature(passkey, signed, concatBytes(data, sha256(client)));
   return isRight ? null : 'wrong-signature';
 }
 
-/** Part 6.5.5: a signature of ES256 is the DER of its two numbers; Web Crypto takes them as they are. */
+/**
+ * Returns a signature in the form of Web Crypto, which is the two numbers. Part 6.5.5: a signature
+ * of ES256 is their DER encoding.
+ */
 function compactOf(der: Uint8Array): Uint8Array | null {
   try {
     return p256.Signature.fromBytes(der, 'der').toBytes('compact');
@@ -69,7 +78,10 @@ function compactOf(der: Uint8Array): Uint8Array | null {
   }
 }
 
-/** Steps 5 and 6: "the result of running UTF-8 decode", which takes a byte order mark away, parsed as JSON. */
+/**
+ * Returns the parsed client data, or null. Steps 5 and 6: "the result of running UTF-8 decode",
+ * which removes a byte order mark, parsed as JSON.
+ */
 function clientDataOf(bytes: Uint8Array): Readonly<Record<string, unknown>> | null {
   try {
     const said: unknown = JSON.parse(new TextDecoder().decode(bytes));

@@ -1,6 +1,6 @@
 import { COIN_UNKNOWN, NONCE_USED_UNEXPLAINED } from '#domain/transaction/job.ts';
 
-/** What of a running service wants a person, and nobody else would tell. */
+/** The conditions of a running service that need an operator and that nothing else reports. */
 
 export const ALERT_CODES = [
   'stuck-transactions',
@@ -17,19 +17,25 @@ export const ALERT_CODES = [
 
 export interface Alert {
   readonly code: (typeof ALERT_CODES)[number];
-  /** In words, with numbers; no names, amounts or addresses. */
+  /** Text with numbers, and without names, amounts or addresses. */
   readonly detail: string;
 }
 
-/** How it is with everything that is owed. Times in milliseconds since 1970; null where there is nothing. */
+/** The state of all pending work. Times are Unix milliseconds; null when there is nothing. */
 export interface ServiceHealth {
-  /** Transactions with work outstanding, by state. */
+  /** Transactions with pending work, by state. */
   readonly outstanding: Readonly<Record<string, number>>;
-  /** Of those that are decided and not done the ones that have not moved for longest, the longest first. */
+  /**
+   * Of the decided transactions that are not done, those that have not changed for longest, the
+   * longest first.
+   */
   readonly quietest: readonly StalledTransaction[];
-  /** Of those with one of `UNEXPLAINED_REASONS`, how many there are, and since when the quietest has not moved. */
+  /**
+   * Of the transactions with one of `UNEXPLAINED_REASONS`: their number, and the time of the oldest
+   * last change.
+   */
   readonly unexplained: readonly UnexplainedTransactions[];
-  /** What monitors have sent and nobody has dealt with. */
+  /** Deliveries of monitors that are not processed yet. */
   readonly openDeliveries: number;
   readonly oldestDueAtMs: number | null;
   readonly failedDeliveries: number;
@@ -37,7 +43,7 @@ export interface ServiceHealth {
   readonly deadLetters: number;
   readonly newestDeadLetterAtMs: number | null;
   readonly vaults: number;
-  /** When the sweep was last at the vault that it has left alone for longest. */
+  /** The oldest time of a last sweep among the vaults. */
   readonly longestUnsweptAtMs: number | null;
   /** Vaults whose policy in force has a passkey of another origin than the approval page. */
   readonly vaultsWithForeignPasskeys: number;
@@ -58,31 +64,36 @@ interface UnexplainedTransactions {
   readonly updatedAtMs: number | null;
 }
 
-/** A co-signer as it answers. */
+/** The reported state of a co-signer. */
 export interface CosignerState {
   readonly node: number;
-  /** Null for one that answers; else the code of what it, or nobody, has said. */
+  /** Null for a co-signer that answers; otherwise the code of its error or of the failed call. */
   readonly fault: string | null;
-  /** The nodes that it has caught cheating. */
+  /** The co-signers that it has banned for cheating. */
   readonly banned: readonly number[];
 }
 
 const MINUTE_MS = 60_000;
-/** Longer than any chain takes to confirm, and than a node is away for a new version. */
+/** Longer than any chain takes to confirm, and longer than the upgrade of an RPC node. */
 const STUCK_MS = 60 * MINUTE_MS;
-/** RPC nodes contradict each other, one of two does not answer, or none has the history: an operator has to change the nodes. */
+/**
+ * RPC nodes contradict each other, one of two does not answer, or none has the history. An operator
+ * must change the RPC nodes.
+ */
 const UNEXPLAINED = [NONCE_USED_UNEXPLAINED, 'NODES_DISAGREE', 'SECOND_NODE_AWAY'] as const;
-/** What RPC nodes do not show keeps these in their state. */
+/**
+ * Reasons for which a transaction stays in its state because the RPC nodes do not show its outcome.
+ */
 export const UNEXPLAINED_REASONS: readonly string[] = [...UNEXPLAINED, COIN_UNKNOWN];
-/** Longer than a node lags behind another one. */
+/** Longer than one RPC node lags behind another. */
 const UNEXPLAINED_MS = 10 * MINUTE_MS;
 const LATE_DELIVERY_MS = 15 * MINUTE_MS;
-/** The sweep is at every vault once an hour. */
+/** The sweep visits every vault once an hour. */
 const LATE_SWEEP_MS = 130 * MINUTE_MS;
-/** What has failed is told of for a day; the rows stay. */
+/** Failures are reported for a day. Their rows stay. */
 const REPORTED_FOR_MS = 24 * 60 * MINUTE_MS;
 
-/** Everything that wants a person now, in the order of ALERT_CODES. */
+/** Returns everything that needs an operator now, in the order of ALERT_CODES. */
 export function alertsFor(
   condition: ServiceHealth,
   cosigners: readonly CosignerState[],

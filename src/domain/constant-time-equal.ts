@@ -1,4 +1,7 @@
-/** Compares without an early exit, so the time says nothing about how much of a secret's hash was right. Lengths are public. */
+/**
+ * Reports whether two strings are equal. It compares without an early exit, so the time does not
+ * reveal how much of a secret's hash was right. Lengths are public.
+ */
 export function constantTimeEqual(a: string, b: string): boolean {
   if (a.length !== b.length) return false;
   let difference = 0;

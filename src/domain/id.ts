@@ -1,8 +1,10 @@
 /**
- * Identifiers. A brand is minted by its parser alone, so a string that was never looked at cannot reach a query.
+ * Identifiers. Only its parser creates a branded id, so a string that was never checked cannot
+ * reach a query.
  *
- * A transaction id carries its vault (`7.01J9ZK…`): a single read goes straight to the vault object, without a directory.
- * The second half is a ULID: 48 bits of time, which make ids sort by age, and 80 random bits, which make them unguessable.
+ * A transaction id carries its vault (`7.01J9ZK…`), so a single read goes straight to the vault
+ * object, without a directory. The second half is a ULID: 48 bits of time, which make ids sort by
+ * age, and 80 random bits, which make them unguessable.
  */
 export type VaultId = number & { readonly __brand: 'VaultId' };
 export type TransactionId = string & { readonly __brand: 'TransactionId' };
@@ -13,7 +15,7 @@ export type DeviceKeyId = string & { readonly __brand: 'DeviceKeyId' };
 export type PolicyChangeId = string & { readonly __brand: 'PolicyChangeId' };
 export type CredentialResetId = string & { readonly __brand: 'CredentialResetId' };
 
-/** Vault ids are SQL row ids; this is the largest that a JSON number carries exactly. */
+/** Vault ids are SQL row ids. This is the largest that a JSON number carries exactly. */
 const MAX_VAULT_ID = Number.MAX_SAFE_INTEGER;
 
 const ULID = '[0-7][0-9A-HJKMNP-TV-Z]{25}';
@@ -25,12 +27,15 @@ const TOKEN_ID = /^[0-9A-Za-z]{16}$/;
 const DEVICE_KEY_ID = /^dev_[0-9a-f]{32}$/;
 const KEY_ID = /^[a-z2-7]{26}$/;
 
-/** Accepts 1 to 2^53 - 1. Gives null for anything else. */
+/** Returns a vault id from 1 to 2^53 - 1, or null for anything else. */
 export function parseVaultId(value: number): VaultId | null {
   return Number.isInteger(value) && value >= 1 && value <= MAX_VAULT_ID ? (value as VaultId) : null;
 }
 
-/** Reads a vault id out of a path: plain decimal digits, no sign, no leading zero. Gives null for anything else. */
+/**
+ * Returns the vault id in a path: plain decimal digits, no sign, no leading zero. Returns null for
+ * anything else.
+ */
 export function parseVaultIdText(text: string): VaultId | null {
   return /^[1-9][0-9]{0,15}$/.test(text) ? parseVaultId(Number.parseInt(text, 10)) : null;
 }
@@ -40,14 +45,19 @@ export function parseTransactionId(text: string): TransactionId | null {
   return match?.[1] !== undefined && parseVaultIdText(match[1]) !== null ? (text as TransactionId) : null;
 }
 
-/** The vault that a transaction belongs to, read out of its id. */
+/** Returns the vault of a transaction from its id. */
 export function vaultOfTransaction(id: TransactionId): VaultId {
   const vaultId = parseVaultIdText(id.slice(0, id.indexOf('.')));
   if (vaultId === null) throw new Error('a parsed transaction id always carries a vault id');
   return vaultId;
 }
 
-/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+/**
+ * Returns a new id.
+ *
+ * @param nowMs Unix milliseconds
+ * @param random at least 10 random bytes
+ */
 export function newTransactionId(vaultId: VaultId, nowMs: number, random: Uint8Array): TransactionId {
   const id = parseTransactionId(`${vaultId}.${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new transaction id must parse');
@@ -58,7 +68,12 @@ export function parseUserId(text: string): UserId | null {
   return USER_ID.test(text) ? (text as UserId) : null;
 }
 
-/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+/**
+ * Returns a new id.
+ *
+ * @param nowMs Unix milliseconds
+ * @param random at least 10 random bytes
+ */
 export function newUserId(nowMs: number, random: Uint8Array): UserId {
   const id = parseUserId(`usr_${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new user id must parse');
@@ -73,7 +88,12 @@ export function parsePolicyChangeId(text: string): PolicyChangeId | null {
   return POLICY_CHANGE_ID.test(text) ? (text as PolicyChangeId) : null;
 }
 
-/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+/**
+ * Returns a new id.
+ *
+ * @param nowMs Unix milliseconds
+ * @param random at least 10 random bytes
+ */
 export function newPolicyChangeId(nowMs: number, random: Uint8Array): PolicyChangeId {
   const id = parsePolicyChangeId(`pch_${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new policy change id must parse');
@@ -84,19 +104,30 @@ export function parseCredentialResetId(text: string): CredentialResetId | null {
   return CREDENTIAL_RESET_ID.test(text) ? (text as CredentialResetId) : null;
 }
 
-/** @param random at least 10 random bytes @param nowMs milliseconds since 1970 */
+/**
+ * Returns a new id.
+ *
+ * @param nowMs Unix milliseconds
+ * @param random at least 10 random bytes
+ */
 export function newCredentialResetId(nowMs: number, random: Uint8Array): CredentialResetId {
   const id = parseCredentialResetId(`crs_${ulid(nowMs, random)}`);
   if (id === null) throw new Error('a new credential reset id must parse');
   return id;
 }
 
-/** A key of somebody's device: the beginning of a hash over its public key. */
+/**
+ * Returns the id of a device key, which is the beginning of a hash over its public key, or null for
+ * any other text.
+ */
 export function parseDeviceKeyId(text: string): DeviceKeyId | null {
   return DEVICE_KEY_ID.test(text) ? (text as DeviceKeyId) : null;
 }
 
-/** A threshold key: base32 of the first 130 bits of a hash over suite and group public key. */
+/**
+ * Returns the id of a threshold key, or null for any other text. The id is base32 of the first 130
+ * bits of a hash over suite and group public key.
+ */
 export function parseKeyId(text: string): KeyId | null {
   return KEY_ID.test(text) ? (text as KeyId) : null;
 }
@@ -104,7 +135,10 @@ export function parseKeyId(text: string): KeyId | null {
 /** Crockford base32 without I, L, O and U, as in the ULID specification. */
 const CROCKFORD = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** Ten characters of time, then sixteen of randomness. `random` has at least 10 bytes; the first 80 bits are used. */
+/**
+ * Returns ten characters of time and sixteen of randomness. `random` has at least 10 bytes, of
+ * which the first 80 bits are used.
+ */
 export function ulid(nowMs: number, random: Uint8Array): string {
   if (random.length < 10) throw new Error('a ULID takes 80 random bits');
   let bits = BigInt(nowMs);

@@ -1,4 +1,7 @@
-/** A setting that is JSON. Throws for one that is none, with its name and without what stands in it: some settings are secrets. */
+/**
+ * Returns the value of a JSON setting. Throws for invalid JSON, with the setting's name and without
+ * its content: some settings are secrets.
+ */
 export function parseJsonSetting(name: string, text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

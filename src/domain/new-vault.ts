@@ -9,19 +9,19 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault, VaultConfiguration } from '#domain/vault.ts';
 
-/** What of its first policy is given when a vault is created. */
+/** The parts of its first policy that the creator of a vault specifies. */
 type PolicyTerms = Pick<Policy, 'threshold' | 'approvalMode' | 'devices' | 'rules' | 'cosigners'>;
 
 export interface VaultSpec extends PolicyTerms {
   readonly id: VaultId;
-  /** The operator's own name for it. */
+  /** The operator's own name for the vault. */
   readonly reference: string;
   readonly foundedAtMs: number;
   readonly configuration: VaultConfiguration;
   readonly members: readonly Member[];
 }
 
-/** A new vault with policy version 1. Refuses what `policyFault` refuses. */
+/** Returns a new vault with policy version 1. Refuses what `policyFault` refuses. */
 export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
   const { id, reference, foundedAtMs, configuration, members } = spec;
   const policy = { vaultId: id, ...initialPolicy(spec) };
@@ -31,7 +31,7 @@ export function vaultFromSpec(spec: VaultSpec): Result<Vault, PolicyFault> {
     : refused(fault);
 }
 
-/** What a vault is governed by at first; it may be one that can not be. */
+/** Returns the first policy of a vault. It may be invalid. */
 export function initialPolicy(spec: PolicyTerms & Pick<VaultSpec, 'members'>): Omit<Policy, 'vaultId'> {
   return {
     version: 1,

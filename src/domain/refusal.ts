@@ -4,44 +4,53 @@ import type { RuleViolation } from '#domain/policy/rules.ts';
 import type { TransactionState } from '#domain/transaction/transaction.ts';
 
 /**
- * Everything that Conclave can refuse to an authenticated caller. A closed union: `http/encode/problem.ts` maps each code to
- * its status (spec part 7), and a new code without a row there does not compile.
+ * Everything that Conclave can refuse to an authenticated caller. A closed union:
+ * `http/encode/problem.ts` maps each code to its status (spec part 7), and a new code without a row
+ * there does not compile.
  */
 export type Refusal =
-  /** The caller is not a member of the vault, the role is not enough, or the vault does not exist: one answer for all. */
+  /**
+   * The caller is not a member of the vault, the role is insufficient, or the vault does not exist:
+   * one answer for all.
+   */
   | { readonly code: 'forbidden' }
   | { readonly code: 'transaction-not-found' }
   | { readonly code: 'transaction-not-pending'; readonly state: TransactionState }
   | { readonly code: 'transaction-not-broadcast'; readonly state: TransactionState }
-  /** RPC nodes show the coins of the transaction, or nobody has looked yet: it ends by itself. */
+  /**
+   * RPC nodes show the UTXOs of the transaction, or no poll has happened yet: it ends by itself.
+   */
   | { readonly code: 'end-not-unknown'; readonly state: TransactionState }
   | { readonly code: 'digest-mismatch' }
-  /** The vault counts voices that a device has signed alone. */
+  /** The vault counts only approvals with a device signature. */
   | { readonly code: 'device-signature-required' }
   | { readonly code: 'device-signature-refused'; readonly fault: string }
   | { readonly code: 'idempotency-key-reused' }
   | { readonly code: 'external-id-taken'; readonly transactionId: string }
-  /** It could not be carried out any more. */
+  /** The transaction could no longer be executed. */
   | { readonly code: 'not-after-passed'; readonly notAfterMs: number }
   | { readonly code: 'wallet-not-ready'; readonly chain: string }
   | { readonly code: 'chain-not-enabled'; readonly chain: string }
   | { readonly code: 'too-many-pending'; readonly limit: number }
-  /** An address looks like a known one and is another: somebody may want it to be taken for that. */
+  /** An address resembles a known one and is different: it may be address poisoning. */
   | { readonly code: 'recipient-looks-alike'; readonly address: string; readonly known: string }
   /** A rule of the vault's policy. */
   | { readonly code: 'policy-forbids'; readonly breach: RuleViolation }
   | { readonly code: 'policy-change-not-found' }
   | { readonly code: 'policy-change-not-pending'; readonly state: PolicyChangeState }
-  /** It would be the policy that there is. */
+  /** The proposed policy equals the policy in force. */
   | { readonly code: 'policy-unchanged' }
   | { readonly code: 'too-many-policy-changes'; readonly limit: number }
   /** No policy of this version was adopted by a change. */
   | { readonly code: 'policy-version-not-found' }
   /** Co-signers still adopt the policy on the mandate that it has. */
   | { readonly code: 'mandate-in-force'; readonly expiresAtMs: number }
-  /** Unknown, deleted, or somebody else's: one answer for all. */
+  /** Unknown, deleted, or another user's token: one answer for all. */
   | { readonly code: 'access-token-not-found' }
-  /** The person has had a credential, so an operator issues another one only after a credential reset. */
+  /**
+   * The user already had a credential, so an operator issues another one only after a credential
+   * reset.
+   */
   | { readonly code: 'credential-reset-required' }
   | { readonly code: 'credential-reset-not-found' }
   /** The delay has not passed, or a vault could not be informed of the reset yet. */

@@ -1,6 +1,7 @@
 /**
- * A refusal is a value, not an exception: across a Durable Object call an error loses its class and its own
- * properties, and a refusal that nobody looks at must not type-check. Exceptions are for bugs.
+ * The result of an operation. A refusal is a value, not an exception: an error loses its class and
+ * its own properties across a Durable Object call, and code that ignores a refusal must not
+ * type-check. Exceptions are for bugs.
  */
 export type Result<T, R> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly refusal: R };
 
@@ -12,7 +13,7 @@ export function refused<R>(refusal: R): { readonly ok: false; readonly refusal: 
   return { ok: false, refusal };
 }
 
-/** The end of an exhaustive switch. Reaching it at run time is a bug, at compile time an error. */
+/** Ends an exhaustive switch. Reaching it is a bug at run time and an error at compile time. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }

@@ -38,7 +38,6 @@ import { readTransaction } from '#http/transaction/read.ts';
 import { reject } from '#http/transaction/reject.ts';
 import { speedUp } from '#http/transaction/speed-up.ts';
 import { transfer } from '#http/transaction/transfer.ts';
-import { verifyMessageRoute } from '#http/transaction/verify-message.ts';
 import { visibility } from '#http/transaction/visibility.ts';
 import { receiveWebhook } from '#http/webhook/receive.ts';
 import { listPushSubscriptions } from '#http/push-subscription/list.ts';
@@ -76,7 +75,6 @@ const routes = [
   estimateFee,
   transfer,
   message,
-  verifyMessageRoute,
   contractInteraction,
   erc20Approve,
   readTransaction,

@@ -9,13 +9,13 @@ import { readHealth } from '#store/health.ts';
 const EVERY_MS = 15 * 60_000;
 const MINUTE_MS = 60_000;
 
-/** Logs what wants a person, each as an `alarm`, four times an hour: often enough to be seen, and seldom enough to be read. */
+/** Logs each alert, four times an hour: often enough to be noticed, and seldom enough to be read. */
 export async function raiseAlerts(env: CoordinatorEnv, nowMs: number): Promise<void> {
   if (nowMs % EVERY_MS >= MINUTE_MS) return;
   // The quietest tells whether any is stuck.
   const condition = await readHealth(env.DB, { limit: 20, approvalOrigin: approvalOriginOrNull(env) });
   for (const { code, detail } of alertsFor(condition, await statesOfCosigners(cosignersOf(env)), nowMs)) {
-    console.error(JSON.stringify({ event: 'alarm', code, detail }));
-    recordMetric(env, { kind: 'alarm', texts: [code] });
+    console.error(JSON.stringify({ event: 'alert', code, detail }));
+    recordMetric(env, { kind: 'alert', texts: [code] });
   }
 }

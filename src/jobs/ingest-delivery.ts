@@ -37,7 +37,7 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   const nowMs = Date.now();
   const report = await reportOf(env, delivery);
   if (report.alarm !== null) {
-    console.error(JSON.stringify({ event: 'monitor-alarm', endpointId: delivery.endpointId, detail: report.alarm }));
+    console.error(JSON.stringify({ event: 'monitor-notice', endpointId: delivery.endpointId, detail: report.alarm }));
   }
   if (report.hints.length > MAX_HINTS) {
     await split(env, delivery, report.hints);

@@ -4,30 +4,42 @@ import { isLoopback } from '#login/settings.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What the browser keeps between going away and coming back: only whoever has all three ends the login that it has begun. */
+/**
+ * The values that the browser keeps during the redirect: only a browser with all three can complete
+ * the login that it began.
+ */
 export interface LoginAttempt {
   readonly state: string;
   readonly nonce: string;
-  /** Of PKCE (RFC 7636). */
+  /** The code verifier of PKCE (RFC 7636). */
   readonly verifier: string;
 }
 
-/** A person as an issuer knows them. The subject is theirs for good; an address may be somebody else's next year. */
+/**
+ * A user as an identity provider knows them. The subject is permanent, while an address may belong
+ * to another user next year.
+ */
 export interface Identity {
   readonly issuer: string;
   readonly subject: string;
-  /** Lower case; null where the issuer does not say that it is the person's. */
+  /** Lower case; null when the issuer does not confirm that the address is the user's. */
   readonly verifiedEmail: string | null;
 }
 
-/** `refused`: the issuer, or what came back, says no. `unavailable`: the issuer does not answer. */
+/**
+ * `refused`: the issuer, or the check of its answer, refuses. `unavailable`: the issuer does not
+ * answer.
+ */
 export type LoginFault = 'refused' | 'unavailable';
 
 const SCOPES = 'openid email';
 const TIMEOUT_MS = 10_000;
 const METADATA_MS = 10 * 60_000;
 
-/** Where to send somebody who wants to log in (OAuth 2.1's authorization code with PKCE, OpenID Connect Core 1.0). */
+/**
+ * Returns the URL of the issuer's login page (OAuth 2.1's authorization code with PKCE, OpenID
+ * Connect Core 1.0).
+ */
 export async function beginLogin(
   settings: LoginSettings,
   redirectUri: string,
@@ -55,8 +67,9 @@ export async function beginLogin(
 }
 
 /**
- * Who has come back. The state, the issuer (RFC 9207), the code under the verifier, and of the ID token its issuer, audience, nonce, times and
- * signature are what they have to be. Refuses `unavailable`, `refused`.
+ * Returns the identity of a completed login. Verifies the state, the issuer (RFC 9207), the code
+ * under the verifier, and of the ID token its issuer, audience, nonce, times and signature. Refuses
+ * `unavailable`, `refused`.
  */
 export async function endLogin(
   settings: LoginSettings,
@@ -97,7 +110,10 @@ function identityOf({ iss, sub, email, email_verified: isVerified }: oauth.IDTok
   return { issuer: iss, subject: sub, verifiedEmail: isTheirs ? email.toLowerCase() : null };
 }
 
-/** Everything that the library finds wrong is an answer; a connection that breaks, or takes too long, is none. */
+/**
+ * Reports whether an error is an answer. Everything that the library rejects is one; a broken
+ * connection or a time-out is not.
+ */
 function isAnswer(error: unknown): boolean {
   return (
     error instanceof oauth.OperationProcessingError ||
@@ -110,7 +126,10 @@ function isAnswer(error: unknown): boolean {
 
 const KNOWN = new Map<string, { readonly server: oauth.AuthorizationServer; readonly atMs: number }>();
 
-/** What the issuer says of itself (OpenID Connect Discovery 1.0); null where it does not answer, or answers for another one. */
+/**
+ * Returns the issuer's metadata (OpenID Connect Discovery 1.0), or null when it does not answer, or
+ * answers for another issuer.
+ */
 async function metadataOf(settings: LoginSettings): Promise<oauth.AuthorizationServer | null> {
   const known = KNOWN.get(settings.issuer);
   if (known !== undefined && Date.now() - known.atMs < METADATA_MS) return known.server;
@@ -125,7 +144,7 @@ async function metadataOf(settings: LoginSettings): Promise<oauth.AuthorizationS
   }
 }
 
-/** Without TLS only where it is this machine. */
+/** Allows a connection without TLS only to this machine. */
 function carefully({ issuer }: LoginSettings) {
   return {
     signal: () => AbortSignal.timeout(TIMEOUT_MS),

@@ -8,10 +8,13 @@ const settings = z.strictObject({
   clientSecret: z.string().min(1).max(512).optional(),
 });
 
-/** Who says who somebody is: an issuer of OpenID Connect, and what this service is there. */
+/** An OpenID Connect identity provider, and this service's client there. */
 export type LoginSettings = z.infer<typeof settings>;
 
-/** The LOGIN setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
+/**
+ * Returns the LOGIN setting, or null when it is empty. Throws for any other form, without the
+ * setting's content.
+ */
 export function loginSettings(setting: string | undefined): LoginSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
   const parsed = settings.safeParse(parseJsonSetting('LOGIN', setting));

@@ -19,9 +19,9 @@ const NETWORKS = new Map<unknown, string>([
 ]);
 
 /**
- * Alchemy Notify, address and NFT activity: hex HMAC-SHA256 over the raw body, keyed with the signing key as it is shown. The scheme
- * has no time; a delivery that comes again is known by its bytes. `event.error` in place of activity says that
- * something was left out.
+ * Alchemy Notify, address and NFT activity: hex HMAC-SHA256 over the raw body, keyed with the
+ * signing key as displayed. The scheme has no time, so a repeated delivery is detected by its
+ * bytes. `event.error` in place of activity means that something was omitted.
  */
 export const alchemy: Monitor = {
   isAuthentic(delivery, secret) {
@@ -35,7 +35,8 @@ export const alchemy: Monitor = {
     );
     return {
       hints: hintsOn(NETWORKS.get(field(event, 'network')), hashes),
-      // Its own words stand in the delivery: what comes from outside is not written into logs.
+      // The delivery contains the monitor's own text, which is not logged, because it is external
+      // input.
       alarm: field(event, 'error') === undefined ? null : 'The delivery omits activity.',
     };
   },

@@ -14,20 +14,24 @@ const MONITORS: Readonly<Record<string, Monitor>> = {
   'standard-webhooks': standardWebhooks,
 };
 
-/** The monitors of a deployment: the id in the path, whose it is, and every secret that is good now. */
+/**
+ * The monitors of a deployment: the id in the path, the provider, and every secret that is valid
+ * now.
+ */
 const endpointsSetting = z.record(
   z.string().regex(/^[a-z0-9-]{1,64}$/),
   z.strictObject({ provider: z.string(), secrets: z.array(z.string().min(8)).min(1).max(10) }),
 );
 
-/** Null for a provider that there is not. */
+/** Returns the monitor, or null for an unknown provider. */
 export function monitorOf(provider: string): Monitor | null {
   return Object.hasOwn(MONITORS, provider) ? (MONITORS[provider] ?? null) : null;
 }
 
 /**
- * Whether a delivery is from the monitor that this endpoint is for. False without a setting, for another provider, and for an endpoint
- * that there is not: all of it looks alike from outside. Throws for a setting that is not of its kind.
+ * Reports whether a delivery is from the monitor of this endpoint. Returns false without a setting,
+ * for another provider, and for an unknown endpoint, so that a sender cannot distinguish them.
+ * Throws for an invalid setting.
  *
  * @param setting JSON of `endpointsSetting`; empty for none
  */
@@ -41,6 +45,6 @@ export function verifyDelivery(
   const endpoint = endpoints.get(address.endpointId);
   const monitor = monitorOf(address.provider);
   if (endpoint === undefined || monitor === null || endpoint.provider !== address.provider) return false;
-  // Every secret is tried, so the time does not tell which came close.
+  // Every secret is tried, so the time does not reveal which one matched.
   return endpoint.secrets.filter((secret) => monitor.isAuthentic(delivery, secret, nowMs)).length > 0;
 }

@@ -3,8 +3,9 @@ import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, items, SOLANA } from '#monitors/monitor.ts';
 
 /**
- * Helius, raw and enhanced: the Authorization header that was configured comes back as it is, and nothing signs the body. A copy of
- * one delivery is enough to forge others, so this is the weakest of all; what it leads to is only a look at the chain.
+ * Helius, raw and enhanced: the configured Authorization header is sent unchanged, and nothing
+ * signs the body. A copy of one delivery is enough to forge others, so this scheme is the weakest
+ * of all. A delivery leads only to a poll of the chain.
  */
 export const helius: Monitor = {
   isAuthentic: (delivery, secret) => constantTimeEqual(delivery.header('authorization') ?? '', secret),

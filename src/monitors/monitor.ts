@@ -1,42 +1,56 @@
 import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
 
-/** What a monitoring service sends, as it came: nothing is parsed before it is known who sent it. */
+/**
+ * A delivery of a monitoring service, unchanged: nothing is parsed before its sender is verified.
+ */
 export interface Delivery {
   readonly body: Uint8Array;
-  /** By its lower-case name; null when it is absent. */
+  /** Returns a header by its lower-case name; null when it is absent. */
   readonly header: (name: string) => string | null;
 }
 
-/** Where something may have happened. The chain is asked what did. */
+/** A transaction that may have happened. Only the chain decides whether it did. */
 export interface Hint {
   /** CAIP-2. */
   readonly chain: string;
-  /** As the chain spells it. */
+  /** In the chain's spelling. */
   readonly hash: string;
 }
 
-/** What a delivery says. Whatever is not understood is no hint, and never an error: an answer other than 2xx stops the monitor. */
+/**
+ * The content of a delivery. Anything that is not understood gives no hint and never an error: an
+ * answer other than 2xx stops the monitor.
+ */
 export interface Report {
   readonly hints: readonly Hint[];
-  /** Words of the monitor about itself that an operator should read; null when there are none. */
+  /** A message of the monitor about itself that an operator should read; null without one. */
   readonly alarm: string | null;
 }
 
-/** One monitoring service: how its deliveries are known to be its own, and what they say. */
+/** One monitoring service: how its deliveries are authenticated and read. */
 export interface Monitor {
-  /** Whether somebody who has this secret sent exactly these bytes, within the time that the scheme allows. */
+  /**
+   * Reports whether a holder of this secret sent exactly these bytes, within the time that the
+   * scheme allows.
+   */
   readonly isAuthentic: (delivery: Delivery, secret: string, nowMs: number) => boolean;
-  /** Header with the monitor's own name for a delivery, the same in every repetition of it; absent where it has none. */
+  /**
+   * Header with the monitor's own id of a delivery, which all repetitions share; absent when it has
+   * none.
+   */
   readonly idHeader?: string;
   readonly read: (body: unknown) => Report;
 }
 
 export const EMPTY_REPORT: Report = { hints: [], alarm: null };
 
-/** Where a scheme has a time: this far from now in either direction, so that nobody plays back an old delivery. */
+/**
+ * The tolerance in either direction for schemes with a time, so that an old delivery cannot be
+ * replayed.
+ */
 const TOLERANCE_MS = 5 * 60 * 1000;
 
-/** Whether Unix seconds in a text are within the tolerance; no text is not. */
+/** Reports whether Unix seconds in a text are within the tolerance; false without a text. */
 export function isRecent(seconds: string | null, nowMs: number): boolean {
   return (
     seconds !== null &&
@@ -47,7 +61,7 @@ export function isRecent(seconds: string | null, nowMs: number): boolean {
 
 const EVM_HASH = /^0x[0-9a-f]{64}$/;
 
-/** The hashes of a list as hints on one chain, each once. What is no hash is left out. */
+/** Returns the hashes of a list as hints on one chain, each once. Anything else is omitted. */
 export function hintsOn(chain: string | undefined, hashes: readonly unknown[]): readonly Hint[] {
   if (chain === undefined) return [];
   const isEvm = chain.startsWith('eip155:');
@@ -55,24 +69,27 @@ export function hintsOn(chain: string | undefined, hashes: readonly unknown[]): 
   return [...new Set(known)].filter((hash) => !isEvm || EVM_HASH.test(hash)).map((hash) => ({ chain, hash }));
 }
 
-/** Mainnets, by their genesis. */
+/** Mainnets, by their genesis block. */
 export const SOLANA = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
 export const BITCOIN = `bip122:${BITCOIN_MAINNET_GENESIS}`;
 
-/** What names a transaction in a list of whole ones: of Bitcoin not `hash`, which is over its witness too. */
+/**
+ * Returns the transaction ids of a list of whole transactions. For Bitcoin it is not `hash`, which
+ * includes the witness.
+ */
 export function idsIn(chain: string | undefined, transactions: unknown): readonly unknown[] {
   const name = chain?.startsWith('bip122:') ? 'txid' : chain?.startsWith('solana:') ? 'signature' : 'hash';
   return items(transactions).map((row) => field(row, name));
 }
 
-/** The value of a field of something that may be anything. */
+/** Returns a field of an unknown value. */
 export function field(value: unknown, name: string): unknown {
   return typeof value === 'object' && value !== null && Object.hasOwn(value, name)
     ? (value as Readonly<Record<string, unknown>>)[name]
     : undefined;
 }
 
-/** A list, or none. */
+/** Returns the list, or an empty one for any other value. */
 export function items(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]) : [];
 }

@@ -4,7 +4,7 @@ import { constantTimeEqual } from '#domain/constant-time-equal.ts';
 import type { Monitor } from '#monitors/monitor.ts';
 import { BITCOIN, field, hintsOn, items, idsIn, SOLANA } from '#monitors/monitor.ts';
 
-/** Where in a body the hashes of its transactions stand, and under which name. */
+/** The lists in a body, and the name of the transaction hash in each. */
 const LISTS = [
   ['txs', 'hash'],
   ['txsInternal', 'transactionHash'],
@@ -14,9 +14,11 @@ const LISTS = [
 ] as const;
 
 /**
- * Moralis Streams: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes twice, before and after its block is deep
- * (on Bitcoin also before it has one), in any order; a body of empty lists is the test that every new stream begins with. Solana and Bitcoin
- * have one list of whole transactions, and the names of their networks; only main ones are known here.
+ * Moralis Streams: `0x` and hex keccak256 of the raw body followed by the secret. Each event comes
+ * twice, before and after its block is deep (on Bitcoin also before it has one), in any order. A
+ * body of empty lists is the test that every new stream begins with. Solana and Bitcoin have one
+ * list of whole transactions, and the names of their networks, of which only mainnets are known
+ * here.
  */
 export const moralis: Monitor = {
   isAuthentic(delivery, secret) {

@@ -22,9 +22,9 @@ const NETWORKS = new Map<unknown, string>([
 ]);
 
 /**
- * QuickNode Streams and Webhooks: hex HMAC-SHA256 over nonce, timestamp and the uncompressed body. The body is what the operator's
- * filter returns; read are `{ network, transactions: [{ hash }] }` (Solana: `signature`, Bitcoin: `txid`), alone or in a list, which the
- * wallet templates give.
+ * QuickNode Streams and Webhooks: hex HMAC-SHA256 over nonce, timestamp and the uncompressed body.
+ * The operator's filter returns the body. This monitor reads `{ network, transactions: [{ hash }]
+ * }` (Solana: `signature`, Bitcoin: `txid`), alone or in a list, which the wallet templates give.
  */
 export const quicknode: Monitor = {
   isAuthentic(delivery, secret, nowMs) {

@@ -7,9 +7,9 @@ import type { Monitor } from '#monitors/monitor.ts';
 import { field, hintsOn, isRecent, EMPTY_REPORT } from '#monitors/monitor.ts';
 
 /**
- * Standard Webhooks 1.0, for monitors of one's own: `webhook-signature` is a list of `v1,` base64 HMAC-SHA256 and `v1a,` base64
- * Ed25519 over `id.timestamp.body`. A secret is `whsec_` or `whpk_` and base64. The body is
- * `{ type: 'chain.activity', data: { chain, txHash } }`.
+ * Standard Webhooks 1.0, for an operator's own monitors: `webhook-signature` is a list of `v1,`
+ * base64 HMAC-SHA256 and `v1a,` base64 Ed25519 over `id.timestamp.body`. A secret is `whsec_` or
+ * `whpk_` and base64. The body is `{ type: 'chain.activity', data: { chain, txHash } }`.
  */
 export const standardWebhooks: Monitor = {
   isAuthentic(delivery, secret, nowMs) {
@@ -17,7 +17,7 @@ export const standardWebhooks: Monitor = {
     const signatures = delivery.header('webhook-signature');
     if (id === null || signatures === null || !isRecent(timestamp, nowMs)) return false;
     const signed = concatBytes(utf8ToBytes(`${id}.${timestamp}.`), delivery.body);
-    // Several at once while a secret is being changed.
+    // There are several while a secret is being rotated.
     return signatures.split(' ').some((signature) => isSignature(signature, secret, signed));
   },
   idHeader: 'webhook-id',
@@ -38,11 +38,11 @@ function isSignature(signature: string, secret: string, signed: Uint8Array): boo
   if (version !== 'v1a' || !secret.startsWith('whpk_')) return false;
   const [key, given] = [bytesOf(secret.slice('whpk_'.length)), bytesOf(value)];
   if (key?.length !== 32 || given?.length !== 64) return false;
-  // RFC 8032 and nothing looser: one signature has one spelling.
+  // Strict RFC 8032: one signature has one spelling.
   return ed25519.verify(given, signed, key, { zip215: false });
 }
 
-/** Null for what is not base64 in its one spelling. */
+/** Returns the bytes, or null for text that is not canonical base64. */
 function bytesOf(text: string): Uint8Array | null {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return null;
   const bytes = Uint8Array.from(atob(text), (char) => char.charCodeAt(0));

@@ -1,11 +1,12 @@
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
 /**
- * What is counted of a running service: no ids, addresses, amounts or names are in it. In the data set `index1` is the kind, the texts are
- * `blob1`, `blob2`, ... and the numbers `double1`, ... in the order in which they stand here.
+ * The metrics of a running service, without ids, addresses, amounts or names. In the data set
+ * `index1` is the kind, the texts are `blob1`, `blob2`, ... and the numbers `double1`, ... in the
+ * order below.
  */
 export type Metric =
-  /** `path` as the interface writes it, such as `/transaction/:txId`. */
+  /** `path` as the API defines it, such as `/transaction/:txId`. */
   | { readonly kind: 'request'; readonly texts: readonly [method: string, path: string, status: string] }
   /** Numbers: how often it was delivered, and milliseconds since it was sent. */
   | {
@@ -13,10 +14,13 @@ export type Metric =
       readonly texts: readonly [job: string, outcome: 'done' | 'failed'];
       readonly numbers: readonly [attempts: number, ageMs: number];
     }
-  /** Four times an hour, while it wants a person. */
-  | { readonly kind: 'alarm'; readonly texts: readonly [code: string] };
+  /** Four times an hour, while it needs an operator. */
+  | { readonly kind: 'alert'; readonly texts: readonly [code: string] };
 
-/** Counts it, where there is a data set. It waits for nothing, and a platform that can not take it stops nothing. */
+/**
+ * Counts a metric, if there is a data set. It waits for nothing, and an error of the platform stops
+ * nothing.
+ */
 export function recordMetric({ METRICS }: Pick<CoordinatorEnv, 'METRICS'>, metric: Metric): void {
   if (METRICS === undefined) return;
   const numbers = 'numbers' in metric ? metric.numbers : [];

@@ -2,22 +2,28 @@ import type { FeedRound, Price } from '#domain/asset/price.ts';
 import type { AssetKey, PriceSource } from '#prices/price-source.ts';
 import { addressOfAssetKey } from '#prices/price-source.ts';
 
-/** Reads a feed on the chain of this CAIP-2; null when it can not be read. */
+/** Reads a feed on the chain of this CAIP-2; null when it cannot be read. */
 export type FeedReader = (caip2: string, feed: string) => Promise<FeedRound | null>;
 
 export interface Feed {
   readonly feed: string;
-  /** Its heartbeat, and some: an older answer is none. */
+  /** Its heartbeat plus a margin. An older answer is ignored. */
   readonly maxAgeSeconds: number;
-  /** Of a rollup the feed that says whether its sequencer runs: while it does not, prices stand still. */
+  /**
+   * For a rollup, the feed that reports whether its sequencer runs: while it does not, prices stand
+   * still.
+   */
   readonly sequencer?: string | undefined;
 }
 
-/** After a sequencer was down, prices are not believed before everybody could act on the new ones. */
+/** After a sequencer outage, prices are not used until all parties could act on the new ones. */
 const GRACE_SECONDS = 3600n;
 const PRICE_SCALE = 10n ** 12n;
 
-/** Prices out of Chainlink's feeds, on the chain of the asset itself. What a feed does not say now it may say later. */
+/**
+ * Returns a source of Chainlink's feeds, on the chain of the asset itself. A price that a feed does
+ * not have now may be available later.
+ */
 export function chainlink(feeds: Readonly<Record<AssetKey, Feed>>, read: FeedReader): PriceSource {
   return async (assets, nowMs) => {
     const prices = new Map<AssetKey, Price>();
@@ -41,7 +47,7 @@ async function priceBy({ feed, maxAgeSeconds, sequencer }: Feed, { caip2, read, 
   const unavailable = { state: 'unavailable' } as const;
   if (sequencer !== undefined) {
     const round = await read(caip2, sequencer);
-    // 0 says that it runs.
+    // 0 means that it runs.
     if (round === null || round.answer !== 0n || now - round.startedAt < GRACE_SECONDS) return unavailable;
   }
   const round = await read(caip2, feed);

@@ -5,7 +5,7 @@ import { parseUsdPrice } from '#domain/asset/price.ts';
 import type { AssetKey, PriceSource } from '#prices/price-source.ts';
 import { addressOfAssetKey } from '#prices/price-source.ts';
 
-/** What the source calls our chains, and their coins. */
+/** The source's names of the chains and of their native assets. */
 const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: string }>> = {
   'eip155:1': { slug: 'ethereum', coin: 'coingecko:ethereum' },
   'eip155:8453': { slug: 'base', coin: 'coingecko:ethereum' },
@@ -18,7 +18,7 @@ const CHAINS: Readonly<Record<string, { readonly slug: string; readonly coin: st
   [`bip122:${BITCOIN_MAINNET_GENESIS}`]: { slug: 'bitcoin', coin: 'coingecko:bitcoin' },
 };
 
-/** Below this the source itself is not sure. */
+/** Below this confidence the source itself is unsure. */
 const MIN_CONFIDENCE = 0.9;
 const OLDEST_SECONDS = 60 * 60;
 const TIMEOUT_MS = 5_000;
@@ -31,7 +31,10 @@ const answerSchema = z.object({
   ),
 });
 
-/** `GET {url}/prices/current/{ids}` in the format of DefiLlama: many assets in one question, without a key. */
+/**
+ * Returns a source in the format of DefiLlama, `GET {url}/prices/current/{ids}`: many assets in one
+ * request, without a key.
+ */
 export function defillama(url: string): PriceSource {
   return async (assets, nowMs) => {
     const ids = new Map(assets.flatMap((asset) => idOf(asset).map((id) => [asset, id] as const)));
@@ -56,7 +59,7 @@ function idOf(asset: AssetKey): readonly string[] {
   return [tokenAddress === null ? chain.coin : `${chain.slug}:${tokenAddress}`];
 }
 
-/** Null for a source that is away, or talks nonsense. */
+/** Returns the prices, or null for a source that is unavailable or sends an invalid answer. */
 async function fetchPrices(url: string): Promise<z.infer<typeof answerSchema>['coins'] | null> {
   try {
     const response = await fetch(url, { redirect: 'manual', signal: AbortSignal.timeout(TIMEOUT_MS) });

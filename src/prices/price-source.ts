@@ -1,8 +1,8 @@
 import type { Price } from '#domain/asset/price.ts';
 
 /**
- * An asset of a chain: `eip155:1` or `bip122:...` is its coin, `eip155:1/erc20:0x...` or `solana:.../token:...` a token in canonical spelling
- * (CAIP-19).
+ * An asset of a chain: `eip155:1` or `bip122:...` is its native asset, `eip155:1/erc20:0x...` or
+ * `solana:.../token:...` a token in canonical spelling (CAIP-19).
  */
 export type AssetKey = string;
 
@@ -11,18 +11,21 @@ export function assetName(caip2: string, tokenAddress: string | null): AssetKey 
   return `${caip2}/${caip2.startsWith('solana:') ? 'token' : 'erc20'}:${tokenAddress}`;
 }
 
-/** The chain of an asset, and its token; null for its coin. */
+/** Returns the chain of an asset, and its token; null for the native asset. */
 export function addressOfAssetKey(asset: AssetKey): { readonly caip2: string; readonly tokenAddress: string | null } {
   const [caip2 = '', tokenAddress = null] = asset.split(/\/(?:erc20|token):/);
   return { caip2, tokenAddress };
 }
 
-/** Somebody who knows prices. What it does not answer for it does not know; null when it could not be asked at all. */
+/**
+ * A price source. It returns null when it was unavailable, and an asset without an entry has no
+ * price there.
+ */
 export type PriceSource = (assets: readonly AssetKey[], nowMs: number) => Promise<ReadonlyMap<AssetKey, Price> | null>;
 
 /**
- * Asks the sources in order, each for what those before it did not know. Of what none knows, a source that could not be asked may still
- * know it.
+ * Returns the prices of assets. It calls the sources in order, each for the assets without a price
+ * so far. When none has a price, an unavailable source may still have one.
  */
 export async function pricesOf(
   sources: readonly PriceSource[],
@@ -38,7 +41,7 @@ export async function pricesOf(
     const response = await source(open, nowMs);
     for (const asset of open) {
       const price: Price = response === null ? { state: 'unavailable' } : (response.get(asset) ?? { state: 'unknown' });
-      // Whatever may still become known is worth more than a plain no.
+      // A price that may still become known takes precedence over an unknown one.
       if (price.state !== 'unknown') prices.set(asset, price);
     }
   }

@@ -37,8 +37,8 @@ const settings = z.array(
 );
 
 /**
- * The sources of prices out of the PRICE_SOURCES setting, in order; none when it is empty. Throws for a setting that is not exactly that:
- * a service that takes a mistyped price for no price must not start.
+ * Returns the price sources of the PRICE_SOURCES setting, in order; none when it is empty. Throws
+ * for any other form: a service that treats a mistyped price as no price must not start.
  */
 export function priceSources(setting: string | undefined, read: FeedReader): readonly PriceSource[] {
   if (setting === undefined || setting.trim() === '') return [];
@@ -56,7 +56,10 @@ export function priceSources(setting: string | undefined, read: FeedReader): rea
   });
 }
 
-/** Prices that the operator stands for: a stablecoin, a token that nobody else has a price for. */
+/**
+ * Returns a source of prices that the operator vouches for: a stablecoin, or a token without
+ * another price.
+ */
 function fixedPrices(prices: Readonly<Record<string, string>>): PriceSource {
   return async (assets, nowMs) =>
     new Map(

@@ -2,7 +2,7 @@ import { buildPushPayload } from '@block65/webcrypto-web-push';
 import { isPushService } from '#push/settings.ts';
 import type { PushSettings } from '#push/settings.ts';
 
-/** A browser of somebody's. */
+/** A user's browser. */
 export interface Recipient {
   readonly endpoint: string;
   readonly p256dh: string;
@@ -12,30 +12,36 @@ export interface Recipient {
 export interface PushMessage {
   readonly title: string;
   readonly body: string;
-  /** The transaction or the credential reset that it is about: a later message about the same replaces an earlier one. */
+  /**
+   * The transaction or the credential reset of the notification: a later message about the same one
+   * replaces an earlier one.
+   */
   readonly transactionId: string;
   readonly vaultId: number;
   readonly kind: string;
 }
 
-/** `gone`: the browser is not subscribed any more. `failed`: not this time. */
+/** `gone`: the browser is no longer subscribed. `failed`: it was not sent this time. */
 export type PushOutcome = 'sent' | 'gone' | 'failed';
 
 const TIMEOUT_MS = 10_000;
-/** What nobody has seen by then is no news. */
+/** A notification is useless after this time. */
 const TTL_SECONDS = 60 * 60;
-/** A credential reset can be cancelled for a day and longer, and a phone may be switched off at night. */
+/**
+ * A credential reset can be cancelled for a day and longer, and a phone may be switched off at
+ * night.
+ */
 const RESET_TTL_SECONDS = 3 * 24 * 60 * 60;
-/** RFC 8030 part 5.4: letters of base64url, at most 32. */
+/** RFC 8030 part 5.4: characters of base64url, at most 32. */
 const TOPIC_LENGTH = 32;
 
 /**
- * One message to one browser, encrypted for it alone (RFC 8291) and signed by this service (RFC 8292). Never throws: whom it reaches is
- * nobody's business but the reader's.
+ * Sends one message to one browser, encrypted for it alone (RFC 8291) and signed by this service
+ * (RFC 8292). Never throws: a failed notification must not affect anything else.
  */
 export async function sendPush(settings: PushSettings, to: Recipient, message: PushMessage): Promise<PushOutcome> {
   const { endpoint, p256dh, auth } = to;
-  // Asked again: the list of services may have become shorter since somebody subscribed.
+  // Checked again: the list of services may be shorter than at the time of the subscription.
   if (!isPushService(settings, endpoint)) return 'gone';
   try {
     const topic = message.transactionId.replace(/[^A-Za-z0-9_-]/g, '').slice(-TOPIC_LENGTH);

@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { parseJsonSetting } from '#domain/json-setting.ts';
 
-/** The push services of the browsers. Whoever subscribes names an address that the service will call: it is one of these, or none. */
+/**
+ * The push services of the browsers. A subscriber supplies the address that this service will call,
+ * so it must be one of these.
+ */
 const SERVICES = [
   'https://fcm.googleapis.com',
   'https://updates.push.services.mozilla.com',
@@ -18,7 +21,10 @@ const settings = z.strictObject({
 
 export type PushSettings = z.infer<typeof settings>;
 
-/** The WEB_PUSH setting; null when it is empty. Throws for one that is not exactly that, without saying what stands in it. */
+/**
+ * Returns the WEB_PUSH setting, or null when it is empty. Throws for any other form, without the
+ * setting's content.
+ */
 export function pushSettings(setting: string | undefined): PushSettings | null {
   if (setting === undefined || setting.trim() === '') return null;
   const parsed = settings.safeParse(parseJsonSetting('WEB_PUSH', setting));

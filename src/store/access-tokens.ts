@@ -4,17 +4,20 @@ import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 import { accessTokens } from '#store/schema.ts';
 
-/** Enters a token into the directory of its owner. Idempotent. */
+/** Inserts a token into the directory of its owner. Idempotent. */
 export async function insertAccessToken(db: D1Database, token: typeof accessTokens.$inferInsert): Promise<void> {
   await drizzle(db).insert(accessTokens).values(token).onConflictDoNothing();
 }
 
-/** Takes a deleted token out of the lists. Its object has refused it already, so doing it late shows nothing wrong. */
+/**
+ * Removes a deleted token from the lists. Its object already refuses it, so a late call does no
+ * harm.
+ */
 export async function markDeleted(db: D1Database, id: TokenId, deletedAtMs: number): Promise<void> {
   await drizzle(db).update(accessTokens).set({ deletedAtMs }).where(eq(accessTokens.id, id));
 }
 
-/** The ids of a person's tokens, newest first. */
+/** Returns the ids of a user's tokens, newest first. */
 export async function tokensOf(db: D1Database, userId: UserId): Promise<readonly TokenId[]> {
   const found = await drizzle(db)
     .select({ id: accessTokens.id })

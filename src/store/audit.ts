@@ -4,14 +4,14 @@ import { audit } from '#store/schema.ts';
 
 export interface HistoryQuery {
   readonly vaultId: number;
-  /** Null for all lines of the vault. */
+  /** Null for all entries of the vault. */
   readonly transactionId: string | null;
-  /** Number of the last line of the page before; 0 for the first page. */
+  /** Number of the last entry of the previous page; 0 for the first page. */
   readonly after: number;
   readonly limit: number;
 }
 
-/** Lines of a vault's history, oldest first, each as JSON with its hash. */
+/** Returns entries of a vault's history, oldest first, each as JSON with its hash. */
 export async function historyLines(
   db: D1Database,
   { vaultId, transactionId, after, limit }: HistoryQuery,

@@ -1,7 +1,7 @@
-/** D1 takes a hundred parameters, and a query has some of its own. */
+/** D1 allows a hundred parameters, and a query has some of its own. */
 const KEYS_AT_ONCE = 80;
 
-/** The rows of any number of keys: as many queries as it takes, one after the other. */
+/** Returns the rows of any number of keys, with as many successive queries as needed. */
 export async function inBatches<K, R>(
   keys: readonly K[],
   query: (some: readonly K[]) => PromiseLike<readonly R[]>,

@@ -4,12 +4,15 @@ import { deadLetters } from '#store/schema.ts';
 
 export type DeadLetter = typeof deadLetters.$inferSelect;
 
-/** Keeps a message that a queue has given up on. Its id makes a second delivery of the same message one row. */
+/**
+ * Stores a message that a queue has given up on. Its id makes a second delivery of the same message
+ * one row.
+ */
 export async function addDeadLetter(db: D1Database, letter: DeadLetter): Promise<void> {
   await drizzle(db).insert(deadLetters).values(letter).onConflictDoNothing();
 }
 
-/** The newest first. */
+/** Returns the newest dead letters first. */
 export async function listDeadLetters(db: D1Database, limit: number): Promise<readonly DeadLetter[]> {
   return drizzle(db).select().from(deadLetters).orderBy(desc(deadLetters.atMs)).limit(limit);
 }

@@ -8,14 +8,17 @@ import { deliveries, transactions, wallets } from '#store/schema.ts';
 
 export type StoredDelivery = typeof deliveries.$inferSelect;
 
-/** Keeps a delivery. The same one again stays as it is. Gives whether there is work to do for it. */
+/**
+ * Stores a delivery, and reports whether it has work to do. A repeated delivery does not change its
+ * row.
+ */
 export async function insertDelivery(
   db: D1Database,
   delivery: Pick<StoredDelivery, 'id' | 'provider' | 'endpointId' | 'body' | 'receivedAtMs'>,
 ): Promise<boolean> {
   const orm = drizzle(db);
   const fresh = { ...delivery, state: 'open' as const, tries: 0, dueAtMs: delivery.receivedAtMs };
-  // A monitor waits for the answer: one way to the database and back, not two.
+  // A monitor waits for the answer, so this is one round trip to the database instead of two.
   const [, [kept]] = await orm.batch([
     orm.insert(deliveries).values(fresh).onConflictDoNothing(),
     orm.select({ state: deliveries.state }).from(deliveries).where(eq(deliveries.id, delivery.id)),
@@ -23,20 +26,25 @@ export async function insertDelivery(
   return kept?.state === 'open';
 }
 
-/** Asked for again within it, it is the same look: a chain is not looked through for every click. */
+/**
+ * A repeated request within this time is the same scan: a user's clicks do not each start a scan.
+ */
 const SAME_SCAN_MS = 60_000;
 
-/** What a chain is looked through for. */
+/** What a chain is scanned for. */
 export interface ScanRequest {
   readonly vaultId: number;
   /** CAIP-2. */
   readonly chain: string;
   readonly address: string;
-  /** Only in the blocks after this one; null: in the newest. */
+  /** Scans only the blocks after this one; null scans the newest. */
   readonly since: string | null;
 }
 
-/** A look through the blocks of a chain for one wallet, as if a monitor had sent it. Null when it was dealt with just now. */
+/**
+ * Stores a scan of a chain's blocks for one wallet, as if a monitor had delivered it. Returns null
+ * when the same scan was just completed.
+ */
 export async function requestScan(
   db: D1Database,
   { vaultId, chain, address, since }: ScanRequest,
@@ -52,26 +60,29 @@ export async function requestScan(
   return (await insertDelivery(db, scan)) ? id : null;
 }
 
-/** Whether a look through a chain for a vault, or a part of what it has found, is still to be worked on. */
+/** Reports whether a scan of a chain for a vault, or a part of its results, is still open. */
 export async function isScanOpen(db: D1Database, scan: Pick<ScanRequest, 'vaultId' | 'chain'>): Promise<boolean> {
   const isOpen = and(eq(deliveries.endpointId, scanOrigin(scan)), eq(deliveries.state, 'open'));
   const rows = await drizzle(db).select({ id: deliveries.id }).from(deliveries).where(isOpen).limit(1);
   return rows.length > 0;
 }
 
-/** In place of the endpoint of a monitor; its parts have it too. */
+/** Returns what a scan and its parts have in place of a monitor's endpoint. */
 function scanOrigin({ vaultId, chain }: Pick<ScanRequest, 'vaultId' | 'chain'>): string {
   return `vault-${vaultId}@${chain}`;
 }
 
-/** Null when it is dealt with, or there is none. */
+/** Returns the delivery, or null when it is processed or does not exist. */
 export async function openDelivery(db: D1Database, id: string): Promise<StoredDelivery | null> {
   const isOpen = and(eq(deliveries.id, id), eq(deliveries.state, 'open'));
   const [row] = await drizzle(db).select().from(deliveries).where(isOpen);
   return row ?? null;
 }
 
-/** What became of a delivery, or when it is tried again. One that was dealt with meanwhile stays so. */
+/**
+ * Stores the outcome of a delivery, or the time of its next try. A delivery that was processed
+ * meanwhile does not change.
+ */
 export async function updateDelivery(
   db: D1Database,
   id: string,
@@ -82,8 +93,8 @@ export async function updateDelivery(
 }
 
 /**
- * Open ones whose time has come, the longest first: their message was lost, or they wait for their chain. Who takes them sends their
- * message; the next to ask gets others.
+ * Returns open deliveries that are due, the oldest first: their message was lost, or they wait for
+ * their chain. The caller sends their messages, and the next caller gets others.
  */
 export async function claimDueDeliveries(
   db: D1Database,
@@ -104,10 +115,10 @@ export async function claimDueDeliveries(
   return taken.map(({ id }) => id);
 }
 
-/** As many as one look may take up again; the next one takes the next. */
+/** The maximum number in one call. The next call continues with the next ones. */
 const REOPENED_AT_ONCE = 100;
 
-/** Deliveries that were given up on, the newest first, are open again and get another day. */
+/** Reopens failed deliveries, the newest first, for another day of tries. */
 export async function reopenFailed(db: D1Database, nowMs: number): Promise<readonly string[]> {
   const orm = drizzle(db);
   const failed = orm
@@ -125,7 +136,9 @@ export async function reopenFailed(db: D1Database, nowMs: number): Promise<reado
   return reopened.map(({ id }) => id);
 }
 
-/** Forgets what was dealt with before a time, some at once: what counts is in the vaults. */
+/**
+ * Deletes processed deliveries from before a time, up to a limit. Their results are in the vaults.
+ */
 export async function pruneDeliveries(
   db: D1Database,
   query: { readonly receivedBeforeMs: number; readonly limit: number },
@@ -139,7 +152,7 @@ export async function pruneDeliveries(
   await orm.delete(deliveries).where(inArray(deliveries.id, old));
 }
 
-/** The vaults that have a record of this transaction already. */
+/** Returns the vaults that already have a record of this transaction. */
 export async function vaultsWithTransaction(
   db: D1Database,
   chain: string,
@@ -152,7 +165,7 @@ export async function vaultsWithTransaction(
   return new Set(rows.map(({ vaultId }) => vaultId));
 }
 
-/** The wallets on a chain among these addresses, each with its vault. */
+/** Returns the wallets on a chain among these addresses, each with its vault. */
 export function walletsAt(
   db: D1Database,
   chain: string,

@@ -1,15 +1,22 @@
-/** What drizzle says of a query, with every value of it; and what D1 says by itself, of a batch or out of another object. */
+/**
+ * The beginning of drizzle's message of a query, which contains every value; and of D1's own
+ * message, for a batch or from another object.
+ */
 const DRIZZLE = /^Failed query\b/;
 const D1 = /^D1_ERROR\b/;
 
-/** D1 could not be asked, or would not: nothing is known about what was done. By its words alone, for an error that comes out of an object has no more. */
+/**
+ * Reports whether D1 failed or was unreachable, so that the effect of a query is unknown. It checks
+ * only the message, because an error that comes from an object has nothing else.
+ */
 export function isQueryFault(error: unknown): boolean {
   return error instanceof Error && (DRIZZLE.test(error.message) || D1.test(error.message));
 }
 
 /**
- * What a log may say of an error. Drizzle's message of a failed query holds every value of it, and with them what people have sent; what the
- * database itself has said is its cause, and names columns and no values.
+ * Returns the text of an error that may be logged. Drizzle's message of a failed query contains
+ * every value and thus users' data. Its cause is the database's own message, which names columns
+ * and no values.
  */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error) || !DRIZZLE.test(error.message)) return String(error);

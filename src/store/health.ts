@@ -4,14 +4,18 @@ import type { ServiceHealth } from '#domain/alert.ts';
 import { UNEXPLAINED_REASONS } from '#domain/alert.ts';
 import { deadLetters, deliveries, transactions, vaults } from '#store/schema.ts';
 
-/** Decided, and not done: what waits for people, or for depth alone, may be quiet for days. */
+/**
+ * Decided and not done. A transaction that waits for members, or only for depth, may stay unchanged
+ * for days.
+ */
 const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
 
 /**
- * How it is with everything that is owed, by the read model: it may be behind by what a vault is about to write.
+ * Returns the state of all pending work by the read model, which may lag behind by the changes that
+ * a vault is about to write.
  *
- * @param limit of transactions that are named
- * @param approvalOrigin of the approval page; null where there is none
+ * @param limit the number of transactions that are named
+ * @param approvalOrigin the origin of the approval page; null without one
  */
 export async function readHealth(
   db: D1Database,
@@ -79,7 +83,10 @@ export async function readHealth(
   };
 }
 
-/** Vaults with a passkey of another origin. Without an approval page no passkey is foreign. */
+/**
+ * Returns the condition for vaults with a passkey of another origin. Without an approval page no
+ * passkey is foreign.
+ */
 function foreignPasskeys(approvalOrigin: string | null) {
   return sql`EXISTS (SELECT 1 FROM json_each(${vaults.passkeyOrigins}) AS origin WHERE origin.value <> ${approvalOrigin})`;
 }

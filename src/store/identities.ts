@@ -5,7 +5,7 @@ import type { UserId } from '#domain/id.ts';
 import { findUser, findUserByEmail } from '#store/users.ts';
 import { identities } from '#store/schema.ts';
 
-/** A person as an issuer knows them. */
+/** A user as an identity provider knows them. */
 interface Identity {
   readonly issuer: string;
   readonly subject: string;
@@ -14,8 +14,9 @@ interface Identity {
 }
 
 /**
- * The person behind an identity, or null. Who comes for the first time is the person with the verified e-mail address, from then on by the
- * subject alone. A person has one identity of an issuer: whoever is given somebody's old address is not that person.
+ * Returns the user of an identity, or null. A first login is matched by the verified e-mail
+ * address, and every later one only by the subject. A user has one identity of an issuer: another
+ * holder of the user's old address does not become that user.
  */
 export async function userOfIdentity(db: D1Database, identity: Identity, nowMs: number): Promise<UserProfile | null> {
   const { issuer, subject, verifiedEmail } = identity;
@@ -28,7 +29,7 @@ export async function userOfIdentity(db: D1Database, identity: Identity, nowMs: 
   return (await knownUser(db, issuer, subject)) === user.id ? user : null;
 }
 
-/** The person may log in with another identity next time. Again it changes nothing. */
+/** Allows the user to log in with another identity next time. Idempotent. */
 export async function deleteIdentities(db: D1Database, userId: UserId): Promise<void> {
   await drizzle(db).delete(identities).where(eq(identities.userId, userId));
 }

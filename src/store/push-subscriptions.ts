@@ -6,7 +6,10 @@ import { pushSubscriptions } from '#store/schema.ts';
 
 export type PushSubscriptionRow = typeof pushSubscriptions.$inferSelect;
 
-/** A browser subscribes for whoever is logged in there last: the same endpoint again is the same row. */
+/**
+ * Stores a subscription. A browser subscribes for the user who last logged in there: the same
+ * endpoint is the same row.
+ */
 export async function upsertSubscription(db: D1Database, row: PushSubscriptionRow): Promise<void> {
   await drizzle(db)
     .insert(pushSubscriptions)
@@ -14,7 +17,7 @@ export async function upsertSubscription(db: D1Database, row: PushSubscriptionRo
     .onConflictDoUpdate({ target: pushSubscriptions.id, set: row });
 }
 
-/** A person's own, oldest first. */
+/** Returns a user's own subscriptions, oldest first. */
 export async function subscriptionsOf(db: D1Database, userId: UserId): Promise<readonly PushSubscriptionRow[]> {
   return drizzle(db)
     .select()
@@ -23,14 +26,14 @@ export async function subscriptionsOf(db: D1Database, userId: UserId): Promise<r
     .orderBy(asc(pushSubscriptions.createdAtMs), asc(pushSubscriptions.id));
 }
 
-/** Gives whether there was one. */
+/** Removes a subscription, and reports whether there was one. */
 export async function removeSubscription(db: D1Database, userId: string, id: string): Promise<boolean> {
   const own = and(eq(pushSubscriptions.userId, userId), eq(pushSubscriptions.id, id));
   const removed = await drizzle(db).delete(pushSubscriptions).where(own).returning({ id: pushSubscriptions.id });
   return removed.length > 0;
 }
 
-/** Where some people are reached. */
+/** Returns the subscriptions of some users. */
 export function subscriptionsOfAll(
   db: D1Database,
   userIds: readonly UserId[],

@@ -2,8 +2,9 @@ import { sql } from 'drizzle-orm';
 import { check, index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core';
 
 /**
- * D1: the truth for people and the directory, and a read model of the rest, rebuildable from the objects. Nothing is ever
- * authorised from here. Times are milliseconds since 1970 in columns that end in `_at_ms`.
+ * The D1 schema. D1 is the source of truth for users and the directory, and a read model of the
+ * rest, which can be rebuilt from the objects. It never authorizes anything. Times are Unix
+ * milliseconds in columns that end in `_at_ms`.
  */
 export const users = sqliteTable(
   'users',
@@ -17,7 +18,7 @@ export const users = sqliteTable(
   (table) => [uniqueIndex('users_email').on(table.email)],
 );
 
-/** Who a person is at an issuer of OpenID Connect: one there, and one person behind each. */
+/** A user's identities at OpenID Connect issuers: one at each issuer, and one user for each. */
 export const identities = sqliteTable(
   'identities',
   {
@@ -32,7 +33,10 @@ export const identities = sqliteTable(
   ],
 );
 
-/** The logins of the last day, so that all of a person's can be ended. What they are good for their objects say. */
+/**
+ * The sessions of the last day, so that all of a user's sessions can be ended. Their objects decide
+ * whether they are valid.
+ */
 export const sessions = sqliteTable(
   'sessions',
   {
@@ -51,22 +55,28 @@ export const vaults = sqliteTable(
     /** The operator's own name for it: creating it twice gives one vault. */
     reference: text('reference').notNull(),
     createdAtMs: integer('created_at_ms').notNull(),
-    /** When the sweep last woke it. */
+    /** When the sweep last woke the vault. */
     nudgedAtMs: integer('nudged_at_ms').notNull().default(0),
-    /** The origins of the passkeys of its policy in force, as a JSON list of texts. Null: not known yet. */
+    /**
+     * The origins of the passkeys of its policy in force, as a JSON list of texts; null when they
+     * are unknown.
+     */
     passkeyOrigins: text('passkey_origins'),
   },
   (table) => [uniqueIndex('vaults_reference').on(table.reference), index('vaults_nudged').on(table.nudgedAtMs)],
 );
 
-/** Who belongs to which vault: where a person's vaults are looked up. The vault itself says whether it is so. */
+/**
+ * The members of each vault, for the list of a user's vaults. The vault itself decides on
+ * membership.
+ */
 export const members = sqliteTable(
   'members',
   { vaultId: integer('vault_id').notNull(), userId: text('user_id').notNull() },
   (table) => [primaryKey({ columns: [table.vaultId, table.userId] }), index('members_user').on(table.userId)],
 );
 
-/** From an address to its vault: how the activity of a chain finds its owner. */
+/** Maps an address to its vault, so that the activity of a chain finds its owner. */
 export const wallets = sqliteTable(
   'wallets',
   {
@@ -78,7 +88,10 @@ export const wallets = sqliteTable(
   (table) => [primaryKey({ columns: [table.chain, table.address] }), index('wallets_vault').on(table.vaultId)],
 );
 
-/** Which tokens a person has. The token's object is the truth for everything else, and no value or hash of one is here. */
+/**
+ * The tokens of each user. The token's object is the source of truth for everything else, and no
+ * secret or hash is stored here.
+ */
 export const accessTokens = sqliteTable(
   'access_tokens',
   {
@@ -106,7 +119,9 @@ export const transactions = sqliteTable(
     updatedAtMs: integer('updated_at_ms').notNull(),
     txHash: text('tx_hash'),
     externalId: text('external_id'),
-    /** A job is outstanding: the sweep wakes its vault when nothing has moved for a while. */
+    /**
+     * A job is pending: the sweep wakes the vault when the transaction has not changed for a while.
+     */
     watched: integer('watched', { mode: 'boolean' }).notNull(),
     record: text('record').notNull(),
   },
@@ -138,7 +153,7 @@ export const audit = sqliteTable(
   ],
 );
 
-/** What the queues have given up on. */
+/** The messages that the queues have given up on. */
 export const deadLetters = sqliteTable('dead_letters', {
   id: text('id').primaryKey(),
   queue: text('queue').notNull(),
@@ -146,7 +161,10 @@ export const deadLetters = sqliteTable('dead_letters', {
   atMs: integer('at_ms').notNull(),
 });
 
-/** Browsers in which people want to be notified (Web Push). The keys are of the browser: with them it is written to, and nothing is read. */
+/**
+ * Browsers in which users receive notifications (Web Push). The keys are the browser's: they
+ * encrypt messages to it and decrypt nothing.
+ */
 export const pushSubscriptions = sqliteTable(
   'push_subscriptions',
   {
@@ -161,7 +179,7 @@ export const pushSubscriptions = sqliteTable(
   (table) => [index('push_subscriptions_user').on(table.userId)],
 );
 
-/** What tokens say of themselves, as it was read on their chain; text of strangers. */
+/** The names that tokens report themselves, as read on their chain; untrusted text. */
 export const tokens = sqliteTable(
   'tokens',
   {
@@ -175,14 +193,14 @@ export const tokens = sqliteTable(
   (table) => [primaryKey({ columns: [table.chain, table.address] }), index('tokens_age').on(table.readAtMs)],
 );
 
-/** What sources of prices have said last, so that they are not asked for every payment. */
+/** The last answers of the price sources, so that not every payment calls them. */
 export const prices = sqliteTable(
   'prices',
   {
     /** `eip155:1`, `eip155:1/erc20:0x...`, or `solana:.../token:...`. */
     asset: text('asset').primaryKey(),
     state: text('state', { enum: ['known', 'unknown', 'unavailable'] }).notNull(),
-    /** US dollars for a whole one, times 10^12, as decimal text; null when it is not known. */
+    /** US dollars for one whole unit, times 10^12, as decimal text; null when unknown. */
     usdE12: text('usd_e12'),
     atMs: integer('at_ms').notNull(),
     requestedAtMs: integer('asked_at_ms').notNull(),
@@ -195,11 +213,17 @@ export const prices = sqliteTable(
   ],
 );
 
-/** What monitors have sent, as it came, until it is dealt with: nothing that was acknowledged is ever only in a queue. */
+/**
+ * The deliveries of monitors, unchanged, until they are processed: an acknowledged delivery is
+ * never only in a queue.
+ */
 export const deliveries = sqliteTable(
   'deliveries',
   {
-    /** Of the endpoint and the monitor's own name for it, or of its bytes: the same delivery again is the same row. */
+    /**
+     * Hash of the endpoint and the monitor's own id for it, or of its bytes: the same delivery is
+     * the same row.
+     */
     id: text('id').primaryKey(),
     provider: text('provider').notNull(),
     endpointId: text('endpoint_id').notNull(),
@@ -207,9 +231,9 @@ export const deliveries = sqliteTable(
     receivedAtMs: integer('received_at_ms').notNull(),
     state: text('state', { enum: ['open', 'done', 'failed'] }).notNull(),
     tries: integer('tries').notNull(),
-    /** When it is worked on next, while it is open. */
+    /** The time of the next try, while it is open. */
     dueAtMs: integer('due_at_ms').notNull(),
-    /** What became of it, for people. */
+    /** The result, as text for operators. */
     outcome: text('outcome'),
   },
   (table) => [

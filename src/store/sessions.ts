@@ -4,7 +4,10 @@ import type { TokenId, UserId } from '#domain/id.ts';
 import { parseTokenId } from '#domain/id.ts';
 import { sessions } from '#store/schema.ts';
 
-/** Which sessions a person has begun: so that all of them can be ended. Whether one is open its object alone knows. */
+/**
+ * Stores which sessions a user has begun, so that all of them can be ended. Only its object knows
+ * whether a session is open.
+ */
 export async function insertSession(
   db: D1Database,
   session: { readonly id: TokenId; readonly userId: UserId; readonly createdAtMs: number },
@@ -20,7 +23,7 @@ export async function sessionsOf(db: D1Database, userId: UserId, sinceMs: number
   return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
 }
 
-/** Of sessions that are over in any case. */
+/** Deletes sessions that are over in any case. */
 export async function pruneSessions(db: D1Database, beforeMs: number): Promise<void> {
   await drizzle(db).delete(sessions).where(lt(sessions.createdAtMs, beforeMs));
 }

@@ -13,8 +13,9 @@ const UPSERT = `${insertRows(transactions)}
 const APPEND = `${insertRows(audit)} ON CONFLICT DO NOTHING`;
 
 /**
- * Writes records and audit lines in one D1 batch, which is one transaction. Idempotent: a record replaces only an older
- * version of itself, a line that is there stays as it is, so the same projection may come twice, late or out of order.
+ * Writes records and audit entries in one D1 batch, which is one transaction. Idempotent: a record
+ * replaces only an older version of itself, and an existing entry does not change. Therefore the
+ * same projection may be written twice, late or out of order.
  */
 export async function project(
   db: D1Database,
@@ -27,10 +28,10 @@ export async function project(
   if (statements.length > 0) await db.batch(statements);
 }
 
-/** What a list may be narrowed to. Every field that is null admits everything. */
+/** The filters of a list. A field that is null admits everything. */
 export interface TransactionQuery {
   readonly vaultId: number;
-  /** Id of the last transaction of the page before, or null for the first page. */
+  /** Id of the last transaction of the previous page, or null for the first page. */
   readonly after: string | null;
   readonly limit: number;
   readonly state: string | null;
@@ -51,8 +52,8 @@ export interface TransactionPage {
 }
 
 /**
- * One page of a vault, newest first. The key of the page is the id, which never changes: paging by a time of change misses
- * rows that move while somebody reads.
+ * Returns one page of a vault, newest first. The key of the page is the id, which never changes:
+ * paging by a time of change misses rows that change between two pages.
  */
 export async function list(db: D1Database, query: TransactionQuery): Promise<TransactionPage> {
   const found = await drizzle(db)
@@ -82,7 +83,10 @@ function conditionsOf(query: TransactionQuery): SQL[] {
   return conditions;
 }
 
-/** Vaults with a watched transaction that has not moved since, the longest-quiet first. */
+/**
+ * Returns vaults with a watched transaction that has not changed since, the longest unchanged
+ * first.
+ */
 export async function stalledVaults(
   db: D1Database,
   query: { readonly updatedBeforeMs: number; readonly limit: number },

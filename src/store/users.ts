@@ -4,7 +4,7 @@ import type { UserProfile } from '#domain/access/access-token.ts';
 import { parseUserId } from '#domain/id.ts';
 import { users } from '#store/schema.ts';
 
-/** Enters a person, or finds the one with this e-mail address: asking again gives the same person. */
+/** Inserts a user, or finds the one with this e-mail address. Idempotent. */
 export async function insertUser(
   db: D1Database,
   user: UserProfile & { readonly createdAtMs: number },
@@ -22,7 +22,11 @@ export async function findUser(db: D1Database, id: string): Promise<UserProfile 
   return found === undefined ? null : profileOf(found);
 }
 
-/** @param email lower case */
+/**
+ * Returns the user with an e-mail address, or null.
+ *
+ * @param email lower case
+ */
 export async function findUserByEmail(db: D1Database, email: string): Promise<UserProfile | null> {
   const [found] = await drizzle(db).select().from(users).where(eq(users.email, email));
   return found === undefined ? null : profileOf(found);

@@ -6,7 +6,7 @@ import { prices, tokens } from '#store/schema.ts';
 export type CachedToken = typeof tokens.$inferSelect;
 export type CachedPrice = typeof prices.$inferSelect;
 
-/** What is known of some tokens of a chain. */
+/** Returns the cached data of some tokens of a chain. */
 export function cachedTokens(
   db: D1Database,
   chain: string,
@@ -20,7 +20,7 @@ export function cachedTokens(
   );
 }
 
-/** What was said last of the prices of some assets. */
+/** Returns the last answers on the prices of some assets. */
 export function cachedPrices(db: D1Database, assets: readonly string[]): Promise<readonly CachedPrice[]> {
   return inBatches(assets, (some) =>
     drizzle(db)
@@ -30,7 +30,10 @@ export function cachedPrices(db: D1Database, assets: readonly string[]): Promise
   );
 }
 
-/** Forgets what nobody has asked for since a time, some at once: strangers make tokens by the thousand. */
+/**
+ * Deletes entries that were not requested since a time, up to a limit: strangers create tokens by
+ * the thousand.
+ */
 export async function pruneValuations(
   db: D1Database,
   query: { readonly requestedBeforeMs: number; readonly limit: number },
@@ -46,7 +49,7 @@ export async function pruneValuations(
   await orm.delete(tokens).where(sql`rowid in (select rowid from ${tokens} where ${isOld} limit ${query.limit})`);
 }
 
-/** The newest answer stands. */
+/** Stores a valuation. The newest answer prevails. */
 export async function saveValuation(
   db: D1Database,
   found: { readonly tokens: readonly CachedToken[]; readonly prices: readonly CachedPrice[] },

@@ -3,8 +3,8 @@ import { drizzle } from 'drizzle-orm/d1';
 import { members, users, vaults, wallets } from '#store/schema.ts';
 
 /**
- * The id of the vault with this reference: a new one, or the one it had before. An operator whose answer was lost asks again
- * and gets the same vault.
+ * Returns the id of the vault with this reference: a new one, or the existing one. An operator
+ * whose answer was lost repeats the request and gets the same vault.
  */
 export async function allocateVault(
   db: D1Database,
@@ -18,8 +18,9 @@ export async function allocateVault(
 }
 
 /**
- * Enters a vault as it says itself that it is. Idempotent. Where the directory was set back, whoever has been given this number since, or this
- * reference, has it no more: the vaults that are there were first.
+ * Stores a vault's own description of itself. Idempotent. If the directory was reset to an older
+ * state, a later vault that was given this number or reference loses it: the vaults that exist were
+ * first.
  */
 export async function upsertVault(
   db: D1Database,
@@ -28,7 +29,7 @@ export async function upsertVault(
     readonly name: string;
     readonly reference: string;
     readonly createdAtMs: number;
-    /** Of the passkeys of the policy in force. */
+    /** The origins of the passkeys of the policy in force. */
     readonly origins: readonly string[];
   },
 ): Promise<void> {
@@ -44,7 +45,9 @@ export async function upsertVault(
   ]);
 }
 
-/** Enters the addresses of a vault's key. Idempotent: an address has one vault for good. */
+/**
+ * Inserts the addresses of a vault's key. Idempotent: an address belongs to one vault permanently.
+ */
 export async function upsertWallets(
   db: D1Database,
   entry: { readonly vaultId: number; readonly keyId: string; readonly addresses: Readonly<Record<string, string>> },
@@ -58,9 +61,9 @@ export async function upsertWallets(
   if (rows.length > 0) await drizzle(db).insert(wallets).values(rows).onConflictDoNothing();
 }
 
-/** Who belongs to a vault from now on; nobody else does. Idempotent. */
+/** Replaces the members of a vault. Idempotent. */
 export async function replaceMembers(db: D1Database, vaultId: number, userIds: readonly string[]): Promise<void> {
-  // As one text: a list of ids would meet D1's limit of a hundred parameters.
+  // One text, because a list of ids would exceed D1's limit of a hundred parameters.
   const ids = JSON.stringify(userIds);
   const gone = 'DELETE FROM members WHERE vault_id = ?1 AND user_id NOT IN (SELECT value FROM json_each(?2))';
   const come = 'INSERT OR IGNORE INTO members (vault_id, user_id) SELECT ?1, value FROM json_each(?2)';
@@ -73,7 +76,7 @@ export interface VaultEntry {
   readonly wallets: readonly { readonly chain: string; readonly address: string }[];
 }
 
-/** The vaults that a person seems to belong to, the newest first. */
+/** Returns the vaults that the directory lists for a user, the newest first. */
 export async function vaultsOf(db: D1Database, userId: string, limit: number): Promise<readonly VaultEntry[]> {
   const rows = await drizzle(db)
     .select({ id: vaults.id, name: vaults.name, chain: wallets.chain, address: wallets.address })
@@ -90,7 +93,7 @@ export async function vaultsOf(db: D1Database, userId: string, limit: number): P
   }));
 }
 
-/** Every vault that a person seems to belong to. */
+/** Returns every vault that the directory lists for a user. */
 export async function vaultIdsOf(db: D1Database, userId: string): Promise<readonly number[]> {
   const rows = await drizzle(db).select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
   return rows.map(({ id }) => id);
@@ -102,7 +105,7 @@ export interface MemberName {
   readonly name: string;
 }
 
-/** Everybody who seems to belong to a vault of this person's, by name. */
+/** Returns the listed members of all of this user's vaults, by name. */
 export async function coMembersOf(db: D1Database, userId: string): Promise<readonly MemberName[]> {
   const orm = drizzle(db);
   const own = orm.select({ id: members.vaultId }).from(members).where(eq(members.userId, userId));
@@ -114,7 +117,10 @@ export async function coMembersOf(db: D1Database, userId: string): Promise<reado
     .orderBy(asc(users.name), asc(users.id));
 }
 
-/** The vaults that were not woken since, the longest first, marked as woken now. */
+/**
+ * Returns the vaults that were not woken since a time, the oldest first, and marks them as woken
+ * now.
+ */
 export async function claimVaultsToWake(
   db: D1Database,
   query: { readonly wokenBeforeMs: number; readonly nowMs: number; readonly limit: number },
@@ -126,7 +132,7 @@ export async function claimVaultsToWake(
     .where(lt(vaults.nudgedAtMs, query.wokenBeforeMs))
     .orderBy(asc(vaults.nudgedAtMs))
     .limit(query.limit);
-  // One statement: a list of ids would meet D1's limit of a hundred parameters.
+  // One statement, because a list of ids would exceed D1's limit of a hundred parameters.
   const taken = await orm
     .update(vaults)
     .set({ nudgedAtMs: query.nowMs })
@@ -135,7 +141,10 @@ export async function claimVaultsToWake(
   return taken.map(({ id }) => id);
 }
 
-/** Of the vaults that were woken at this time those whose entry is of a release that did not know the origins of passkeys. */
+/**
+ * Returns those vaults among the ones woken at this time whose entry is from a release without
+ * origins of passkeys.
+ */
 export async function vaultsWithoutOrigins(db: D1Database, nudgedAtMs: number): Promise<readonly number[]> {
   const rows = await drizzle(db)
     .select({ id: vaults.id })

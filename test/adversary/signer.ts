@@ -84,7 +84,7 @@ function answerWith(chain: readonly AdoptedPolicy[]): void {
 }
 
 /** Anything else that is thrown is a bug of the device. */
-const REFUSALS = /^not signed: |^the policies of the service are no chain/;
+const REFUSALS = /^Not signed\. |^The policies from the service do not form a chain/;
 
 /** As the coordinator answers `GET /vault/{vaultId}/policies`: the newest first. */
 function pageOf(chain: readonly AdoptedPolicy[]) {

@@ -124,7 +124,7 @@ test('a nonce serves one request', async () => {
   const tab = newTab();
   called(tab);
   await requestFromRedirect(arrived(), tab);
-  await expect(requestFromRedirect(arrived(), tab)).rejects.toThrow(/has shown it/);
+  await expect(requestFromRedirect(arrived(), tab)).rejects.toThrow(/has already shown it/);
 });
 
 test('an address without a redirect is no arrival', () => {

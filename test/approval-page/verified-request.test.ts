@@ -151,7 +151,7 @@ test('a co-signer that has the policy before in force is behind', () => {
   const behind = statementOf(3, { policyVersion: 1, policyHash: hashOf(policy) });
   const statements = [...statementsOf(next).slice(0, 2), behind];
   expect(judged(requestOf(next, transferOf(next), { statements })).exceptions).toMatchObject([
-    { cosigner: 3, says: 'behind', detail: 'an earlier policy: version 1 is in force' },
+    { cosigner: 3, says: 'behind', detail: 'Earlier policy: version 1 is in force.' },
   ]);
 });
 

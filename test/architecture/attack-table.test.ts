@@ -13,7 +13,7 @@ import {
 } from './attack-table.ts';
 
 /** Finding 18 is a statement that the documents lack, and no attack. */
-const FINDINGS = '2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 12 13 14 15 16 17 19 20 21'.split(' ');
+const FINDINGS = '2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 12 13 14 15 16 19 20 21'.split(' ');
 
 const PATH = 'test/attacks/coordinator/example.test.ts';
 const HEADER = `/**

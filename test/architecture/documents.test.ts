@@ -127,7 +127,7 @@ test('runbook.md has every alert, and every event that the Workers log as an err
     .filter((path) => path.startsWith('src/'))
     .flatMap((path) => [...read(path).matchAll(/\bevent: '([a-z-]+)'/gu)].map((match) => match[1] ?? ''));
   expect(events.length).toBeGreaterThan(15);
-  const expected = [...ALERT_CODES, ...events.filter((event) => event !== 'alarm')];
+  const expected = [...ALERT_CODES, ...events.filter((event) => event !== 'alert')];
   expect(expected.filter((code) => !headings.has(code))).toEqual([]);
 });
 

@@ -52,7 +52,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
   /** What a person does on the approval page that a button of the dashboard opens. */
   async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
     const opening = pageOf(name).waitForEvent('popup');
-    await pageOf(name).getByRole('button', { name: button }).click();
+    await pageOf(name).getByRole('button', { name: button, exact: true }).click();
     const page = await opening;
     if (name !== 'alice') complaints.push(complaintsOf(page));
     const kept = await withAuthenticator(page, passkeys.get(name));
@@ -73,13 +73,13 @@ describe.skipIf(executable === null)('with an approval page', () => {
     const { people } = scene.world;
     for (const name of NAMES) {
       await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
-      await onApprovalPage(name, 'Propose a passkey of mine', async (page) => {
+      await onApprovalPage(name, 'Add passkey', async (page) => {
         await page.getByRole('button', { name: 'Create a passkey' }).click();
         await page.getByText('Passkey created').waitFor();
       });
       await pageOf(name)
         .getByRole('article')
-        .filter({ hasText: `A passkey of ${name}` })
+        .filter({ hasText: `Add a passkey of ${name}` })
         .waitFor();
       const line = people().alice.client.api.vault[':vaultId']['policy-change'];
       const { policyChanges } = await unwrap(line.$get({ param: vaultParam(), query: {} }));

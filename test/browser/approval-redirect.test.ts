@@ -53,7 +53,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     if (tab === undefined) throw new Error(`no tab of ${name}`);
     return tab;
   }
-  const button = (name: string, text: string) => tabOf(name).getByRole('button', { name: text });
+  const button = (name: string, text: string) => tabOf(name).getByRole('button', { name: text, exact: true });
   const vaultParam = () => ({ vaultId: String(scene.vault.id) });
   const changes = () => scene.world.people().alice.client.api.vault[':vaultId']['policy-change'];
 
@@ -83,14 +83,14 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
   test('a passkey is made on the way there and back, and proposed', async () => {
     for (const name of ['alice', 'bob', 'carol']) {
       await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
-      await button(name, name === 'carol' ? 'without a new window' : 'Propose a passkey of mine').click();
+      await button(name, name === 'carol' ? 'Add passkey in this tab' : 'Add passkey').click();
       await button(name, 'Create a passkey').click();
       await tabOf(name).getByText('Passkey created').waitFor();
-      await button(name, 'Send it to the dashboard').click();
-      await tabOf(name).getByText('Your passkey is proposed.').waitFor();
+      await button(name, 'Send to the dashboard').click();
+      await tabOf(name).getByText('Your passkey was submitted for approval.').waitFor();
       expect(tabOf(name).url()).toBe(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       const { policyChanges } = await unwrap(changes().$get({ param: vaultParam(), query: {} }));
-      expect(policyChanges[0]?.note).toBe(`A passkey of ${name}’s`);
+      expect(policyChanges[0]?.note).toBe(`Add a passkey of ${name}`);
       await approvedBySessions(policyChanges[0]?.id ?? '');
     }
     const { policy } = await unwrap(
@@ -111,7 +111,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     await tabOf('alice').getByRole('heading', { name: 'Send 0.000000000000001 ETH' }).waitFor();
     expect(await tabOf('alice').locator('.verdicts .agrees').count()).toBe(3);
     await button('alice', 'Back to the dashboard without signing').click();
-    await tabOf('alice').getByText('left without a signature').waitFor();
+    await tabOf('alice').getByText('closed without a signature').waitFor();
     expect((await unwrap(alice.client.api.transaction[':txId'].$get({ param: { txId: id } }))).approvals).toEqual([]);
 
     await toApprovalPage('alice', `/transaction/${id}`);
@@ -161,7 +161,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     // From another page, as every answer comes: a change of the fragment alone does not load the dashboard.
     await tab.goto(position.origin);
     await tab.goto(`${scene.url}/#/approval/other/${message}`);
-    await tab.getByText('did not ask for').waitFor();
+    await tab.getByText('did not request').waitFor();
     expect([tab.url(), sent]).toEqual([`${scene.url}/#/`, []]);
   });
 });

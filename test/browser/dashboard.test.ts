@@ -50,7 +50,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await alice.page.getByRole('heading', { name: 'History' }).waitFor();
     await alice.page.evaluate(() => Object.assign(window, { sameDocument: true }));
     const id = await transferOf('rent');
-    const row = alice.page.getByRole('listitem').filter({ hasText: 'submitted' });
+    const row = alice.page.getByRole('listitem').filter({ hasText: 'Pending approval' });
     await row.getByText('0.001 ETH').waitFor();
     await world.people().alice.client.approve(id);
     // Bob has the address, as a notification would give it to him.
@@ -104,12 +104,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByLabel('To', { exact: true }).fill(await world.chain.account(6));
     const amount = page.getByLabel('Amount');
     for (const [typed, said] of [
-      ['1e3', 'is a number'],
-      ['0.0000000000000000001', 'is a number'],
+      ['1e3', 'Enter an amount such as'],
+      ['0.0000000000000000001', 'Enter an amount such as'],
       ['1000', 'insufficient'],
     ] as const) {
       await amount.fill(typed);
-      await page.getByRole('button', { name: 'Look at it' }).click();
+      await page.getByRole('button', { name: 'Review' }).click();
       await page
         .getByRole('alert')
         .filter({ hasText: new RegExp(said, 'i') })
@@ -117,14 +117,14 @@ describe.skipIf(executable === null)('the dashboard', () => {
     }
     await amount.fill('0.0125');
     await page.getByLabel('Note').fill('Typed by hand');
-    await page.getByRole('button', { name: 'Look at it' }).click();
-    const shown = page.getByRole('region', { name: 'As it would be proposed' });
+    await page.getByRole('button', { name: 'Review' }).click();
+    const shown = page.getByRole('region', { name: 'Review transfer' });
     await shown.getByText('0.0125 ETH').waitFor();
-    expect(await shown.getByLabel(/^normal: /).isChecked()).toBe(true);
-    await shown.getByLabel(/^fast: /).check();
-    await shown.getByRole('button', { name: 'Propose' }).dblclick();
+    expect(await shown.getByLabel(/^Normal: /).isChecked()).toBe(true);
+    await shown.getByLabel(/^Fast: /).check();
+    await shown.getByRole('button', { name: 'Submit for approval' }).dblclick();
     await page.getByRole('heading', { name: '0 of 2 approvals' }).waitFor();
-    await page.getByText('Steps').click();
+    await page.getByText('Activity log').click();
     await page.getByRole('group').getByText('by you').waitFor();
     const { transactions } = await world.people().alice.client.transactions(vault.id);
     const made = transactions.filter(({ note }) => note === 'Typed by hand');
@@ -140,12 +140,12 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.goto(`${url}/#/vault/${vault.id}/transfer`);
     await page.getByLabel('To', { exact: true }).fill(similar);
     await page.getByLabel('Amount').fill('0.001');
-    await page.getByRole('button', { name: 'Look at it' }).click();
+    await page.getByRole('button', { name: 'Review' }).click();
     await page.getByRole('alert').filter({ hasText: 'resembles' }).waitFor();
-    await page.getByRole('button', { name: /^I mean 0x/ }).click();
-    await page.getByText('it takes one approval more').waitFor();
-    await page.getByLabel(/^normal: /).waitFor();
-    await page.getByRole('button', { name: 'Propose' }).click();
+    await page.getByRole('button', { name: /^Use 0x/ }).click();
+    await page.getByText('requires one extra approval').waitFor();
+    await page.getByLabel(/^Normal: /).waitFor();
+    await page.getByRole('button', { name: 'Submit for approval' }).click();
     await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
   }, 60_000);
 
@@ -175,23 +175,23 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const bob = await pageOf('bob');
     await bob.page.getByRole('link', { name: 'Tokens' }).click();
     await bob.page.getByLabel('Name').fill('nightly');
-    await bob.page.getByLabel('Expires').fill('2099-01-31');
+    await bob.page.getByLabel('Expiry').fill('2099-01-31');
     await bob.page.getByRole('button', { name: 'Create' }).click();
     const value = (await bob.page.locator('.secret').textContent()) ?? '';
     const script = new Client(url, value);
     expect((await script.request('GET', '/user/me')).status).toBe(200);
     await bob.page.getByRole('listitem').filter({ hasText: 'nightly' }).getByRole('button', { name: 'Rename' }).click();
-    await bob.page.getByLabel('Another name').fill('weekly');
+    await bob.page.getByLabel('New name').fill('weekly');
     await bob.page.getByRole('button', { name: 'Save' }).click();
     const row = bob.page.getByRole('listitem').filter({ hasText: 'weekly' });
     await row.getByRole('button', { name: 'Disable' }).click();
-    await row.getByText('disabled').waitFor();
+    await row.getByText('Disabled').waitFor();
     expect((await script.request('GET', '/user/me')).status).toBe(401);
     bob.page.on('dialog', (dialog) => void dialog.accept());
     await row.getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
     await bob.page.reload();
-    await bob.page.getByRole('heading', { name: 'A new token' }).waitFor();
+    await bob.page.getByRole('heading', { name: 'New API token' }).waitFor();
     expect(await bob.page.content()).not.toContain(value);
     expect(bob.complaints).toEqual([]);
   }, 60_000);
@@ -202,13 +202,13 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await world.people().bob.client.request('POST', `/transaction/${rejected}/reject`);
     await openVault(page);
     const rows = page.getByRole('region', { name: 'History' }).getByRole('listitem');
-    await page.getByLabel('Every state').selectOption('Rejected');
+    await page.getByLabel('Status').selectOption('Rejected');
     await rows.filter({ hasText: 'rejected' }).first().waitFor();
     expect(await rows.count()).toBe(await rows.filter({ hasText: 'rejected' }).count());
-    await page.getByLabel('Every state').selectOption('Waits for approvals');
-    await page.getByLabel('Both ways').selectOption('Received');
-    await page.getByText('There is nothing of this kind.').waitFor();
-    await page.getByLabel('Both ways').selectOption('Sent');
+    await page.getByLabel('Status').selectOption('Pending approval');
+    await page.getByLabel('Direction').selectOption('Incoming');
+    await page.getByText('No matching transactions.').waitFor();
+    await page.getByLabel('Direction').selectOption('Outgoing');
     await rows.first().waitFor();
     const before = await rows.count();
     const id = await transferOf('comes and goes');
@@ -218,7 +218,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     // Taken back, it waits for nobody any more.
     await world.people().alice.client.request('POST', `/transaction/${id}/cancel`);
     await row.waitFor({ state: 'detached' });
-    await page.getByLabel('Every state').selectOption('Every state');
+    await page.getByLabel('Status').selectOption('All statuses');
     await row.waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
@@ -236,7 +236,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await bob.page.getByRole('button', { name: 'Unhide' }).waitFor();
     await scene.goTo(alice.page, `/vault/${vault.id}`);
     const row = alice.page.locator(`a[href="#/transaction/${id}"]`);
-    await alice.page.getByLabel('Without hidden ones').selectOption('Hidden ones');
+    await alice.page.getByLabel('Visibility').selectOption('Hidden');
     await row.waitFor();
     await bob.page.getByRole('button', { name: 'Unhide' }).click();
     await row.waitFor({ state: 'detached' });
@@ -264,8 +264,8 @@ describe.skipIf(executable === null)('the dashboard', () => {
   test('what would come, go and be allowed is shown beside what is approved', async () => {
     const { page, complaints } = await pageOf('bob');
     await scene.goTo(page, `/transaction/${await transferOf('foreseen')}`);
-    const shown = page.getByRole('region', { name: 'If it were carried out now' });
-    await shown.getByText('goes').waitFor();
+    const shown = page.getByRole('region', { name: 'Simulation' });
+    await shown.getByText('Sent').waitFor();
     await shown.getByText('0.001 ETH').waitFor();
     const { client } = world.people().alice;
     const token = await world.chain.deployDollar(vault.address, 5n);
@@ -278,7 +278,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     };
     const { id } = await unwrap(client.api.transaction['erc20-approve'].$post({ json }));
     await scene.goTo(page, `/transaction/${id}`);
-    await shown.getByText('may spend', { exact: true }).waitFor();
+    await shown.getByText('Allowance to', { exact: true }).waitFor();
     await shown.getByText(json.spender).waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);

@@ -156,7 +156,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     });
     await page.reload();
     await page.getByRole('link', { name: 'Notifications' }).click();
-    await page.getByText('You are notified nowhere yet.').waitFor();
+    await page.getByText('Notifications are off.').waitFor();
     const session = await context.newCDPSession(page);
     // A browser drops a push message for a worker that is not activated yet.
     const activated = new Promise<string>((resolve) => {
@@ -176,7 +176,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     });
     await session.send('BackgroundService.setRecording', { shouldRecord: true, service: 'notifications' });
     await session.send('BackgroundService.startObserving', { service: 'notifications' });
-    await page.getByRole('button', { name: 'Notify me in this browser' }).click();
+    await page.getByRole('button', { name: 'Enable notifications' }).click();
     const row = page.getByRole('listitem').filter({ hasText: 'fcm.googleapis.com' });
     await row.waitFor();
     const data = JSON.stringify({
@@ -192,8 +192,8 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     await expect
       .poll(() => shown, { timeout: 20_000 })
       .toEqual([{ title: 'treasury', body: 'Approval wanted: <b>0.001 ETH</b>', tag: 'tx-1' }]);
-    await row.getByRole('button', { name: 'Stop' }).click();
-    await page.getByText('You are notified nowhere yet.').waitFor();
+    await row.getByRole('button', { name: 'Turn off' }).click();
+    await page.getByText('Notifications are off.').waitFor();
     expect(complaints).toEqual([]);
   }, 60_000);
 
@@ -204,8 +204,8 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     });
     await page.reload();
     await page.getByRole('link', { name: 'Notifications' }).click();
-    await page.getByRole('button', { name: 'Notify me in this browser' }).click();
-    await page.getByRole('alert').filter({ hasText: 'may not notify you' }).waitFor();
-    await page.getByText('You are notified nowhere yet.').waitFor();
+    await page.getByRole('button', { name: 'Enable notifications' }).click();
+    await page.getByRole('alert').filter({ hasText: 'not allowed in this browser' }).waitFor();
+    await page.getByText('Notifications are off.').waitFor();
   }, 60_000);
 });

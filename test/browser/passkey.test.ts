@@ -66,8 +66,8 @@ describe.skipIf(executable === null)('with passkeys', () => {
       [bob, 'bob'],
       [carol, 'carol'],
     ] as const) {
-      const note = `A passkey of ${name}’s`;
-      await page.getByRole('button', { name: 'Propose a passkey of mine' }).click();
+      const note = `Add a passkey of ${name}`;
+      await page.getByRole('button', { name: 'Add passkey' }).click();
       await Promise.race([proposal(page, note).waitFor(), page.getByRole('alert').waitFor()]);
       expect(await page.getByRole('alert').allTextContents()).toEqual([]);
       await approved(alice, note);
@@ -79,10 +79,10 @@ describe.skipIf(executable === null)('with passkeys', () => {
   }, 60_000);
 
   test('a device that is lost is taken out by a quorum, and another one put in', async () => {
-    const [note, again] = [/^Without the device/, 'A passkey of carol’s'];
-    const mine = carol.getByRole('listitem').filter({ hasText: 'of you' });
+    const [note, again] = [/^Remove device/, 'Add a passkey of carol'];
+    const mine = carol.getByRole('listitem').filter({ hasText: 'owned by you' });
     await carol.reload();
-    await mine.getByRole('button', { name: 'Propose its removal' }).click();
+    await mine.getByRole('button', { name: 'Remove' }).click();
     const removal = (page: Page) => page.getByRole('article').filter({ hasText: note });
     await removal(carol).waitFor();
     for (const page of [alice, bob]) {
@@ -95,7 +95,7 @@ describe.skipIf(executable === null)('with passkeys', () => {
     await alice.getByText('Passkey of localhost').first().waitFor();
     expect(await alice.getByText('Passkey of localhost').count()).toBe(2);
     await carol.reload();
-    await carol.getByRole('button', { name: 'Propose a passkey of mine' }).click();
+    await carol.getByRole('button', { name: 'Add passkey' }).click();
     for (const page of [alice, bob]) await approved(page, again);
     await alice.reload();
     await alice.getByText('Passkey of localhost').nth(2).waitFor();

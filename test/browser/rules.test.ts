@@ -29,30 +29,30 @@ describe.skipIf(executable === null)('other rules', () => {
     const landlord = await scene.world.chain.account(7);
     const { page, complaints } = await scene.pageOf('alice');
     await scene.goTo(page, `${path}/rules`);
-    const propose = page.getByRole('button', { name: 'Propose to the signers' });
+    const propose = page.getByRole('button', { name: 'Submit for approval' });
     const says = (text: string) => page.getByRole('alert').filter({ hasText: text }).waitFor();
     await propose.click();
-    await says('Nothing is another than before');
-    await page.getByLabel('Recipients').selectOption('those in the address book');
+    await says('No changes.');
+    await page.getByLabel('Allowed recipients').selectOption('Address book only');
     await page.getByRole('button', { name: 'Add an address' }).click();
     const address = page.getByRole('group', { name: 'address 1' });
     await address.getByLabel('Name').fill('Landlord');
     await address.getByLabel('Address').fill(` ${landlord} `);
     await page.getByRole('button', { name: 'Add a limit' }).click();
     const limit = page.getByRole('group', { name: 'limit 1' });
-    await limit.getByLabel('Within 24 hours').fill('half');
+    await limit.getByLabel('Per 24 hours').fill('half');
     await propose.click();
-    await says('An amount of ETH on anvil is a number');
-    await limit.getByLabel('Within 24 hours').fill('1,000.5');
+    await says('ETH on anvil: Enter an amount such as');
+    await limit.getByLabel('Per 24 hours').fill('1,000.5');
     await page.getByRole('button', { name: 'Add a higher threshold' }).click();
     const step = page.getByRole('group', { name: 'higher threshold 1' });
-    await step.getByLabel('Above').fill('0.25');
+    await step.getByLabel('Amount above').fill('0.25');
     await step.getByLabel('Approvals').fill('9');
     await propose.click();
     // The service knows how many signers there are.
-    await says('between 1 and the number of signers');
+    await says('from 1 to the number of signers');
     await step.getByLabel('Approvals').fill('3');
-    await page.getByLabel('Why').fill('The landlord alone');
+    await page.getByLabel('Reason').fill('The landlord alone');
     await propose.click();
     await page.getByRole('heading', { name: 'The landlord alone' }).waitFor();
     expect(await policyOf()).toEqual(before);
@@ -83,15 +83,17 @@ describe.skipIf(executable === null)('other rules', () => {
     const { page } = await scene.pageOf('carol');
     await scene.goTo(page, `${path}/rules`);
     const limit = page.getByRole('group', { name: 'limit 1' });
-    expect(await limit.getByLabel('Within 24 hours').inputValue()).toBe('1,000.5');
-    expect(await page.getByRole('group', { name: 'higher threshold 1' }).getByLabel('Above').inputValue()).toBe('0.25');
+    expect(await limit.getByLabel('Per 24 hours').inputValue()).toBe('1,000.5');
+    expect(await page.getByRole('group', { name: 'higher threshold 1' }).getByLabel('Amount above').inputValue()).toBe(
+      '0.25',
+    );
     await limit.getByRole('button', { name: 'Remove' }).click();
-    await page.getByLabel('Why').fill('As much as we like');
-    await page.getByRole('button', { name: 'Propose to the signers' }).click();
+    await page.getByLabel('Reason').fill('As much as we like');
+    await page.getByRole('button', { name: 'Submit for approval' }).click();
     const article = page.getByRole('article').filter({ hasText: 'As much as we like' });
     await article.getByText('by you').waitFor();
-    await article.getByRole('button', { name: 'Take it back' }).click();
-    await article.getByText('cancelled').waitFor();
+    await article.getByRole('button', { name: 'Cancel' }).click();
+    await article.getByText('Cancelled').waitFor();
     expect((await policyOf())['version']).toBe(2);
   }, 60_000);
 
@@ -104,7 +106,7 @@ describe.skipIf(executable === null)('other rules', () => {
     await page.getByRole('link', { name: 'treasury' }).waitFor();
     await scene.goTo(page, `${path}/policy`);
     await page.getByText('Landlord on anvil').waitFor();
-    for (const name of ['Propose other rules', 'Propose a passkey of mine', 'Propose its removal']) {
+    for (const name of ['Edit policy', 'Add passkey', 'Remove']) {
       expect(await page.getByText(name).count()).toBe(0);
     }
   }, 60_000);

@@ -30,7 +30,7 @@ describe.skipIf(executable === null)('statements of the co-signers', () => {
     await scene.goTo(page, `/vault/${scene.vault.id}/policy`);
     await section.getByText('Co-signer 3').waitFor();
     const text = await section.innerText();
-    expect(text).toContain('From the server. This proves nothing here');
+    expect(text).toContain('Reported by the server and not verified here');
     expect(text.match(/version 1 is in force/g)).toHaveLength(3);
     expect(text).not.toMatch(/unknown|disagrees/);
 

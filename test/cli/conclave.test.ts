@@ -92,7 +92,7 @@ test('work that fails ends with exit code 1, and its reason is on standard error
     const page = join(folder, 'page.json');
     await writeFile(page, JSON.stringify({ history: [{ seq: 2, action: 'create' }] }));
     const broken = await run('verify-history', page);
-    expect(broken).toEqual({ code: 1, output: '', errors: 'line 2 (create) stands where line 1 belongs\n' });
+    expect(broken).toEqual({ code: 1, output: '', errors: 'Line 2 (create) is at the position of line 1.\n' });
   } finally {
     await rm(folder, { recursive: true });
   }

@@ -37,12 +37,12 @@ test('what the service wrote is unbroken', () => {
 });
 
 test.each<[string, readonly Line[], string]>([
-  ['a line that was taken out', [first, second, fourth, fifth], 'line 4'],
-  ['the first line taken out', [second, third], 'line 2'],
-  ['two lines that changed places', [first, third, second], 'line 3'],
-  ['a line that stands twice', [first, first], 'line 1'],
-  ['another person', [first, { ...second, actor: actor(2) }, third], 'line 2 (approve) is not what was hashed'],
-  ['another time', [first, { ...second, atMs: 7 }], 'line 2 (approve) is not what was hashed'],
+  ['a line that was taken out', [first, second, fourth, fifth], 'Line 4'],
+  ['the first line taken out', [second, third], 'Line 2'],
+  ['two lines that changed places', [first, third, second], 'Line 3'],
+  ['a line that stands twice', [first, first], 'Line 1'],
+  ['another person', [first, { ...second, actor: actor(2) }, third], 'Line 2 (approve) does not match its hash'],
+  ['another time', [first, { ...second, atMs: 7 }], 'Line 2 (approve) does not match its hash'],
 ])('%s is found', (_name, lines, words) => {
   expect(chainFault(lines)).toContain(words);
 });
@@ -51,6 +51,6 @@ test('a line that was changed and hashed anew breaks with the next one', () => {
   const entry = { ...second, digest: 'another' };
   const { hash: _hash, ...rest } = entry;
   expect(chainFault([first, { ...rest, hash: historyHash(rest) }, third])).toContain(
-    'line 3 (approve) does not follow',
+    'Line 3 (approve) does not follow',
   );
 });

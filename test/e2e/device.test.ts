@@ -85,17 +85,17 @@ test('three people enrol what they sign with, and from then on nothing else coun
 test('without pins the device signs nothing, and only the fingerprint of the operators pins', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '5' });
-  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
+  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('No co-signers are pinned');
   const keys = ['pin', '--vault', String(vault.id)];
   const unsaid = device(...keys, '--fingerprint', fingerprintOf(cosigners()));
   await expect(unsaid).rejects.toThrow('the signingThreshold that the vault was created with');
   const pin = [...keys, '--threshold', '2'];
   const other = fingerprintOf(cosigners().map((one) => ({ ...one, signing: `${one.index}c`.repeat(32) })));
-  await expect(device(...pin, '--fingerprint', other)).rejects.toThrow('not the fingerprint of these keys');
-  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('no co-signers are pinned');
+  await expect(device(...pin, '--fingerprint', other)).rejects.toThrow('The fingerprint does not match these keys');
+  await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('No co-signers are pinned');
   const { answer, shown } = await device(...pin, '--fingerprint', fingerprintOf(cosigners()));
   expect(answer).toMatchObject({ vault: vault.id, threshold: 2, policy: { version: 3 } });
-  for (const { index } of cosigners()) expect(shown).toContain(`co-signer ${index}: agrees, version 3 is in force`);
+  for (const { index } of cosigners()) expect(shown).toContain(`Co-signer ${index}: agrees, version 3 is in force`);
   expect((await stat(`${keyFile()}.pins.json`)).mode & 0o777).toBe(0o600);
   await alice.client.reject(id);
 });
@@ -106,7 +106,7 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   const { answer, shown } = await device('approve', '--transaction', id, '--yes');
   expect(answer).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
   expect(shown).toContain('amount: "4321"');
-  expect(shown).toContain('co-signer 3: agrees, version 3 is in force');
+  expect(shown).toContain('Co-signer 3: agrees, version 3 is in force');
   expect(shown.toLowerCase()).toContain(RECIPIENT);
   const { digest } = await bob.client.challenge(id);
   const { approve } = bob.client.api.transaction[':txId'];
@@ -135,7 +135,7 @@ test('a service that shows one payment and asks for the signature of another get
     CONCLAVE_TOKEN: alice.token,
   };
   const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
-  await expect(run(process.execPath, words, { env })).rejects.toThrow('the bytes of another transaction');
+  await expect(run(process.execPath, words, { env })).rejects.toThrow('The bytes belong to another transaction');
   await new Promise((resolve) => liar.close(resolve));
   expect(requests).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
 });
@@ -191,7 +191,7 @@ test('a service that leaves out, replays or forges the statements of co-signers 
     await withStatements(lie, async (url) => {
       const env = { ...process.env, CONCLAVE_URL: url, CONCLAVE_TOKEN: alice.token };
       const words = ['cli/conclave.ts', 'device', 'approve', '--transaction', id, '--yes', '--key', keyFile()];
-      await expect(run(process.execPath, words, { env })).rejects.toThrow('fewer than 2 co-signers state');
+      await expect(run(process.execPath, words, { env })).rejects.toThrow('Fewer than 2 co-signers state');
     });
   }
   expect((await alice.client.read(id)).approvalsCounted).toBe(0);
@@ -212,11 +212,11 @@ test('without the statement of one co-signer the device signs once its owner has
     await expect(other).rejects.toThrow('name them with --despite-cosigner 3:unknown');
     const plain = approve();
     plain.child.stdin?.end('yes\n');
-    await expect(plain).rejects.toThrow("the answer was not 'yes despite 3'");
+    await expect(plain).rejects.toThrow("The answer was not 'yes despite 3'");
     expect((await alice.client.read(id)).approvalsCounted).toBe(0);
     const { stdout, stderr } = await approve('--yes', '--despite-cosigner', '3:unknown');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
-    expect(stderr).toContain('co-signer 3: unknown (missing)');
+    expect(stderr).toContain('Co-signer 3: unknown (missing)');
     // In a terminal she types the number. A second approval of one person is the first one.
     const typed = approve();
     typed.child.stdin?.end('yes despite 3\n');
@@ -236,7 +236,7 @@ test('the device refuses a policy that names other co-signers than it has pinned
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
   // The policy in force names others than alice has pinned, and nothing since then proves them.
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow(
-    'pin them again with their fingerprint',
+    'Pin them again with their fingerprint',
   );
   await writeFile(file, before);
   await alice.client.reject(id);
@@ -248,7 +248,7 @@ test('the way back is signed as everything else, and without yes nothing is', as
   const json = { approvalMode: 'token' as const };
   const proposed = await unwrap(bob.client.api.vault[':vaultId']['policy-change'].$post({ param, json }));
   const words = ['approve-policy', '--vault', param.vaultId, '--change', proposed.id];
-  await expect(unanswered(words)).rejects.toThrow("the answer was not 'yes'");
+  await expect(unanswered(words)).rejects.toThrow("The answer was not 'yes'");
   const { answer, shown } = await device(...words, '--yes');
   expect(answer).toMatchObject({ state: 'PENDING', approvals: [{ userId: alice.id }] });
   expect(shown).toContain('approvalMode: "token"');

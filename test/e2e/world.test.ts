@@ -3,7 +3,7 @@ import { startWorld } from './world.ts';
 
 test('a world that does not start leaves neither a process nor a server behind', async () => {
   const before = running();
-  await expect(startWorld({ entry: '/there/is/none.ts' })).rejects.toThrow('the stack did not start');
+  await expect(startWorld({ entry: '/there/is/none.ts' })).rejects.toThrow('The stack did not start');
   expect(running()).toEqual(before);
 });
 

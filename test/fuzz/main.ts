@@ -219,12 +219,6 @@ function bodyFor(chance: Chance, world: World, { method, path, body, optionalBod
       recipientMayHaveNoKey: false,
     },
     '/transaction/message': { ...position, message: 'hello' },
-    '/transaction/message/verify': {
-      chain: pick(chance, ['anvil', 'ethereum', 'solana', 'bitcoin']),
-      address: pick(chance, [RECIPIENT, 'bc1q9vza2e8x573nczrlzms0wvx3gsqjx7vavgkx0l', '1'.repeat(31) + '2']),
-      message: 'hello',
-      signature: pick(chance, [`0x${'11'.repeat(64)}1b`, 'smpAA==', '1'.repeat(64)]),
-    },
     '/transaction/contract-interaction': { ...position, to: RECIPIENT, data: '0xd0e30db0', value: '0' },
     '/transaction/erc20-approve': { ...position, tokenAddress: RECIPIENT, spender: RECIPIENT, amount: '1' },
     '/transaction/:txId/visibility': { visible: chance() < 0.5 },

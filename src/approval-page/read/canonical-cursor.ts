@@ -14,7 +14,7 @@ export function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
 /** Throws unless `again` has exactly the bytes that were read: what is shown is all that there is. */
 export function assertSameBytes(bytes: Uint8Array, again: Uint8Array): void {
   if (!equalBytes(bytes, again)) {
-    throw new InvalidRequest('The bytes to approve do not encode what this page read out of them.');
+    throw new InvalidRequest('The bytes to approve do not match the fields that this page read from them.');
   }
 }
 
@@ -30,7 +30,7 @@ export class CanonicalCursor {
       throw new InvalidRequest('The bytes to approve are malformed.');
     }
     if (this.#text.domain !== domain) {
-      throw new InvalidRequest(`The bytes to approve are not of the kind ${domain}.`);
+      throw new InvalidRequest(`The bytes to approve are not of the type ${domain}.`);
     }
   }
 
@@ -41,7 +41,9 @@ export class CanonicalCursor {
 
   optional(name: string): string | null {
     const field = this.#text.fields[this.#next];
-    if (field?.[0] !== name) throw new InvalidRequest(`The bytes to approve have no field ${name} in its place.`);
+    if (field?.[0] !== name) {
+      throw new InvalidRequest(`The bytes to approve have no field ${name} at the expected position.`);
+    }
     this.#next += 1;
     return field[1];
   }
@@ -78,7 +80,7 @@ export class CanonicalCursor {
 
   end(): void {
     if (this.#next < this.#text.fields.length) {
-      throw new InvalidRequest('The bytes to approve have a field that this page does not know.');
+      throw new InvalidRequest('The bytes to approve contain a field that this page does not support.');
     }
   }
 }

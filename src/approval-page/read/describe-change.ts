@@ -24,8 +24,8 @@ export function describeChange(mandate: MandateDocument, inForce: Policy, propos
   return {
     title: `Change the policy to version ${proposed.version}`,
     facts: [
-      ...(changes.length === 0 ? [{ label: 'Changes', text: 'none but the version' }] : changes),
-      { label: 'Note', text: mandate.note === null ? 'none' : visibleText(mandate.note) },
+      ...(changes.length === 0 ? [{ label: 'Changes', text: 'Only the version' }] : changes),
+      { label: 'Note', text: mandate.note === null ? 'None' : visibleText(mandate.note) },
       { label: 'Expires', text: timeText(mandate.expiresAtMs) },
       { label: 'Created', text: timeText(mandate.createdAtMs) },
       { label: 'Vault', text: String(proposed.vaultId) },
@@ -52,23 +52,23 @@ function clausesOf(policy: Policy): readonly Clause[] {
   const optional = (key: string, label: string, value: string | undefined) =>
     value === undefined ? [] : [one(key, label, value)];
   return [
-    one('threshold', 'Approvals for a transaction', String(policy.threshold)),
-    one('approvalMode', 'What counts as an approval', MODES[policy.approvalMode]),
+    one('threshold', 'Approval threshold', String(policy.threshold)),
+    one('approvalMode', 'Approval method', MODES[policy.approvalMode]),
     ...policy.signers.map((userId) => one(`signer ${userId}`, 'Signer', userId)),
     ...policy.devices.map((device) => one(`device ${device.keyId}`, 'Device', deviceText(device))),
-    one('recipients', 'Recipients', rules.recipients === 'anyone' ? 'anyone' : 'only the address book'),
+    one('recipients', 'Recipients', rules.recipients === 'anyone' ? 'anyone' : 'address book only'),
     one(
       'unreadable',
-      'What cannot be decoded',
-      rules.unreadableThreshold === null ? 'is refused' : `takes ${rules.unreadableThreshold} approvals`,
+      'Blind signing',
+      rules.unreadableThreshold === null ? 'refused' : `${rules.unreadableThreshold} approvals`,
     ),
     ...listClauses(policy),
-    ...optional('signOnce', 'Receipts of co-signers', rules.signOnce),
-    ...optional('limitsIncludeFees', 'Fees count into limits', rules.limitsIncludeFees === true ? 'yes' : undefined),
-    ...optional('feesExcluded', 'Fees count into limits', rules.limitsIncludeFees === false ? 'no' : undefined),
+    ...optional('signOnce', 'Co-signer receipts', rules.signOnce),
+    ...optional('limitsIncludeFees', 'Fees count toward limits', rules.limitsIncludeFees === true ? 'yes' : undefined),
+    ...optional('feesExcluded', 'Fees count toward limits', rules.limitsIncludeFees === false ? 'no' : undefined),
     ...optional('requiredDevice', 'Required device', rules.requiredDevice),
-    ...optional('unboundMessages', 'Messages that name no chain', rules.unboundMessages),
-    ...optional('maxFees', 'Largest fees', rules.maxFees?.length === 0 ? 'an empty list' : undefined),
+    ...optional('unboundMessages', 'Messages not bound to a chain', rules.unboundMessages),
+    ...optional('maxFees', 'Maximum fees', rules.maxFees?.length === 0 ? 'empty list' : undefined),
     ...(policy.cosigners ?? []).map(({ index, signing }) =>
       one(`cosigner ${index}`, `Key of co-signer ${index}`, signing),
     ),
@@ -89,30 +89,30 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       return {
         key: `limit ${asset(chain, tokenAddress)}`,
         label: `Limit, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
-        text: `${bound(perTransaction)} in one transaction, ${bound(perDay)} in 24 hours`,
+        text: `${bound(perTransaction)} per transaction, ${bound(perDay)} in 24 hours`,
       };
     }),
     ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
       key: `step ${asset(chain, tokenAddress)} ${above}`,
-      label: `Above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
+      label: `Approvals above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
       text: `${threshold} approvals`,
     })),
     ...(rules.maxFees ?? []).map(({ chain, amount }) => ({
       key: `fee ${chain}`,
-      label: `Largest fee, ${chainText(chain)}`,
+      label: `Maximum fee, ${chainText(chain)}`,
       text: amountText(amount, chain, null),
     })),
   ];
 }
 
 const MODES = {
-  token: 'what the server counts (no signature of a device)',
-  device: 'a signature of a device',
+  token: 'counted by the server (no device signature)',
+  device: 'device signature required',
 } as const;
 
 function deviceText(device: Device): string {
   const site = device.algorithm === 'webauthn-p256' ? `passkey of ${device.origin}` : 'Ed25519 key';
-  return `${site}, of signer ${device.userId}, key id ${device.keyId}`;
+  return `${site}, signer ${device.userId}, key ID ${device.keyId}`;
 }
 
 /** Changes that give somebody more than before. */
@@ -121,21 +121,24 @@ function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
   const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));
   const newDevices = proposed.devices.filter(({ keyId }) => inForce.devices.every((device) => device.keyId !== keyId));
   const faults: readonly (readonly [boolean, string])[] = [
-    [proposed.threshold < inForce.threshold, 'Fewer approvals are enough for a transaction.'],
-    [thresholdForChange(proposed) < thresholdForChange(inForce), 'Fewer approvals are enough for a policy change.'],
+    [proposed.threshold < inForce.threshold, 'A transaction requires fewer approvals than before.'],
+    [
+      thresholdForChange(proposed) < thresholdForChange(inForce),
+      'A policy change requires fewer approvals than before.',
+    ],
     [
       inForce.approvalMode === 'device' && proposed.approvalMode === 'token',
-      'Device signatures no longer count: the server alone says who approved.',
+      'Device signatures are no longer required. The server alone determines which signers approved.',
     ],
     [newSigners.length > 0, `New signers: ${newSigners.length}.`],
-    [newDevices.length > 0, `New devices: ${newDevices.length}. Compare their key ids with their owners.`],
+    [newDevices.length > 0, `New devices: ${newDevices.length}. Compare each key ID with its owner.`],
     [
       now.recipients === 'address-book' && then.recipients === 'anyone',
-      'Anyone can be paid, not only the address book.',
+      'Payments can go to any address, not only to the address book.',
     ],
     [
       JSON.stringify(inForce.cosigners ?? null) !== JSON.stringify(proposed.cosigners ?? null),
-      'The keys of the co-signers change. Compare the new keys with their operators.',
+      'The keys of the co-signers change. Compare the new keys with the operators of the co-signers.',
     ],
   ];
   return faults.filter(([holds]) => holds).map(([, text]) => text);

@@ -22,10 +22,10 @@ export function describeIntent(intent: Intent, policy: Policy): Description {
     title: titleOf(intent),
     facts: [
       { label: 'Chain', text: chainText(intent.chain) },
-      { label: 'From', text: 'the wallet of the vault', address: intent.from },
+      { label: 'From', text: 'Vault wallet', address: intent.from },
       ...actionFacts(intent, policy),
       ...(intent.kind === 'message' ? [] : boundFacts(intent)),
-      { label: 'Note', text: intent.note === null ? 'none' : visibleText(intent.note) },
+      { label: 'Note', text: intent.note === null ? 'None' : visibleText(intent.note) },
       { label: 'Expires', text: timeText(intent.expiresAtMs) },
       { label: 'Created', text: timeText(intent.createdAtMs) },
       { label: 'Vault', text: String(intent.vaultId) },
@@ -44,11 +44,11 @@ function titleOf(intent: Intent): string {
     case 'contract-interaction':
       return intent.value === '0'
         ? 'Call a contract'
-        : `Call a contract and pay it ${amountText(intent.value, chain, null)}`;
+        : `Call a contract and send ${amountText(intent.value, chain, null)}`;
     case 'erc20-approve':
       return intent.amount === '0'
-        ? 'End an allowance'
-        : `Allow spending of up to ${amountText(intent.amount, chain, intent.tokenAddress)}`;
+        ? 'Revoke an allowance'
+        : `Set an allowance of ${amountText(intent.amount, chain, intent.tokenAddress)}`;
     case 'message':
       return 'Sign a message';
     default:
@@ -66,24 +66,24 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
         ...tokenFacts(intent.tokenAddress),
         ...(intent.paysFor === undefined
           ? []
-          : [{ label: 'Pays for', text: 'an earlier payment', raw: intent.paysFor }]),
+          : [{ label: 'Pays for', text: 'An unconfirmed transaction (CPFP)', raw: intent.paysFor }]),
         ...(intent.memo === undefined
           ? []
-          : [{ label: 'Memo', text: 'written into the chain', raw: visibleText(intent.memo) }]),
+          : [{ label: 'Memo', text: 'Written to the chain', raw: visibleText(intent.memo) }]),
         ...(intent.recipientMayHaveNoKey === undefined
           ? []
-          : [{ label: 'Key of the recipient', text: 'none: the address belongs to a program' }]),
+          : [{ label: 'Recipient key', text: 'None. The address belongs to a program.' }]),
       ];
     case 'contract-interaction':
       return [
         named('Contract', intent.to, { chain, policy }),
-        { label: 'Pays along', text: amountText(intent.value, chain, null) },
+        { label: 'Value', text: amountText(intent.value, chain, null) },
         ...callFacts(intent.data),
       ];
     case 'erc20-approve':
       return [
         named('Spender', intent.spender, { chain, policy }),
-        { label: 'May take', text: amountText(intent.amount, chain, intent.tokenAddress) },
+        { label: 'Allowance', text: amountText(intent.amount, chain, intent.tokenAddress) },
         ...tokenFacts(intent.tokenAddress),
       ];
     case 'message':
@@ -96,29 +96,27 @@ function actionFacts(intent: Intent, policy: Policy): readonly Fact[] {
 function boundFacts(intent: OnChainIntent): readonly Fact[] {
   const { maxFee, chain, notAfterMs, lookalikeOf } = intent;
   return [
-    { label: 'Largest fee', text: amountText(maxFee, chain, null) },
+    { label: 'Maximum fee', text: amountText(maxFee, chain, null) },
     ...(notAfterMs === undefined ? [] : [{ label: 'Not after', text: timeText(notAfterMs) }]),
-    ...(lookalikeOf === null
-      ? []
-      : [{ label: 'Looks like', text: 'another address that is known', address: lookalikeOf }]),
+    ...(lookalikeOf === null ? [] : [{ label: 'Similar to', text: 'Known address', address: lookalikeOf }]),
   ];
 }
 
 function tokenFacts(tokenAddress: string | null): readonly Fact[] {
-  return tokenAddress === null ? [] : [{ label: 'Token', text: 'contract', address: tokenAddress }];
+  return tokenAddress === null ? [] : [{ label: 'Token', text: 'Contract', address: tokenAddress }];
 }
 
 function named(label: string, address: string, context: { readonly chain: string; readonly policy: Policy }): Fact {
   const name = nameOf(context.policy.rules, context.chain, address);
-  const text = name === null ? 'not in the address book' : `“${visibleText(name)}” in the address book`;
+  const text = name === null ? 'Not in the address book' : `“${visibleText(name)}” in the address book`;
   return { label, text, address };
 }
 
 function callFacts(data: string): readonly Fact[] {
-  if (data === '0x') return [{ label: 'Call', text: 'no data: a plain payment' }];
+  if (data === '0x') return [{ label: 'Call', text: 'None (plain payment)' }];
   const call = decodeCall(data);
-  const raw: Fact = { label: 'Data', text: 'the bytes of the call', raw: data };
-  if (call === null) return [{ label: 'Call', text: 'unknown: nothing here can say what it does' }, raw];
+  const raw: Fact = { label: 'Data', text: 'Bytes of the call', raw: data };
+  if (call === null) return [{ label: 'Call', text: 'Not part of a known standard. The effect is unknown.' }, raw];
   return [
     { label: 'Call', text: `${call.function} (${call.standard})` },
     ...call.arguments.map(({ name, type, value }): Fact => {
@@ -133,10 +131,10 @@ function callFacts(data: string): readonly Fact[] {
 }
 
 const FORMATS = {
-  eip191: 'a text (EIP-191), valid on every EVM chain',
-  eip712: 'typed data (EIP-712)',
-  'solana-offchain': 'an off-chain message of Solana',
-  bip322: 'a text (BIP-322)',
+  eip191: 'Text (EIP-191), valid on every EVM chain',
+  eip712: 'Typed data (EIP-712)',
+  'solana-offchain': 'Solana off-chain message',
+  bip322: 'Text (BIP-322)',
 } as const;
 
 function messageFacts(format: keyof typeof FORMATS, message: string): readonly Fact[] {
@@ -156,7 +154,7 @@ function messageFacts(format: keyof typeof FORMATS, message: string): readonly F
 /** Every value of nested data, each under its path: no value is folded away. */
 function leavesOf(path: string, value: unknown): readonly Fact[] {
   if (Array.isArray(value)) {
-    if (value.length === 0) return [{ label: visibleText(path), text: 'an empty list' }];
+    if (value.length === 0) return [{ label: visibleText(path), text: 'Empty list' }];
     return value.flatMap((item: unknown, i) => leavesOf(`${path}[${i}]`, item));
   }
   if (typeof value === 'object' && value !== null) {
@@ -178,13 +176,13 @@ function ownWarnings(intent: Intent, policy: Policy): readonly string[] {
   const known = (shape: string) => book.filter((address) => shapeOf(address) === shape);
   const twin = findLookalike(payees, known, null);
   return [
-    ...(twin === null ? [] : [`The address looks like ${twin.known} of the address book and is another one.`]),
-    ...(knownChain(intent.chain) === null ? ['This page does not know this chain: amounts are in raw units.'] : []),
+    ...(twin === null ? [] : [`The address resembles ${twin.known} in the address book but is a different address.`]),
+    ...(knownChain(intent.chain) === null ? ['This page does not know this chain. Amounts are in raw units.'] : []),
     ...(intent.policyVersion === policy.version
       ? []
-      : [`It was created under policy version ${intent.policyVersion}; version ${policy.version} is in force.`]),
+      : [`Created under policy version ${intent.policyVersion}. Version ${policy.version} is in force.`]),
     ...(intent.kind === 'message' && intent.format === 'eip191'
-      ? ['This signature names no chain: it is valid on all of them.']
+      ? ['This signature names no chain. It is valid on every EVM chain.']
       : []),
     ...unknownTokens(intent),
   ];
@@ -194,5 +192,5 @@ function unknownTokens(intent: Intent): readonly string[] {
   if (intent.kind !== 'transfer' && intent.kind !== 'erc20-approve') return [];
   if (intent.tokenAddress === null) return [];
   const isListed = knownChain(intent.chain)?.tokens.some(({ address }) => address === intent.tokenAddress) ?? false;
-  return isListed ? [] : ['This page does not know this token: compare the address of its contract.'];
+  return isListed ? [] : ['This page does not know this token. Compare the contract address.'];
 }

@@ -21,18 +21,18 @@ export function knownChain(caip2: string): Chain | null {
 
 export function chainText(caip2: string): string {
   const chain = knownChain(caip2);
-  return chain === null ? `${visibleText(caip2)} (a chain that this page does not know)` : `${chain.name} (${caip2})`;
+  return chain === null ? `${visibleText(caip2)} (unknown chain)` : `${chain.name} (${caip2})`;
 }
 
 /** An amount with its decimals where the page itself knows them; else in raw units, and it says so. */
 export function amountText(amount: Amount, caip2: string, tokenAddress: string | null): string {
   const chain = knownChain(caip2);
   if (tokenAddress === null) {
-    if (chain === null) return `${amount} of the smallest unit of the chain's native asset`;
+    if (chain === null) return `${amount} raw units of the native asset`;
     return `${decimalOf(amount, chain.nativeDecimals)} ${chain.nativeSymbol}`;
   }
   const token = chain === null ? null : listedToken(chain, tokenAddress);
-  if (token === null) return `${grouped(amount)} raw units of a token that this page does not know`;
+  if (token === null) return `${grouped(amount)} raw units of an unknown token`;
   return `${decimalOf(amount, token.decimals)} ${token.symbol}`;
 }
 

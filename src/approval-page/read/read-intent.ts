@@ -111,7 +111,7 @@ function readAction(cursor: CanonicalCursor, kind: string): Action {
     case 'message':
       return readMessage(cursor);
     default:
-      throw new InvalidRequest('This page does not know this kind of transaction.');
+      throw new InvalidRequest('This page does not support this kind of transaction.');
   }
 }
 

@@ -40,7 +40,7 @@ export function requestThroughWindow(
     const fail = (error: unknown) => {
       end();
       page.close();
-      reject(error instanceof Error ? error : new NotSigned('The approval page got no request.'));
+      reject(error instanceof Error ? error : new NotSigned('The approval page received no request.'));
     };
     const send = async (nonce: string) => {
       const request = await requestFor(nonce);

@@ -18,7 +18,7 @@ export function redirectForNonce(origin: string, task: SigningTask): Promise<nev
   location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
   return new Promise((_resolve, reject) => {
     // Browsers keep a page that a person can go back to, with this promise in it.
-    const back = () => reject(new NotSigned('You came back from the approval page without a signature.'));
+    const back = () => reject(new NotSigned('You returned from the approval page without a signature.'));
     addEventListener('pageshow', back, { once: true });
   });
 }
@@ -28,7 +28,7 @@ export function redirectWithRequest(origin: string, request: ApprovalRequest | E
   const address = resultTargetUrl(origin, { dashboard: location.origin, request });
   if (address === null) {
     throw new NotSigned(
-      'This policy is too long to be sent to the approval page in an address. Use a browser that opens it in a window.',
+      'The policy is too large for a redirect to the approval page. Use a browser that can open the page in a window.',
     );
   }
   location.replace(address);

@@ -45,7 +45,7 @@ export async function complete(
       return good(line.approve.$post({ param: { vaultId, changeId }, json: signatureIn(answer) }));
     }
     case 'enrolment': {
-      if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
+      if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page created no passkey.');
       const json = { addDevices: [answer.device], note: noteOfPasskey(me) };
       return good(api.vault[':vaultId']['policy-change'].$post({ param: { vaultId: task.vaultId }, json }));
     }
@@ -53,12 +53,13 @@ export async function complete(
 }
 
 export function noteOfPasskey(me: Person): string {
-  return `A passkey of ${me.name}’s`;
+  return `Add a passkey of ${me.name}`;
 }
 
 /** The signature in an answer, as the API takes it. */
 export function signatureIn(answer: ApprovalAnswer | EnrolmentAnswer) {
-  if (answer.type !== 'conclave/approval/answer') throw new NotSigned('The approval page answered something else.');
+  if (answer.type !== 'conclave/approval/answer')
+    throw new NotSigned('The approval page returned an unexpected answer.');
   const { keyId, signature, authenticatorData, clientDataJSON } = answer;
   return { keyId, signature, authenticatorData, clientDataJSON };
 }

@@ -33,7 +33,7 @@ export function ApprovalReturn(props: {
     return (
       <main id="main">
         <p class="quiet loading" role="status">
-          {returned?.kind === 'nonce' ? 'Going to the approval page…' : 'Sending the answer of the approval page…'}
+          {returned?.kind === 'nonce' ? 'Opening the approval page…' : 'Sending the answer from the approval page…'}
         </p>
       </main>
     );
@@ -65,7 +65,7 @@ function startOf(returned: Returned | null): Outcome {
 const SENT = {
   transaction: 'Your approval was sent.',
   'policy-change': 'Your approval was sent.',
-  enrolment: 'Your passkey is proposed. It counts when the other signers have approved the policy change.',
+  enrolment: 'Your passkey was submitted for approval. It is active when the signers have approved the policy change.',
 } as const;
 
 async function follow(

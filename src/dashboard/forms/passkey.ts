@@ -29,7 +29,7 @@ export async function signWithPasskey(digest: string, devices: readonly Device[]
     passkeysOfThisSite(devices).map(({ credentialId }) => credentialId ?? ''),
   );
   const device = devices.find(({ credentialId }) => credentialId === assertion.credentialId);
-  if (device === undefined) throw new Error('another passkey has answered');
+  if (device === undefined) throw new Error('Another passkey answered.');
   const { credentialId: _credentialId, ...proof } = assertion;
   return { keyId: device.keyId, ...proof };
 }
@@ -40,7 +40,7 @@ export async function signWithPasskey(digest: string, devices: readonly Device[]
  */
 export async function newPasskey(user: { readonly id: string; readonly name: string }) {
   const [rpId, userId] = [location.hostname, parseUserId(user.id)];
-  if (userId === null) throw new Error('the service does not say who you are');
+  if (userId === null) throw new Error('The server sent no valid user ID.');
   const created = await navigator.credentials.create({
     publicKey: {
       rp: { id: rpId, name: 'Conclave' },
@@ -50,9 +50,9 @@ export async function newPasskey(user: { readonly id: string; readonly name: str
       authenticatorSelection: { userVerification: 'required', residentKey: 'preferred' },
     },
   });
-  if (!(created instanceof PublicKeyCredential)) throw new Error('no passkey was made');
+  if (!(created instanceof PublicKeyCredential)) throw new Error('No passkey was created.');
   const spki = new Uint8Array((created.response as AuthenticatorAttestationResponse).getPublicKey() ?? []);
-  if (spki.length < POINT_BYTES) throw new Error('the passkey shows no key');
+  if (spki.length < POINT_BYTES) throw new Error('The passkey provided no public key.');
   const described = {
     userId,
     algorithm: 'webauthn-p256' as const,
@@ -84,7 +84,7 @@ async function assertedBy(challenge: Uint8Array<ArrayBuffer>, credentialIds: rea
       allowCredentials: credentialIds.map((id) => ({ type: 'public-key', id: bytesOfBase64url(id) })),
     },
   });
-  if (!(asserted instanceof PublicKeyCredential)) throw new Error('no passkey has answered');
+  if (!(asserted instanceof PublicKeyCredential)) throw new Error('No passkey answered.');
   const { signature, authenticatorData, clientDataJSON } = asserted.response as AuthenticatorAssertionResponse;
   return {
     credentialId: base64url(asserted.rawId),

@@ -72,7 +72,7 @@ function choiceOf(
   { chain, tokenAddress }: AssetPosition,
   asset: { readonly symbol: string | null; readonly decimals: number | null } | null,
 ): AssetChoice {
-  const symbol = asset?.symbol ?? (tokenAddress === null ? 'the coin' : abbreviated(tokenAddress));
+  const symbol = asset?.symbol ?? (tokenAddress === null ? 'Native asset' : abbreviated(tokenAddress));
   return {
     chain,
     tokenAddress,
@@ -117,7 +117,7 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
 export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
   const rules: RulesOfPolicy = {
     signers: draft.signers,
-    threshold: countOf('The approvals that a transaction takes', draft.threshold),
+    threshold: countOf('Approval threshold', draft.threshold),
     approvalMode: draft.approvalMode,
     recipients: draft.recipients,
     addressBook: draft.addressBook.map(({ chain, address, name }) => ({
@@ -133,17 +133,17 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
     higherThresholds: draft.higherThresholds.map(({ asset, above, threshold }) => ({
       ...positionOf(asset, assets),
       above: amountOf(above, asset, assets),
-      threshold: countOf('The approvals above an amount', threshold),
+      threshold: countOf('Approvals above an amount', threshold),
     })),
     unreadableThreshold:
       draft.unreadableThreshold.trim() === ''
         ? null
-        : countOf('The approvals for what nobody can read', draft.unreadableThreshold),
+        : countOf('Approvals for undecodable calls', draft.unreadableThreshold),
   };
   const isSame = (name: keyof RulesOfPolicy) =>
     JSON.stringify(inOrder(rules[name])) === JSON.stringify(inOrder(policy[name]));
   const changed = (Object.keys(rules) as (keyof RulesOfPolicy)[]).filter((name) => !isSame(name));
-  if (changed.length === 0) throw new BadRule('Nothing is another than before.');
+  if (changed.length === 0) throw new BadRule('No changes.');
   const patch: Partial<RulesOfPolicy> = Object.fromEntries(changed.map((name) => [name, rules[name]]));
   const note = draft.note.trim();
   return { ...mutable(patch), note: note === '' ? null : note };
@@ -172,7 +172,7 @@ function fieldsText(one: unknown): string {
 
 function positionOf(asset: string, assets: readonly AssetChoice[]): AssetPosition {
   const found = assets.find(({ name }) => name === asset);
-  if (found === undefined) throw new BadRule('A rule about an amount says of what.');
+  if (found === undefined) throw new BadRule('Choose an asset for the amount.');
   return { chain: found.chain, tokenAddress: found.tokenAddress };
 }
 
@@ -185,6 +185,6 @@ function amountOf(text: string, asset: string, assets: readonly AssetChoice[]): 
 
 /** A number of voices; never an amount. */
 function countOf(what: string, text: string): number {
-  if (!/^[1-9][0-9]?$/.test(text.trim())) throw new BadRule(`${what} are a number.`);
+  if (!/^[1-9][0-9]?$/.test(text.trim())) throw new BadRule(`${what}: enter a number from 1 to 99.`);
   return Number.parseInt(text, 10);
 }

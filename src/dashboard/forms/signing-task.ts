@@ -34,7 +34,7 @@ export interface Tab {
 }
 
 const KEY = 'conclave/approval-errand/v1';
-const UNASKED = 'The approval page answered something that this tab did not ask for. Nothing was sent.';
+const UNASKED = 'The approval page sent an answer that this tab did not request. Nothing was submitted.';
 
 /**
  * What the approval page has answered, or null when the browser does not come from there. The answer leaves
@@ -52,7 +52,7 @@ export function takeRedirectResult({ storage, fragment, show }: Tab): Returned |
   storage.removeItem(KEY);
   const { requestId, task, awaits } = waiting;
   const { message } = returned;
-  if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was left without a signature.' };
+  if (isDecline(message, requestId)) return { kind: 'fault', why: 'The approval page was closed without a signature.' };
   if (awaits === 'nonce') {
     const nonce = nonceOfPageReady(message);
     if (nonce === null) return { kind: 'fault', why: UNASKED };

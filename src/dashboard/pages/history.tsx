@@ -4,7 +4,7 @@ import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { useLive } from '#dashboard/live.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { State, Subject, Time } from '#dashboard/pages/record-fields.tsx';
+import { State, STATE_NAMES, Subject, Time } from '#dashboard/pages/record-fields.tsx';
 
 const PAGE = '25';
 
@@ -48,35 +48,22 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
 
 /** The first of each is all of them. */
 const CHOICES = [
-  ['direction', 'Both ways', { out: 'Sent', in: 'Received' }],
-  [
-    'state',
-    'Every state',
-    {
-      SUBMITTED: 'Waits for approvals',
-      SIGNING: 'Signing',
-      BROADCAST: 'On its way',
-      CONFIRMING: 'Confirming',
-      SUCCEEDED: 'Succeeded',
-      FAILED: 'Failed',
-      REJECTED: 'Rejected',
-      CANCELLED: 'Cancelled',
-      EXPIRED: 'Expired',
-    },
-  ],
+  ['direction', 'Direction', 'All directions', { out: 'Outgoing', in: 'Incoming' }],
+  ['state', 'Status', 'All statuses', STATE_NAMES],
   [
     'displayType',
-    'Every kind',
+    'Type',
+    'All types',
     {
-      SENT: 'Transfers out',
-      RECEIVED: 'Transfers in',
+      SENT: 'Sent',
+      RECEIVED: 'Received',
       TRADED: 'Trades',
       MINTED: 'Mints',
-      CONTRACT_INTERACTION: 'Calls',
+      CONTRACT_INTERACTION: 'Contract calls',
       MESSAGE: 'Messages',
     },
   ],
-  ['visible', 'Without hidden ones', { all: 'With hidden ones', false: 'Hidden ones' }],
+  ['visible', 'Visibility', 'Visible', { all: 'Visible and hidden', false: 'Hidden' }],
 ] as const;
 
 function Filters(props: {
@@ -85,17 +72,22 @@ function Filters(props: {
   readonly choose: (filter: Filter) => void;
 }) {
   const { filter, chains, choose } = props;
-  const chainChoice = ['chain', 'Every chain', Object.fromEntries(chains.map((chain) => [chain, chain]))] as const;
+  const chainChoice = [
+    'chain',
+    'Chain',
+    'All chains',
+    Object.fromEntries(chains.map((chain) => [chain, chain])),
+  ] as const;
   const set = (name: keyof Filter, value: string) => {
     const { [name]: _before, ...others } = filter;
     choose(value === '' ? others : { ...others, [name]: value });
   };
   return (
-    <div class="filters" role="group" aria-label="Which ones">
-      {[...CHOICES, chainChoice].map(([name, all, choices]) => (
+    <div class="filters" role="group" aria-label="Filters">
+      {[...CHOICES, chainChoice].map(([name, label, all, choices]) => (
         <select
           key={name}
-          aria-label={all}
+          aria-label={label}
           value={filter[name] ?? ''}
           onChange={(event) => set(name, event.currentTarget.value)}
         >
@@ -116,7 +108,7 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
   const { transactions, nextCursor } = page;
   const [fault, setError] = useState<string | null>(null);
   if (transactions.length === 0)
-    return <p class="quiet">{isFiltered ? 'There is nothing of this kind.' : 'Nothing has happened here yet.'}</p>;
+    return <p class="quiet">{isFiltered ? 'No matching transactions.' : 'No transactions yet.'}</p>;
   return (
     <>
       <ul class="rows">
@@ -129,7 +121,7 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
             <span class="quiet">
               {transaction.chain} <Time iso={transaction.createdAt} />
             </span>
-            {transaction.actionsForMe.includes('approve') && <strong class="mine">waits for you</strong>}
+            {transaction.actionsForMe.includes('approve') && <strong class="mine">Needs your approval</strong>}
           </li>
         ))}
       </ul>
@@ -142,7 +134,7 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
             more().catch((error: unknown) => setError(reasonOf(error)));
           }}
         >
-          Earlier ones
+          Load more
         </button>
       )}
     </>

@@ -16,16 +16,16 @@ export function NotificationsPage() {
     <main id="main">
       <h1>Notifications</h1>
       <p class="quiet">
-        When your approval is wanted, when a transaction is done, and when something arrives. They say what it is, and
-        open it; nothing is approved by them.
+        You are notified when your approval is required, when a transaction completes, and when a payment arrives. A
+        notification opens the transaction. It does not approve anything.
       </p>
-      <LoadedContent loaded={loaded} what="your browsers" again={reload}>
+      <LoadedContent loaded={loaded} what="your subscriptions" again={reload}>
         {({ applicationServerKey, subscriptions }) => (
           <>
             {applicationServerKey === null ? (
-              <p>This service sends none: its operator has not set up Web Push.</p>
+              <p>Notifications are not available. The operator has not set up Web Push.</p>
             ) : !supportsPush() ? (
-              <p>This browser takes none from here.</p>
+              <p>This browser does not support notifications.</p>
             ) : (
               <button
                 type="button"
@@ -37,14 +37,14 @@ export function NotificationsPage() {
                   })
                 }
               >
-                Notify me in this browser
+                Enable notifications
               </button>
             )}
             <ErrorText why={fault} />
             <ul class="rows">
               {subscriptions.map(({ id, service, createdAt }) => (
                 <li key={id}>
-                  <span>A browser, by {service}</span>
+                  <span>Browser ({service})</span>
                   <span class="quiet">
                     since <Time iso={createdAt} />
                   </span>
@@ -56,12 +56,12 @@ export function NotificationsPage() {
                       )
                     }
                   >
-                    Stop
+                    Turn off
                   </button>
                 </li>
               ))}
             </ul>
-            {subscriptions.length === 0 && <p class="quiet">You are notified nowhere yet.</p>}
+            {subscriptions.length === 0 && <p class="quiet">Notifications are off.</p>}
           </>
         )}
       </LoadedContent>

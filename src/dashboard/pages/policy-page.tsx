@@ -19,6 +19,15 @@ type PolicyPatch = InferRequestType<Line['policy-change']['$post']>['json'];
 type Change = InferResponseType<Line['policy-change']['$get']>['policyChanges'][number];
 type NeededRenewal = InferResponseType<Line['policy']['$get']>['renewalsNeeded'][number];
 
+const CHANGE_STATES = {
+  PENDING: 'Pending approval',
+  ADOPTED: 'Adopted',
+  REJECTED: 'Rejected',
+  CANCELLED: 'Cancelled',
+  EXPIRED: 'Expired',
+  SUPERSEDED: 'Superseded',
+} as const satisfies Readonly<Record<Change['state'], string>>;
+
 /** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
@@ -39,7 +48,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
           error instanceof NotSigned
             ? error.message
             : error instanceof DOMException
-              ? 'No passkey was made.'
+              ? 'No passkey was created.'
               : reasonOf(error),
         ),
       );
@@ -59,7 +68,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
       note: noteOfPasskey(me),
     }));
   const remove = (keyId: string) =>
-    propose(async () => ({ removeDevices: [keyId], note: `Without the device ${keyId.slice(0, 8)}…` }));
+    propose(async () => ({ removeDevices: [keyId], note: `Remove device ${keyId.slice(0, 8)}…` }));
   return (
     <main id="main">
       <p>
@@ -75,24 +84,24 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             <p class="doors">
               {isSigner && (
                 <button type="button" onClick={() => enrol('window')}>
-                  Propose a passkey of mine
+                  Add passkey
                 </button>
               )}
               {isSigner && origin !== null && !isPhone() && (
                 <button type="button" onClick={() => enrol('redirect')}>
-                  Propose a passkey without a new window
+                  Add passkey in this tab
                 </button>
               )}
               {mayPropose && (
                 <a class="button" href={`#/vault/${vault.id}/rules`}>
-                  Propose other rules
+                  Edit policy
                 </a>
               )}
             </p>
             <ErrorText why={fault} />
             <section aria-labelledby="changes">
-              <h2 id="changes">Proposals</h2>
-              {policyChanges.length === 0 && <p class="quiet">Nobody has proposed anything.</p>}
+              <h2 id="changes">Policy changes</h2>
+              {policyChanges.length === 0 && <p class="quiet">No policy changes.</p>}
               {policyChanges.map((change) => (
                 <Proposal key={change.id} change={change} policy={policy} me={me} decided={reload} />
               ))}
@@ -122,15 +131,15 @@ function Renewals(props: {
         {needed.map(({ version, cosigners }) => (
           <li key={version}>
             {cosigners.length === 0
-              ? 'The vault gets no key'
+              ? 'The vault cannot generate keys'
               : `Co-signer ${cosigners.join(', ')} cannot adopt version ${version}`}{' '}
             before the signers of version {version - 1} renew the mandate of version {version}.{' '}
             {isPending(version) ? (
-              <span class="quiet">A renewal is proposed below.</span>
+              <span class="quiet">A renewal is pending below.</span>
             ) : (
               renew !== null && (
                 <button type="button" onClick={() => renew(version)}>
-                  Propose a renewal of version {version}
+                  Renew version {version}
                 </button>
               )
             )}
@@ -148,7 +157,7 @@ async function proposedPasskey(
 ) {
   if (origin === null) return newPasskey(me);
   const answer = await requestSignature(origin, { task: { kind: 'enrolment', vaultId }, me, way });
-  if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page made no passkey.');
+  if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page created no passkey.');
   return answer.device;
 }
 
@@ -174,8 +183,8 @@ function InForce(props: {
       <div>
         <dt>Approvals</dt>
         <dd>
-          {threshold} for a transaction, {changeThreshold} for another policy
-          {approvalMode === 'device' ? '; each signed by a device' : ''}
+          {threshold} for a transaction, {changeThreshold} for a policy change
+          {approvalMode === 'device' ? ', each with a device signature' : ''}
         </dd>
       </div>
       <div>
@@ -198,26 +207,26 @@ function InForce(props: {
           <ul class="plain">
             {devices.map(({ keyId, userId, algorithm, rpId, origin: page }) => (
               <li key={keyId}>
-                {algorithm === 'ed25519' ? 'Key of a script' : `Passkey of ${rpId ?? ''}`}, of{' '}
+                {algorithm === 'ed25519' ? 'Device key (Ed25519)' : `Passkey of ${rpId ?? ''}`}, owned by{' '}
                 <MemberLabel userId={userId} />, <Hash value={keyId} />{' '}
                 {origin !== null && page !== null && page !== origin && (
-                  <strong>not of the approval page: replace it</strong>
+                  <strong>not a passkey of the approval page, replace it</strong>
                 )}{' '}
                 {remove !== null && (
                   <button type="button" onClick={() => remove(keyId)}>
-                    Propose its removal
+                    Remove
                   </button>
                 )}
               </li>
             ))}
-            {devices.length === 0 && <li class="quiet">none</li>}
+            {devices.length === 0 && <li class="quiet">None</li>}
           </ul>
         </dd>
       </div>
       <div>
         <dt>Recipients</dt>
         <dd>
-          {recipients === 'anyone' ? 'anyone' : 'those in the address book'}
+          {recipients === 'anyone' ? 'Anyone' : 'Address book only'}
           <ul class="plain">
             {addressBook.map(({ chain, address, name }) => (
               <li key={`${chain} ${address}`}>
@@ -231,24 +240,22 @@ function InForce(props: {
         <div key={`${chain} ${tokenAddress}`}>
           <dt>Limit on {chain}</dt>
           <dd>
-            {perTransaction ?? 'no limit'} at once, {perDay ?? 'no limit'} within a day, of{' '}
-            {tokenAddress ?? 'the smallest unit of its coin'}
+            {perTransaction ?? 'No limit'} per transaction, {perDay ?? 'no limit'} in 24 hours, in the smallest unit of{' '}
+            {tokenAddress ?? 'the native asset'}
           </dd>
         </div>
       ))}
       {higherThresholds.map(({ chain, tokenAddress, above, threshold: higher }) => (
         <div key={`${chain} ${tokenAddress} ${above}`}>
-          <dt>On {chain}</dt>
+          <dt>Higher threshold on {chain}</dt>
           <dd>
-            {higher} approvals above {above} of {tokenAddress ?? 'the smallest unit of its coin'}
+            {higher} approvals above {above}, in the smallest unit of {tokenAddress ?? 'the native asset'}
           </dd>
         </div>
       ))}
       <div>
-        <dt>What nobody can read</dt>
-        <dd>
-          {unreadableThreshold === null ? 'is refused' : `approvals that it takes, at least: ${unreadableThreshold}`}
-        </dd>
+        <dt>Blind signing</dt>
+        <dd>{unreadableThreshold === null ? 'Refused' : `At least ${unreadableThreshold} approvals`}</dd>
       </div>
     </dl>
   );
@@ -283,16 +290,16 @@ function Proposal(props: {
     renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
   return (
     <article class="proposal">
-      <h3>{note ?? (renewsVersion === null ? 'Another policy' : `A new mandate for version ${renewsVersion}`)}</h3>
+      <h3>{note ?? (renewsVersion === null ? 'Policy change' : `Renewal of version ${renewsVersion}`)}</h3>
       {renewsVersion !== null && (
         <p class="quiet">
-          Renews the mandate of version {renewsVersion}, which was adopted before. The policy stays as it is. The
-          signers of version {renewsVersion - 1} decide.
+          Renews the mandate of version {renewsVersion}, which is already adopted. The policy does not change. The
+          signers of version {renewsVersion - 1} approve the renewal.
         </p>
       )}
       <p>
-        <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{state.toLowerCase()}</span> {approvals.length} of{' '}
-        {requiredApprovals} approvals, since <Time iso={createdAt} />
+        <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{CHANGE_STATES[state]}</span> {approvals.length}{' '}
+        of {requiredApprovals} approvals, created <Time iso={createdAt} />
         {createdBy !== null && (
           <>
             , by <MemberLabel userId={createdBy} />
@@ -306,7 +313,7 @@ function Proposal(props: {
             void good(line.cancel.$post({ param })).then(decided, (error: unknown) => setError(reasonOf(error)))
           }
         >
-          Take it back
+          Cancel
         </button>
       )}
       <ErrorText why={fault} />

@@ -9,12 +9,12 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
       <h1>Receive</h1>
-      {vault.wallets.length === 0 && <p class="quiet">Its addresses come with its keys, which are being made.</p>}
+      {vault.wallets.length === 0 && <p class="quiet">Addresses appear when the keys are ready.</p>}
       <ul class="cards">
         {vault.wallets.map(({ chain, address }) => (
           <li key={chain} class="card">
             <h2>{chain}</h2>
-            <QrCode text={address} label={`The address on ${chain} as a QR code`} />
+            <QrCode text={address} label={`QR code of the address on ${chain}`} />
             <p>
               <code class="secret">{address}</code>
             </p>
@@ -26,13 +26,13 @@ export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
       </ul>
       {vault.formerWallets.map(({ chain, address }) => (
         <p key={address} class="quiet">
-          Former address on {chain}, from which nothing can be sent: <code class="secret">{address}</code>. Do not use
+          Former address on {chain}: <code class="secret">{address}</code>. Do not use it. The vault cannot send from
           it.
         </p>
       ))}
       <p class="quiet">
-        The address is what this service says. Before much is sent there, let a second signer look at it in a browser of
-        their own.
+        The server provides these addresses. Before you receive a large amount, ask a second signer to compare the
+        address in their own browser.
       </p>
     </main>
   );

@@ -30,7 +30,7 @@ export function Amount({ amount, asset }: { readonly amount: string; readonly as
   const { symbol = null, decimals = null, tokenAddress = null } = asset ?? {};
   const name = symbol ?? (tokenAddress === null ? '' : abbreviated(tokenAddress));
   return (
-    <span class="amount" title={`${amount} of the smallest unit`}>
+    <span class="amount" title={`${amount} in the smallest unit`}>
       {decimals === null ? `${amount} units` : unitsText(amount, decimals)} {name}
     </span>
   );
@@ -52,8 +52,22 @@ const TONES: Readonly<Record<string, string>> = {
   SUBMITTED: 'waiting',
 };
 
+/** The name of each state on every page. */
+export const STATE_NAMES = {
+  DRAFT: 'Draft',
+  SUBMITTED: 'Pending approval',
+  SIGNING: 'Signing',
+  BROADCAST: 'Broadcast',
+  CONFIRMING: 'Confirming',
+  SUCCEEDED: 'Succeeded',
+  FAILED: 'Failed',
+  REJECTED: 'Rejected',
+  CANCELLED: 'Cancelled',
+  EXPIRED: 'Expired',
+} as const satisfies Readonly<Record<Transaction['state'], string>>;
+
 export function State({ state }: Pick<Transaction, 'state'>) {
-  return <span class={`state ${TONES[state] ?? 'moving'}`}>{state.toLowerCase()}</span>;
+  return <span class={`state ${TONES[state] ?? 'moving'}`}>{STATE_NAMES[state]}</span>;
 }
 
 /** An address with the name that the address book has for it. */
@@ -70,7 +84,7 @@ function Party({ address, knownAs }: { readonly address: string } & Pick<Transac
 /** What a transaction is about, in few words. */
 export function Subject({ transaction }: { readonly transaction: Transaction }) {
   const { kind, amount, asset, to, from, spender, direction, knownAs } = transaction;
-  if (kind === 'message') return <>Message to sign</>;
+  if (kind === 'message') return <>Sign a message</>;
   if (kind === 'activity') return <Movements transaction={transaction} />;
   const target = spender ?? to;
   return (
@@ -83,7 +97,7 @@ export function Subject({ transaction }: { readonly transaction: Transaction }) 
 }
 
 function Movements({ transaction }: { readonly transaction: Transaction }) {
-  const { balanceChanges, from } = transaction;
+  const { balanceChanges, from, direction } = transaction;
   return (
     <>
       {balanceChanges.map(({ amount, asset, tokenId }) => (
@@ -93,7 +107,7 @@ function Movements({ transaction }: { readonly transaction: Transaction }) {
         </span>
       ))}
       {balanceChanges.length === 0 && 'Activity '}
-      by <Hash value={from} />
+      {direction === 'in' ? 'from' : 'by'} <Hash value={from} />
     </>
   );
 }

@@ -24,7 +24,7 @@ export function RulesPage({ vault }: { readonly vault: OwnVault }) {
       <p>
         <a href={`#/vault/${vault.id}/policy`}>Policy of {vault.name}</a>
       </p>
-      <h1>Other rules</h1>
+      <h1>Edit policy</h1>
       <LoadedContent loaded={loaded} what="the policy" again={reload}>
         {({ policy, balances }) => <Form vault={vault} policy={policy} balances={balances} />}
       </LoadedContent>
@@ -57,7 +57,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
       }}
     >
       <fieldset>
-        <legend>Who signs</legend>
+        <legend>Signers</legend>
         {[...new Set([...vault.members.map(({ userId }) => userId), ...policy.signers])].map((userId) => (
           <label key={userId} class="choice">
             <input
@@ -74,29 +74,25 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
             </span>
           </label>
         ))}
-        <Field
-          name="Approvals that a transaction takes"
-          value={draft.threshold}
-          set={(threshold) => set({ threshold })}
-        />
+        <Field name="Approval threshold" value={draft.threshold} set={(threshold) => set({ threshold })} />
         <Choice
-          name="What counts as an approval"
+          name="Approval method"
           value={draft.approvalMode}
-          choices={{ token: 'a session or a token', device: 'the signature of a device' }}
+          choices={{ token: 'Signed-in user or API token', device: 'Passkey or device key required' }}
           set={(approvalMode) => set({ approvalMode: approvalMode === 'device' ? 'device' : 'token' })}
         />
         <Field
-          name="Approvals for what nobody can read (nobody may, when empty)"
+          name="Approvals for undecodable calls (empty: refused)"
           value={draft.unreadableThreshold}
           set={(unreadableThreshold) => set({ unreadableThreshold })}
         />
       </fieldset>
       <fieldset>
-        <legend>To whom</legend>
+        <legend>Recipients</legend>
         <Choice
-          name="Recipients"
+          name="Allowed recipients"
           value={draft.recipients}
-          choices={{ anyone: 'anyone', 'address-book': 'those in the address book' }}
+          choices={{ anyone: 'Anyone', 'address-book': 'Address book only' }}
           set={(recipients) => set({ recipients: recipients === 'anyone' ? 'anyone' : 'address-book' })}
         />
         <Rows
@@ -120,7 +116,7 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
         </Rows>
       </fieldset>
       <fieldset>
-        <legend>How much</legend>
+        <legend>Limits</legend>
         <Rows
           name="limit"
           rows={draft.limits}
@@ -131,11 +127,11 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
             <>
               <Asset assets={assets} value={limit.asset} set={(asset) => change({ ...limit, asset })} />
               <Field
-                name="At once"
+                name="Per transaction"
                 value={limit.perTransaction}
                 set={(perTransaction) => change({ ...limit, perTransaction })}
               />
-              <Field name="Within 24 hours" value={limit.perDay} set={(perDay) => change({ ...limit, perDay })} />
+              <Field name="Per 24 hours" value={limit.perDay} set={(perDay) => change({ ...limit, perDay })} />
             </>
           )}
         </Rows>
@@ -148,16 +144,16 @@ function Form(props: { readonly vault: OwnVault; readonly policy: Policy; readon
           {(step, change) => (
             <>
               <Asset assets={assets} value={step.asset} set={(asset) => change({ ...step, asset })} />
-              <Field name="Above" value={step.above} set={(above) => change({ ...step, above })} />
+              <Field name="Amount above" value={step.above} set={(above) => change({ ...step, above })} />
               <Field name="Approvals" value={step.threshold} set={(threshold) => change({ ...step, threshold })} />
             </>
           )}
         </Rows>
       </fieldset>
-      <Field name="Why" value={draft.note} set={(note) => set({ note })} />
+      <Field name="Reason" value={draft.note} set={(note) => set({ note })} />
       <ErrorText why={fault} />
       <button type="submit" disabled={isSending}>
-        Propose to the signers
+        Submit for approval
       </button>
     </form>
   );
@@ -203,7 +199,7 @@ function Asset(props: {
   readonly set: (value: string) => void;
 }) {
   const choices = Object.fromEntries(props.assets.map(({ name, text }) => [name, text]));
-  return <Choice name="Of" value={props.value} choices={choices} set={props.set} />;
+  return <Choice name="Asset" value={props.value} choices={choices} set={props.set} />;
 }
 
 /** A list of rules of one kind, each of which can be taken out, and another one added. */

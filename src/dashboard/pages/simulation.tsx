@@ -14,8 +14,8 @@ export function Simulation({ transaction }: { readonly transaction: Transaction 
   );
   return (
     <section aria-labelledby="simulation">
-      <h2 id="simulation">If it were carried out now</h2>
-      <LoadedContent loaded={loaded} what="what it would do" again={reload}>
+      <h2 id="simulation">Simulation</h2>
+      <LoadedContent loaded={loaded} what="the simulation" again={reload}>
         {(simulated) => <Outcome simulated={simulated} />}
       </LoadedContent>
     </section>
@@ -24,32 +24,34 @@ export function Simulation({ transaction }: { readonly transaction: Transaction 
 
 function Outcome({ simulated }: { readonly simulated: Simulated }) {
   const { outcome, detail, balanceChanges, allowances } = simulated;
-  if (outcome === 'unknown') return <p class="quiet">Nobody can say: {detail}</p>;
+  if (outcome === 'unknown') return <p class="quiet">Simulation unavailable: {detail}</p>;
   if (outcome === 'fails')
     return (
       <p class="problem" role="alert">
-        It would fail: {detail}
+        The transaction would fail: {detail}
       </p>
     );
   return (
     <ul class="rows">
       {balanceChanges.map(({ asset, tokenId, amount }) => (
         <li key={`${asset.tokenAddress} ${tokenId}`}>
-          <span class={amount.startsWith('-') ? 'bad' : 'good'}>{amount.startsWith('-') ? 'goes' : 'comes'}</span>
+          <span class={amount.startsWith('-') ? 'bad' : 'good'}>{amount.startsWith('-') ? 'Sent' : 'Received'}</span>
           <Amount amount={amount.replace('-', '')} asset={asset} />
-          {tokenId !== null && <span>number {tokenId}</span>}
+          {tokenId !== null && <span>token ID {tokenId}</span>}
         </li>
       ))}
       {allowances.map(({ asset, tokenId, spender, amount }) => (
         <li key={`${asset.tokenAddress} ${tokenId} ${spender}`}>
-          <span class={amount === '0' ? 'good' : 'waiting'}>{amount === '0' ? 'may spend no more' : 'may spend'}</span>
+          <span class={amount === '0' ? 'good' : 'waiting'}>
+            {amount === '0' ? 'Allowance revoked' : 'Allowance to'}
+          </span>
           <code>{spender}</code>
           {amount === null ? <strong>all of</strong> : amount !== '0' && <Amount amount={amount} asset={asset} />}
           {(amount === null || amount === '0') && <code>{asset.symbol ?? asset.tokenAddress}</code>}
-          {tokenId !== null && <span>number {tokenId}</span>}
+          {tokenId !== null && <span>token ID {tokenId}</span>}
         </li>
       ))}
-      {balanceChanges.length + allowances.length === 0 && <li>Nothing would come or go, but for the fee.</li>}
+      {balanceChanges.length + allowances.length === 0 && <li>No balance changes except for the fee.</li>}
     </ul>
   );
 }

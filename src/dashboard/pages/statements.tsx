@@ -23,7 +23,7 @@ export function Statements({ vaultId, policy }: { readonly vaultId: number; read
     <section aria-labelledby="statements">
       <h2 id="statements">Co-signers</h2>
       <p class="quiet">
-        From the server. This proves nothing here; the device command and the approval page verify it.
+        Reported by the server and not verified here. The device command and the approval page verify these statements.
       </p>
       <LoadedContent loaded={loaded} what="the statements of the co-signers" again={reload}>
         {({ policy: inForce, statements }) => (

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import type { Transaction } from '#dashboard/api.ts';
 import { api, good } from '#dashboard/api.ts';
 import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
-import { Time } from '#dashboard/pages/record-fields.tsx';
+import { STATE_NAMES, Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
 /** Every step of a transaction, for whoever opens it: a page asks for what its reader looks at, and readers have a limit. */
@@ -11,11 +11,47 @@ export function Steps({ transaction }: { readonly transaction: Transaction }) {
   return (
     <details onToggle={(event) => open(event.currentTarget.open)}>
       <summary>
-        <h2>Steps</h2>
+        <h2>Activity log</h2>
       </summary>
       {isOpen && <AllSteps id={transaction.id} version={transaction.version} />}
     </details>
   );
+}
+
+const ACTIONS: Readonly<Record<string, string>> = {
+  create: 'Created',
+  approve: 'Approved',
+  reject: 'Rejected',
+  cancel: 'Cancellation requested',
+  endUnknown: 'Abandoned',
+  speedUp: 'Speed-up requested',
+  setVisibility: 'Visibility changed',
+  dropVotes: 'Approvals removed by a policy change',
+  expire: 'Expired',
+  prepare: 'Built',
+  ask: 'Signing started',
+  askInVain: 'Co-signers not reached',
+  delaySigning: 'Signing delayed',
+  failSigning: 'Signing failed',
+  fillNonce: 'Signing failed, nonce to be filled',
+  signMessage: 'Message signed',
+  sign: 'Signed by the co-signers',
+  send: 'Sent to the network',
+  refuseBroadcast: 'Refused by the network',
+  reprice: 'Fee checked',
+  waitForNonce: 'Lower nonce checked',
+  abandonReplacement: 'Replacement abandoned',
+  include: 'Included in a block',
+  miss: 'Not found in the chain',
+  endByTime: 'Time limit checked',
+  watch: 'Checked again',
+  lapse: 'Attempt expired',
+  settle: 'Nonce settled',
+  observe: 'Observed on the chain',
+};
+
+function nameOf(state: string): string {
+  return Object.entries(STATE_NAMES).find(([one]) => one === state)?.[1] ?? state;
 }
 
 /** Oldest first, out of the audit history of its vault. */
@@ -24,13 +60,13 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
     good(api.transaction[':txId'].history.$get({ param: { txId: id }, query: {} })),
   );
   return (
-    <LoadedContent loaded={loaded} what="its steps" again={reload}>
+    <LoadedContent loaded={loaded} what="the activity log" again={reload}>
       {({ history }) => (
         <ol class="rows">
           {history.map(({ seq, action, actor, from, to, detail, at }) => (
             <li key={seq}>
               <span>
-                {action}
+                {ACTIONS[action] ?? action}
                 {actor !== null && (
                   <>
                     {' '}
@@ -38,7 +74,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
                   </>
                 )}
               </span>
-              {to !== null && to !== from && <span class="state">{to.toLowerCase()}</span>}
+              {to !== null && to !== from && <span class="state">{nameOf(to)}</span>}
               {detail !== null && <span class="quiet">{detail}</span>}
               <span class="quiet">
                 <Time iso={at} />

@@ -25,20 +25,20 @@ export function TokensPage() {
   const line = api['personal-access-token'][':id'];
   return (
     <main id="main">
-      <h1>Tokens</h1>
+      <h1>API tokens</h1>
       <form class="card" onSubmit={create}>
-        <h2>A new token</h2>
+        <h2>New API token</h2>
         <label>
           Name <input name="name" required maxLength={100} autoComplete="off" />
         </label>
         <label>
-          Expires (never, when empty) <input name="expires" type="date" />
+          Expiry (optional) <input name="expires" type="date" />
         </label>
         <button type="submit">Create</button>
       </form>
       {value !== null && (
         <div class="card" role="status">
-          <p>Copy it now: it is not shown again.</p>
+          <p>Copy the token now. It is not shown again.</p>
           <code class="secret">{value}</code>
           <button type="button" onClick={() => void navigator.clipboard.writeText(value)}>
             Copy
@@ -55,7 +55,7 @@ export function TokensPage() {
                   token={token}
                   rename={(name) => attempt(good(line.$patch({ param: { id: token.id }, json: { name } })))}
                 />
-                <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'enabled' : 'disabled'}</span>
+                <span class={`state ${token.enabled ? 'good' : 'bad'}`}>{token.enabled ? 'Enabled' : 'Disabled'}</span>
                 <Dates token={token} />
                 <button
                   type="button"
@@ -77,7 +77,7 @@ export function TokensPage() {
                   type="button"
                   class="no"
                   onClick={() => {
-                    if (confirm(`Delete “${token.name}” for good?`))
+                    if (confirm(`Delete “${token.name}”? You cannot undo this.`))
                       attempt(good(line.$delete({ param: { id: token.id } })));
                   }}
                 >
@@ -114,7 +114,7 @@ function Name({ token, rename }: { readonly token: Token; readonly rename: (name
     >
       <input
         name="name"
-        aria-label="Another name"
+        aria-label="New name"
         defaultValue={token.name}
         required
         maxLength={100}
@@ -130,17 +130,17 @@ function Dates({ token }: { readonly token: Token }) {
   const { createdAt, lastUsedAt, expiresAt } = token;
   return (
     <span class="quiet">
-      made <Time iso={createdAt} />,{' '}
+      Created <Time iso={createdAt} />,{' '}
       {lastUsedAt === null ? (
         'never used'
       ) : (
         <>
-          used <Time iso={lastUsedAt} />
+          last used <Time iso={lastUsedAt} />
         </>
       )}
       {expiresAt !== null && (
         <>
-          , until <Time iso={new Date(expiresAt * 1000).toISOString()} />
+          , expires <Time iso={new Date(expiresAt * 1000).toISOString()} />
         </>
       )}
     </span>

@@ -10,6 +10,7 @@ import { amountHint, parseUnits } from '#dashboard/money.ts';
 type Estimate = InferResponseType<(typeof api.transaction)['estimate-fee']['$post']>;
 
 const SPEEDS = ['slow', 'normal', 'fast'] as const;
+const SPEED_NAMES = { slow: 'Slow', normal: 'Normal', fast: 'Fast' } as const;
 type Speed = (typeof SPEEDS)[number];
 
 interface TransferInput {
@@ -53,7 +54,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
         <a href={`#/vault/${vault.id}`}>{vault.name}</a>
       </p>
       <h1>New transfer</h1>
-      <LoadedContent loaded={loaded} what="what the vault has" again={reload}>
+      <LoadedContent loaded={loaded} what="the balances" again={reload}>
         {({ balances, addressBook }) =>
           draft === null ? (
             <Form vaultId={vault.id} balances={balances} addressBook={addressBook} drafted={review} />
@@ -84,7 +85,7 @@ function Form(props: {
   const [position, choose] = useState(0);
   const [isKeyless, acknowledge] = useState(false);
   const balance = balances[position];
-  if (balance === undefined) return <p class="quiet">There is nothing yet that could be sent.</p>;
+  if (balance === undefined) return <p class="quiet">The vault has no assets to send.</p>;
   const submit = (event: SubmitEvent) => {
     const typed = typedValue(event);
     const amount = parseUnits(typed('amount'), balance.asset.decimals ?? 0);
@@ -127,7 +128,7 @@ function Form(props: {
   return (
     <form class="card" onSubmit={submit}>
       <label>
-        What
+        Asset
         <select name="asset" value={position} onChange={(event) => choose(event.currentTarget.selectedIndex)}>
           {balances.map(({ chain, asset }, i) => (
             <option key={`${chain} ${asset.tokenAddress}`} value={i}>
@@ -137,7 +138,7 @@ function Form(props: {
         </select>
       </label>
       <p class="quiet">
-        There are <Amount amount={balance.current} asset={balance.asset} />.
+        Balance: <Amount amount={balance.current} asset={balance.asset} />
       </p>
       <label>
         To <input name="to" required autoComplete="off" spellcheck={false} list="known" />
@@ -152,16 +153,16 @@ function Form(props: {
           ))}
       </datalist>
       <label>
-        Amount{balance.asset.decimals === null ? ', of the smallest unit' : ''}
+        Amount{balance.asset.decimals === null ? ' (smallest unit)' : ''}
         <input name="amount" required inputMode="decimal" autoComplete="off" />
       </label>
       <label>
-        Note (what it is for) <input name="note" maxLength={500} autoComplete="off" />
+        Note (optional) <input name="note" maxLength={500} autoComplete="off" />
       </label>
       {isOnSolana(balance.chain) && (
         <>
           <label>
-            Memo in the chain (exchanges route by it) <input name="memo" maxLength={256} autoComplete="off" />
+            Memo on chain (required by some exchanges) <input name="memo" maxLength={256} autoComplete="off" />
           </label>
           <label class="choice">
             <input
@@ -169,17 +170,17 @@ function Form(props: {
               checked={isKeyless}
               onChange={({ currentTarget }) => acknowledge(currentTarget.checked)}
             />
-            <span>The recipient may be an address of a program, for which there is no key</span>
+            <span>The recipient may be a program address without a key</span>
           </label>
         </>
       )}
       <button type="submit" disabled={isRequesting}>
-        Look at it
+        Review
       </button>
       <ErrorText why={fault} />
       {similar !== null && (
         <button type="button" class="no" onClick={() => estimate(similar)}>
-          I mean {similar.to}, and not {similar.acceptLookalikeOf}
+          Use {similar.to} anyway, not {similar.acceptLookalikeOf}
         </button>
       )}
     </form>
@@ -204,7 +205,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
   };
   return (
     <section class="card" aria-labelledby="review">
-      <h2 id="review">As it would be proposed</h2>
+      <h2 id="review">Review transfer</h2>
       <dl class="facts">
         <div>
           <dt>Send</dt>
@@ -220,13 +221,13 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
         </div>
         {input.recipientMayHaveNoKey && (
           <div>
-            <dt>Key of the recipient</dt>
-            <dd>It may have none: only the program that the address belongs to can move what it gets</dd>
+            <dt>Recipient key</dt>
+            <dd>The address may have no key. Only its program can move what it receives.</dd>
           </div>
         )}
         {input.memo !== null && (
           <div>
-            <dt>Memo in the chain</dt>
+            <dt>Memo on chain</dt>
             <dd>{input.memo}</dd>
           </div>
         )}
@@ -238,9 +239,9 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
         )}
         {input.acceptLookalikeOf !== null && (
           <div>
-            <dt>And not to</dt>
+            <dt>Similar to</dt>
             <dd>
-              <code>{input.acceptLookalikeOf}</code>: it takes one approval more
+              <code>{input.acceptLookalikeOf}</code> (requires one extra approval)
             </dd>
           </div>
         )}
@@ -251,7 +252,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
           <label key={tier} class="choice">
             <input type="radio" name="speed" checked={speed === tier} onChange={() => choose(tier)} />
             <span>
-              {tier}: <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
+              {SPEED_NAMES[tier]}: <Amount amount={fees[tier].expectedFee} asset={fees.feeAsset} />, at most{' '}
               <Amount amount={fees[tier].maxFee} asset={fees.feeAsset} />
             </span>
           </label>
@@ -259,7 +260,7 @@ function Review({ draft, back }: { readonly draft: Draft; readonly back: () => v
       </fieldset>
       <ErrorText why={fault} />
       <button type="button" class="yes" disabled={isSending} onClick={create}>
-        Propose
+        Submit for approval
       </button>
       <button type="button" class="back" onClick={back}>
         Back

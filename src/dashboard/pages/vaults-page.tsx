@@ -8,7 +8,7 @@ export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] })
       <h1>Vaults</h1>
       <OwnCredentialResets />
       {vaults.length === 0 ? (
-        <p class="quiet">You belong to no vault yet. An operator founds one, or its signers let you in.</p>
+        <p class="quiet">You are not a member of any vault. Ask an administrator to add you to a vault.</p>
       ) : (
         <ul class="cards">
           {vaults.map(({ id, name, roles, threshold, approvalMode, wallets }) => (
@@ -17,8 +17,8 @@ export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] })
                 <a href={`#/vault/${id}`}>{name}</a>
               </h2>
               <p class="quiet">
-                You are {roles.join(', ')}. It takes {threshold} approvals
-                {approvalMode === 'device' ? ', each signed by a device' : ''}.
+                Your roles: {roles.join(', ')}. {threshold} approvals required
+                {approvalMode === 'device' ? ', each with a device signature' : ''}.
               </p>
               <dl class="facts">
                 {wallets.map(({ chain, address }) => (
@@ -30,7 +30,7 @@ export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] })
                   </div>
                 ))}
               </dl>
-              {wallets.length === 0 && <p class="quiet">Its keys are being made.</p>}
+              {wallets.length === 0 && <p class="quiet">Generating keys…</p>}
             </li>
           ))}
         </ul>

@@ -3,14 +3,17 @@ import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** The person that a token speaks for, copied into the token's object so that one hop authenticates. */
+/**
+ * The user that a token authenticates. It is copied into the token's object so that one hop
+ * authenticates.
+ */
 export interface UserProfile {
   readonly id: UserId;
   readonly name: string;
   readonly email: string;
 }
 
-/** A personal access token (spec part 2). Of its value only the SHA-256 of the secret is kept. */
+/** A personal access token (spec part 2). Only the SHA-256 of its secret is stored. */
 export interface AccessToken {
   readonly id: TokenId;
   readonly user: UserProfile;
@@ -20,42 +23,43 @@ export interface AccessToken {
   readonly enabled: boolean;
   /** Lower-case hex SHA-256 of the current secret. */
   readonly secretHash: string;
-  /** The value before the last rotation, and until when it still works. */
+  /** The secret before the last rotation, and the time until which it still works. */
   readonly previous: { readonly secretHash: string; readonly untilMs: number } | null;
   readonly createdAtMs: number;
   readonly updatedAtMs: number;
   readonly rotatedAtMs: number | null;
   readonly deletedAtMs: number | null;
   /**
-   * When its value was presented first; null before that. Absent in a token that is older than this field: such a token counts
-   * as used.
+   * When the secret was first presented; null before that. A token that is older than this field
+   * has none and counts as used.
    */
   readonly firstUsedAtMs?: number | null;
 }
 
-/** Whether an unused credential was withdrawn; `used` when it was too late for that. */
+/** `withdrawn` when an unused credential was withdrawn; `used` when it was too late for that. */
 export type Withdrawal = 'withdrawn' | 'used';
 
-/** Spec part 5 rule 7: how long the value before a rotation still works. */
+/** Spec part 5 rule 7: how long the secret before a rotation still works. */
 const ROTATION_GRACE_SECONDS = 5 * 60;
 
-/** What its owner may change (spec part 4). A field that is absent stays as it is. */
+/** The fields that the owner may change (spec part 4). An absent field stays as it is. */
 export interface TokenChange {
   readonly name?: string;
   readonly expiresAt?: number | null;
   readonly enabled?: boolean;
 }
 
-/** Who manages a token, and when. */
+/** The user that manages a token, and the time. */
 export interface TokenManager {
   readonly userId: UserId;
-  /** The token that carries the request: it may be the very one that is changed. */
+  /** The token that carries the request. It may be the very token that is changed. */
   readonly tokenId: TokenId;
   readonly nowMs: number;
 }
 
 /**
- * The token, to its owner. A deleted one, and one of somebody else, is as if it did not exist: `access-token-not-found`.
+ * Returns the token to its owner. Refuses `access-token-not-found` for a missing token, a deleted
+ * token and a token of another user alike.
  */
 export function ownToken(token: AccessToken | null, userId: UserId): Result<AccessToken, Refusal> {
   const visible = token !== null && token.deletedAtMs === null && token.user.id === userId;
@@ -63,10 +67,11 @@ export function ownToken(token: AccessToken | null, userId: UserId): Result<Acce
 }
 
 /**
- * The token with a change of its owner.
+ * Returns the token with its owner's change.
  *
- * Refuses, in order: `access-token-not-found`; `access-token-own-expiry` when a token would give itself a longer life (a
- * stolen one could then never run out); `access-token-inactive` when it would be enabled although its time is over.
+ * Refuses, in order: `access-token-not-found`; `access-token-own-expiry` when a token would extend
+ * its own life (a stolen token could then stay valid without end); `access-token-inactive` when an
+ * expired token would be enabled.
  */
 export function updatedToken(
   token: AccessToken | null,
@@ -86,10 +91,12 @@ export function updatedToken(
 }
 
 /**
- * The token with a new secret. The one before works until its grace is over (spec part 5 rule 7); one that was already in its
- * grace ends now, so there are never two old values.
+ * Returns the token with a new secret. The previous secret works until its grace period ends (spec
+ * part 5 rule 7). A secret that is already in its grace period ends now, so that there are never
+ * two old secrets.
  *
- * Refuses, in order: `access-token-not-found`, `access-token-inactive`: a new value that does not work would surprise.
+ * Refuses, in order: `access-token-not-found`; `access-token-inactive`, because a new secret that
+ * does not work would surprise its owner.
  *
  * @param secretHash lower-case hex SHA-256 of the new secret
  */
@@ -107,7 +114,10 @@ export function rotatedToken(
   return accepted({ ...before, secretHash, previous, rotatedAtMs: by.nowMs, updatedAtMs: by.nowMs });
 }
 
-/** The token, gone for good (spec part 5 rule 8) with every value that it had. Refuses `access-token-not-found`. */
+/**
+ * Returns the token after its final deletion (spec part 5 rule 8), which ends all of its secrets.
+ * Refuses `access-token-not-found`.
+ */
 export function deletedToken(token: AccessToken | null, by: TokenManager): Result<AccessToken, Refusal> {
   const own = ownToken(token, by.userId);
   if (!own.ok) return own;
@@ -125,8 +135,9 @@ function hasExpired(token: AccessToken, nowMs: number): boolean {
 export type AdmissionFault = 'unknown' | 'deleted' | 'disabled' | 'expired';
 
 /**
- * Whether a secret opens this token now. Refuses, in order: `deleted`, `unknown` (wrong secret, or the old one after its
- * grace), `disabled`, `expired` (the caller then disables the token: spec part 5 rule 5).
+ * Returns why a secret does not authenticate with this token now, or null when it does. Checks, in
+ * order: `deleted`, `unknown` (a wrong secret, or the old one after its grace period), `disabled`,
+ * `expired` (the caller then disables the token: spec part 5 rule 5).
  *
  * @param matches compares two hashes in constant time
  */

@@ -2,24 +2,30 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { Passkey } from '#domain/access/device.ts';
 
 /**
- * What the dashboard and the approval page say to each other, by `postMessage` or in the fragment of an
- * address. The page takes nothing that is not exactly of these forms: a field that it does not know could
- * carry what it does not show.
+ * The protocol between the dashboard and the approval page, by `postMessage` or in the fragment of
+ * an address. The page accepts only messages of exactly these forms: an unknown field could carry
+ * something that the page does not show.
  */
 export const APPROVAL_PROTOCOL = 1;
 
-/** The page is ready; the statements of the co-signers must name its nonce (lower-case hex of 32 bytes). */
+/**
+ * The page is ready. The statements of the co-signers must name its nonce (lower-case hex of 32
+ * bytes).
+ */
 export interface PageReady {
   readonly type: 'conclave/approval/hello';
   readonly version: 1;
   readonly nonce: string;
 }
 
-/** What the coordinator has from one co-signer. The statement itself is judged by who verifies its signature. */
+/**
+ * The statement of one co-signer, as the coordinator relays it. The verifier of its signature
+ * judges the statement itself.
+ */
 export interface RelayedStatement {
   readonly cosigner: number;
   readonly keyId: string;
-  /** Null: the coordinator says that the co-signer gave none. */
+  /** Null when the coordinator reports that the co-signer gave none. */
   readonly statement: unknown;
 }
 
@@ -33,23 +39,28 @@ export interface ApprovalRequest {
   readonly type: 'conclave/approval/request';
   readonly version: 1;
   readonly requestId: string;
-  /** Whose passkeys the browser offers. */
+  /** The user whose passkeys the browser offers. */
   readonly userId: string;
-  /** Hex of the bytes of the intent, or of the mandate of a policy change. */
+  /** Hex of the canonical bytes of the intent, or of the mandate of a policy change. */
   readonly canonical: string;
-  /** Hex of the bytes of the policy in force. */
+  /** Hex of the canonical bytes of the policy in force. */
   readonly policy: string;
-  /** Hex of the bytes of the policy that a mandate puts in force; null for an intent. */
+  /** Hex of the canonical bytes of the policy that a mandate puts in force; null for an intent. */
   readonly proposed: string | null;
-  /** The keys whose co-signers make the statements: that of the wallet, or all keys of the vault. */
+  /**
+   * The keys whose co-signers make the statements: the key of the wallet, or all keys of the vault.
+   */
   readonly keyIds: readonly string[];
   readonly statements: readonly RelayedStatement[];
-  /** Identity keys of the co-signers, for a policy that pins none. The person confirms their fingerprint. */
+  /**
+   * Identity keys of the co-signers, for a policy that pins none. The signer confirms their
+   * fingerprint.
+   */
   readonly cosigners: readonly CosignerPin[];
   readonly remarks: readonly UnverifiedNote[];
 }
 
-/** Asks for a new passkey of the page. */
+/** Requests a new passkey of the page. */
 export interface EnrolmentRequest {
   readonly type: 'conclave/approval/enrolment';
   readonly version: 1;
@@ -58,7 +69,7 @@ export interface EnrolmentRequest {
   readonly userName: string;
 }
 
-/** The signature of a passkey, as the API takes it. */
+/** The signature of a passkey, in the form that the API accepts. */
 export interface PasskeySignature {
   readonly signature: string;
   readonly authenticatorData: string;
@@ -72,7 +83,7 @@ export interface ApprovalAnswer extends PasskeySignature {
   readonly keyId: string;
 }
 
-/** A new passkey as a policy change names it, with its proof. */
+/** A new passkey in the form that a policy change names it, with its proof. */
 export interface EnrolmentAnswer {
   readonly type: 'conclave/approval/enrolled';
   readonly version: 1;
@@ -80,35 +91,38 @@ export interface EnrolmentAnswer {
   readonly device: Omit<Passkey, 'keyId'> & { readonly proof: PasskeySignature };
 }
 
-/** The person has gone back to the dashboard without a signature. */
+/** The signer returned to the dashboard without a signature. */
 export interface ApprovalDecline {
   readonly type: 'conclave/approval/declined';
   readonly version: 1;
   readonly requestId: string;
 }
 
-/** More text than this is no request of a dashboard: 100 devices and 200 rules of each list take less than a half. */
+/**
+ * Longer text is not a request of a dashboard: 100 devices and 200 rules of each list take less
+ * than half of it.
+ */
 const MAX_HEX = 1_000_000;
 const MAX_TEXT = 400;
 const MAX_REMARKS = 100;
 const MAX_COSIGNERS = 5;
-/** A vault has a key of each scheme at most. */
+/** A vault has at most one key of each scheme. */
 const MAX_KEYS = 4;
 const MAX_STATEMENTS = MAX_KEYS * MAX_COSIGNERS;
 
-/** The request that a message is, or null for any message that is not exactly one. */
+/** Returns the request in a message, or null for any message that is not exactly a request. */
 export function parseApprovalRequest(message: unknown): ApprovalRequest | EnrolmentRequest | null {
   if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL) return null;
   if (message['type'] === 'conclave/approval/enrolment') return isEnrolment(message) ? message : null;
   return isRequest(message) ? message : null;
 }
 
-/** The message by which the page names its nonce. */
+/** Returns the message by which the page names its nonce. */
 export function pageReadyMessage(nonce: string): PageReady {
   return { type: 'conclave/approval/hello', version: APPROVAL_PROTOCOL, nonce };
 }
 
-/** The nonce of a page that is ready, or null for any other message. */
+/** Returns the nonce of a page that is ready, or null for any other message. */
 export function nonceOfPageReady(message: unknown): string | null {
   if (!isObject(message) || !hasExactly(message, ['type', 'version', 'nonce'])) return null;
   const { type, version, nonce } = message;
@@ -116,7 +130,10 @@ export function nonceOfPageReady(message: unknown): string | null {
   return isHello && typeof nonce === 'string' && NONCE.test(nonce) ? nonce : null;
 }
 
-/** The answer to this request, or null for any other message. The API judges the signature in it. */
+/**
+ * Returns the answer to this request, or null for any other message. The API judges the signature
+ * in it.
+ */
 export function parseApprovalAnswer(message: unknown, requestId: string): ApprovalAnswer | EnrolmentAnswer | null {
   if (!isObject(message) || message['version'] !== APPROVAL_PROTOCOL || message['requestId'] !== requestId) return null;
   const isAnswer = message['type'] === 'conclave/approval/answer' && hasExactly(message, ANSWER_FIELDS);
@@ -127,7 +144,7 @@ export function parseApprovalAnswer(message: unknown, requestId: string): Approv
   return isEnrolled ? (message as unknown as EnrolmentAnswer) : null;
 }
 
-/** Reports whether a message says that the person left this request without a signature. */
+/** Reports whether a message declines this request, so that there is no signature. */
 export function isDecline(message: unknown, requestId: string): boolean {
   if (!isObject(message) || !hasExactly(message, ['type', 'version', 'requestId'])) return false;
   const { type, version } = message;

@@ -7,44 +7,49 @@ import type {
 import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 
 /**
- * The addresses by which the dashboard and the approval page speak where no window opens, as on phones. One
- * tab goes to the page and back twice: the dashboard calls, the page answers with its nonce, the dashboard
- * comes again with a request whose statements name the nonce, and the page answers with the signature.
+ * The addresses by which the dashboard and the approval page communicate where no window opens, as
+ * on phones. One tab goes to the page and back twice: the dashboard calls, the page answers with
+ * its nonce, the dashboard calls again with a request whose statements name the nonce, and the page
+ * answers with the signature.
  *
- * Everything stands in the fragment, which browsers send to no server. Nothing in a fragment is an address:
- * the way back is an origin of the list beside the page, and the path that is fixed here.
+ * Everything is in the fragment, which browsers send to no server. A fragment contains no full
+ * return address: the origin must be in the page's list of allowed origins, and the path is a
+ * constant.
  */
 
-/** Where the dashboard takes what comes back. */
+/** The path at which the dashboard accepts answers. */
 const RETURN_PATH = '/approval/';
 
 /**
- * The longest address. Every browser takes one of 100 KB; a policy change with 20 devices and 50 contacts
- * takes 61 KB, one with 100 devices and 200 contacts 239 KB.
+ * The longest address. Every browser accepts 100 KB. A policy change with 20 devices and 50
+ * contacts takes 61 KB, and one with 100 devices and 200 contacts takes 239 KB.
  */
 const MAX_ADDRESS = 100_000;
 
-/** What the page is opened with by redirect. */
+/** The fields with which a redirect opens the page. */
 export interface RedirectRequest {
-  /** The origin that the answer goes to, if the page's operator allows it. Nothing proves who sent the browser here. */
+  /**
+   * The origin that receives the answer, if the page's operator allows it. Nothing proves which
+   * site sent the browser here.
+   */
   readonly dashboard: string;
   readonly requestId: string;
-  /** What may be a request; null for a call, which asks for the nonce. */
+  /** An unverified request; null for a call that requests the nonce. */
   readonly request: unknown;
 }
 
-/** What the dashboard is opened with when the page has sent the browser back. */
+/** The fields with which the page's redirect opens the dashboard. */
 export interface RedirectResult {
   readonly requestId: string;
   readonly message: unknown;
 }
 
-/** The address that asks the page for its nonce. */
+/** Returns the address that requests the page's nonce. */
 export function requestUrl(page: string, { dashboard, requestId }: Omit<RedirectRequest, 'request'>): string {
   return `${page}/#${String(new URLSearchParams({ dashboard, redirect: requestId }))}`;
 }
 
-/** The address with the request, or null where it is longer than browsers take. */
+/** Returns the address with the request, or null when it is longer than browsers accept. */
 export function resultTargetUrl(
   page: string,
   { dashboard, request }: { readonly dashboard: string; readonly request: ApprovalRequest | EnrolmentRequest },
@@ -54,7 +59,10 @@ export function resultTargetUrl(
   return address.length > MAX_ADDRESS ? null : address;
 }
 
-/** What a fragment of the page's address says, or null for one without a redirect. */
+/**
+ * Returns the content of the fragment of the page's address, or null for a fragment without a
+ * redirect.
+ */
 export function parseRedirectRequest(fragment: string): RedirectRequest | null {
   const fields = new URLSearchParams(fragment.replace(/^#/, ''));
   const [dashboard, requestId, request] = ['dashboard', 'redirect', 'request'].map((name) => fields.get(name));
@@ -62,7 +70,7 @@ export function parseRedirectRequest(fragment: string): RedirectRequest | null {
   return { dashboard, requestId, request: request == null ? null : jsonOf(request) };
 }
 
-/** The way back to a dashboard whose origin is allowed. */
+/** Returns the return address to a dashboard whose origin is allowed. */
 export function resultUrl(
   dashboard: string,
   { requestId, message }: { readonly requestId: string; readonly message: ReadRedirectResult },
@@ -70,10 +78,13 @@ export function resultUrl(
   return `${dashboard}/#${RETURN_PATH}${requestId}/${encodeURIComponent(JSON.stringify(message))}`;
 }
 
-/** What the page sends back. */
+/** The messages that the page returns. */
 export type ReadRedirectResult = PageReady | ApprovalAnswer | EnrolmentAnswer | ApprovalDecline;
 
-/** What a fragment of the dashboard's address brings back, or null for any other page of the dashboard. */
+/**
+ * Returns the message in the fragment of the dashboard's address, or null for any other page of the
+ * dashboard.
+ */
 export function parseRedirectResult(fragment: string): RedirectResult | null {
   const path = fragment.replace(/^#/, '');
   if (!path.startsWith(RETURN_PATH)) return null;
@@ -91,7 +102,10 @@ function decoded(text: string): string {
   }
 }
 
-/** The value, or the empty text where there is none: it is no message of the protocol. */
+/**
+ * Returns the parsed value, or the empty text for invalid JSON: it is not a message of the
+ * protocol.
+ */
 function jsonOf(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,8 +1,8 @@
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 
-/** What a coordinator signs of each request to a co-signer that is not bound to it. */
+/** The signed fields of a coordinator's request to a co-signer that no service binding reaches. */
 export interface CosignerRequest {
-  /** Number of the co-signer that is meant. */
+  /** Number of the co-signer that the request is meant for. */
   readonly cosigner: string;
   /** Such as `key/abc/open`. */
   readonly path: string;
@@ -20,7 +20,7 @@ export const REQUEST_TIME = 'x-conclave-time';
 export const REQUEST_BODY_HASH = 'x-conclave-body-sha256';
 export const REQUEST_SIGNATURE = 'x-conclave-signature';
 
-/** The bytes that are signed, by Ed25519. */
+/** Returns the bytes that the coordinator signs with Ed25519. */
 export function cosignerRequestBytes({
   cosigner: node,
   path,

@@ -3,25 +3,33 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { CredentialResetId, DeviceKeyId, TokenId, UserId, VaultId } from '#domain/id.ts';
 
 /**
- * An operator wants to give a person another credential. In a vault of token mode a credential of each signer is a quorum, so
- * the event is announced to every vault of the person, and nothing is issued before a delay in which people can cancel it.
+ * A request of an operator to give a user another credential. In a vault of token mode, one
+ * credential of each signer makes a quorum. Therefore every vault of the user announces the reset,
+ * and nothing is issued before a delay in which members can cancel it.
  *
- *     PENDING   announced; the delay runs, or it has passed and the operator has collected nothing (shown as READY)
- *     COMPLETED the operator has collected the credential; again, for as long as the person has not used it
- *     CANCELLED by the person, a member of a vault of the person's, or a device of the person's
- *     EXPIRED   not collected in time
+ * - `PENDING`: it is announced. The delay runs, or it has passed and the operator has not collected
+ *   the credential yet (shown as READY).
+ * - `COMPLETED`: the operator has collected the credential. The operator can collect it again until
+ *   the user has used it.
+ * - `CANCELLED`: the user, a member of a vault of the user, or a device of the user cancelled it.
+ * - `EXPIRED`: it was not collected in time.
  */
 export const STORED_RESET_STATES = ['PENDING', 'COMPLETED', 'CANCELLED', 'EXPIRED'] as const;
 type StoredResetState = (typeof STORED_RESET_STATES)[number];
 
-/** What the interface shows. `READY` is a pending one whose delay has passed: it can still be cancelled. */
+/**
+ * The states that the API shows. `READY` is a pending reset whose delay has passed: it can still be
+ * cancelled.
+ */
 export const CREDENTIAL_RESET_STATES = ['PENDING', 'READY', 'COMPLETED', 'CANCELLED', 'EXPIRED'] as const;
 export type CredentialResetState = (typeof CREDENTIAL_RESET_STATES)[number];
 
-/** Who cancelled a reset: a person with a credential, or a device of the person's without one. */
+/**
+ * The party that cancelled a reset: a user with a credential, or a device of the user without one.
+ */
 export interface Cancellation {
   readonly userId: UserId;
-  /** Of the token or session that carried the request; null for a device. */
+  /** The token or session that carried the request; null for a device. */
   readonly tokenId: TokenId | null;
   readonly deviceKeyId: DeviceKeyId | null;
 }
@@ -29,15 +37,15 @@ export interface Cancellation {
 export interface CredentialReset {
   readonly id: CredentialResetId;
   readonly userId: UserId;
-  /** The person's name, for members of vaults who have to judge the request. */
+  /** The user's name, for vault members who have to judge the request. */
   readonly userName: string;
   /** Counts the changes. A vault that has this version, or a later one, has all of them. */
   readonly version: number;
   readonly state: StoredResetState;
   readonly requestedAtMs: number;
-  /** The delay that was announced. A later change of the setting does not touch it. */
+  /** The announced delay. A later change of the setting does not affect it. */
   readonly delayMs: number;
-  /** Nothing is issued before. It only ever moves to a later time. */
+  /** Nothing is issued before this time. It only ever moves to a later time. */
   readonly effectiveAtMs: number;
   readonly expiresAtMs: number;
   /** When it was completed, cancelled or expired; null while it is pending. */
@@ -51,24 +59,30 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** A night and a working day. */
 const DEFAULT_DELAY_SECONDS = 24 * 60 * 60;
-/** A shorter delay would be over before a person reads the notification. */
+/** A shorter delay would be over before a member reads the notification. */
 const MIN_DELAY_SECONDS = 60 * 60;
 const MAX_DELAY_SECONDS = 30 * 24 * 60 * 60;
 
-/** An operator who comes later requests anew: a credential that waits for ever is a standing risk. */
+/**
+ * An operator who returns later requests a new reset: a credential that waits without end is a
+ * permanent risk.
+ */
 const COLLECTION_PERIOD_MS = 7 * DAY_MS;
 
-/** A vault that is informed within this time after the request keeps the announced time; a vault that is informed later gets the whole delay. */
+/**
+ * A vault that is informed within this time after the request keeps the announced time. A vault
+ * that is informed later gets the whole delay.
+ */
 const ANNOUNCEMENT_GRACE_MS = 60 * SECOND_MS;
 
-/** Each one makes lines in histories and wakes people. */
+/** Each reset adds history entries and notifies members. */
 export const MAX_RESETS_A_DAY = 5;
 
 /**
- * Returns the delay in milliseconds. Throws for a setting that is no whole number of seconds from an hour to 30 days: a typing
- * error must not open the door at once.
+ * Returns the delay in milliseconds. Throws for a setting that is not a whole number of seconds
+ * from an hour to 30 days: a typing error must not remove the protection.
  *
- * @param setting CREDENTIAL_RESET_DELAY_SECONDS; 24 hours where it is empty or absent
+ * @param setting CREDENTIAL_RESET_DELAY_SECONDS; 24 hours when it is empty or absent
  */
 export function resetDelayMs(setting: string | undefined): number {
   if (setting === undefined || setting === '') return DEFAULT_DELAY_SECONDS * SECOND_MS;
@@ -79,7 +93,7 @@ export function resetDelayMs(setting: string | undefined): number {
   return seconds * SECOND_MS;
 }
 
-/** Returns a new reset, which begins to wait at `nowMs`. */
+/** Returns a new reset whose delay begins at `nowMs`. */
 export function newReset(
   request: Pick<CredentialReset, 'id' | 'userId' | 'userName' | 'delayMs'>,
   nowMs: number,
@@ -97,13 +111,19 @@ export function newReset(
   };
 }
 
-/** Returns the time before which nothing is issued, as a vault that is informed at `nowMs` announces it to its members. */
+/**
+ * Returns the time before which nothing is issued, as a vault that is informed at `nowMs` announces
+ * it to its members.
+ */
 export function announcedAtMs(reset: CredentialReset, nowMs: number): number {
   const isPrompt = nowMs <= reset.requestedAtMs + ANNOUNCEMENT_GRACE_MS;
   return isPrompt ? reset.effectiveAtMs : Math.max(reset.effectiveAtMs, nowMs + reset.delayMs);
 }
 
-/** Returns the reset with the time that a vault has announced to its members, where that is a later one. */
+/**
+ * Returns the reset with the time that a vault has announced to its members, when that time is
+ * later.
+ */
 export function announced(reset: CredentialReset, effectiveAtMs: number): CredentialReset {
   if (reset.state !== 'PENDING' || effectiveAtMs <= reset.effectiveAtMs) return reset;
   return { ...reset, effectiveAtMs, expiresAtMs: effectiveAtMs + COLLECTION_PERIOD_MS };
@@ -115,7 +135,7 @@ export function resetStateAt(reset: CredentialReset, nowMs: number): CredentialR
   return nowMs >= reset.effectiveAtMs ? 'READY' : 'PENDING';
 }
 
-/** Reports whether it can still come to something, so that a second request changes nothing. */
+/** Reports whether the reset can still complete, so that a second request changes nothing. */
 export function isOpen(reset: CredentialReset, nowMs: number): boolean {
   const state = resetStateAt(reset, nowMs);
   return state === 'PENDING' || state === 'READY';
@@ -131,7 +151,10 @@ export function ended(
   return { ...reset, version: reset.version + 1, state, cancellation, endedAtMs: nowMs };
 }
 
-/** The fields whose SHA-256 a device signs to cancel a reset, in the vault whose policy names the device. */
+/**
+ * Returns the bytes whose SHA-256 a device signs to cancel a reset, in the vault whose policy names
+ * the device.
+ */
 export function cancellationBytes(
   reset: Pick<CredentialReset, 'id' | 'userId'>,
   vaultId: VaultId,

@@ -2,14 +2,17 @@ import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { DeviceKeyId, UserId } from '#domain/id.ts';
 
-/** `ed25519` is RFC 8032, for scripts; `webauthn-p256` a passkey: ES256 of Web Authentication Level 2, for people. */
+/**
+ * `ed25519` (RFC 8032) is for scripts. `webauthn-p256` is a passkey for people: ES256 of Web
+ * Authentication Level 2.
+ */
 export const DEVICE_ALGORITHMS = ['ed25519', 'webauthn-p256'] as const;
 
 interface DeviceKey {
-  /** Names the public key (`deviceKeyId`). */
+  /** The id of the public key (`deviceKeyId`). */
   readonly keyId: DeviceKeyId;
   readonly userId: UserId;
-  /** Lower-case hex: 32 bytes of Ed25519, 33 of a point of P-256. */
+  /** Lower-case hex: 32 bytes of Ed25519, or 33 bytes of a P-256 point. */
   readonly publicKey: string;
 }
 
@@ -17,45 +20,54 @@ interface ScriptKey extends DeviceKey {
   readonly algorithm: 'ed25519';
 }
 
-/** What an authenticator holds for one site. */
+/** A credential that an authenticator holds for one site. */
 export interface Passkey extends DeviceKey {
   readonly algorithm: 'webauthn-p256';
-  /** What a browser asks the authenticator for, in base64url. */
+  /** The credential id that a browser passes to the authenticator, in base64url. */
   readonly credentialId: string;
-  /** The domain that the authenticator knows: the host of the origin, or one above it. */
+  /** The domain that the authenticator knows: the host of the origin, or a parent domain. */
   readonly rpId: string;
-  /** The one page address, as `https://vaults.example.com`, from which it signs. */
+  /** The one page origin from which the passkey signs, such as `https://vaults.example.com`. */
   readonly origin: string;
 }
 
-/** What a person signs approvals with, so that nobody else's word is needed for them. */
+/**
+ * A key with which a signer signs approvals, so that co-signers do not depend on the coordinator
+ * for them.
+ */
 export type Device = ScriptKey | Passkey;
 
-/** A digest, signed by a device. Everything but the name is base64url without padding. */
+/**
+ * A digest that a device has signed. All fields except the key id are base64url without padding.
+ */
 export interface DeviceSignature {
   readonly keyId: DeviceKeyId;
-  /** Of Ed25519 64 bytes, over the 32 bytes of the digest; of a passkey DER. */
+  /** For Ed25519, 64 bytes over the 32 bytes of the digest; for a passkey, DER. */
   readonly signature: string;
-  /** What browser and authenticator have signed in place of the digest, which is their challenge; null for a script. */
+  /**
+   * The data that browser and authenticator sign instead of the digest, which is their challenge;
+   * null for a script.
+   */
   readonly assertion: { readonly authenticatorData: string; readonly clientDataJson: string } | null;
 }
 
-/** More than a person has in the pocket, on the desk and in a safe would be nobody's any more; every co-signer reads all of them. */
+/** A person cannot keep control of more devices, and every co-signer reads all of them. */
 export const MAX_DEVICES = 100;
 
-/** In the one order that a policy has them in. */
+/** Returns the devices in the one order that a policy has them in. */
 export function sortedByKeyId(devices: readonly Device[]): readonly Device[] {
   return devices.toSorted((a, b) => (a.keyId < b.keyId ? -1 : 1));
 }
 
 /**
- * What makes a voice count: in `token` mode a signer's token or session, which is the coordinator's word; in `device` mode the signature
- * of a device of that signer's, which each co-signer checks by itself.
+ * What makes an approval count. In `token` mode it is a signer's token or session, which only the
+ * coordinator checks. In `device` mode it is the signature of one of the signer's devices, which
+ * each co-signer checks by itself.
  */
 export const APPROVAL_MODES = ['token', 'device'] as const;
 export type ApprovalMode = (typeof APPROVAL_MODES)[number];
 
-/** What names a device in a policy, besides its owner. */
+/** Returns the fields that identify a device in a policy, including its owner. */
 export function deviceFields(device: Omit<ScriptKey, 'keyId'> | Omit<Passkey, 'keyId'>): readonly CanonicalField[] {
   const passkey = device.algorithm === 'webauthn-p256' ? device : null;
   return [
@@ -68,7 +80,10 @@ export function deviceFields(device: Omit<ScriptKey, 'keyId'> | Omit<Passkey, 'k
   ];
 }
 
-/** The bytes whose SHA-256 a device signs to show that its owner has it, before anybody is asked to let it speak for that person. */
+/**
+ * Returns the bytes whose SHA-256 a device signs. The signature proves possession before the
+ * signers decide whether the device may approve for its owner.
+ */
 export function enrolmentBytes(device: Omit<ScriptKey, 'keyId'> | Omit<Passkey, 'keyId'>): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/device/v1', deviceFields(device));
 }

@@ -2,7 +2,10 @@ import type { UserId } from '#domain/id.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { isReplaceable } from '#domain/transaction/transaction.ts';
 
-/** What a person may do in one vault. A person holds a set of roles: an admin is not by that a signer. */
+/**
+ * What a member may do in one vault. A member holds a set of roles: an admin is not automatically a
+ * signer.
+ */
 export const ROLES = ['viewer', 'initiator', 'signer', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -17,20 +20,26 @@ export type Permission = 'view' | 'create' | 'curate' | 'decide' | 'propose' | '
 const ALLOWED: Record<Permission, readonly Role[]> = {
   view: ['viewer', 'initiator', 'signer', 'admin'],
   create: ['initiator', 'signer'],
-  /** Shows and hides; a viewer changes nothing. */
+  /** Shows and hides activities. A viewer changes nothing. */
   curate: ['initiator', 'signer', 'admin'],
   decide: ['signer'],
-  /** Of a change of the policy: an admin may want it, and only signers decide. */
+  /** Proposes a policy change. An admin may propose one, and only signers decide. */
   propose: ['signer', 'admin'],
   administer: ['admin'],
 };
 
-/** A caller who is no member has no permission, exactly as in a vault that does not exist. */
+/**
+ * Reports whether a member has a permission. A caller who is not a member has none, exactly as in a
+ * vault that does not exist.
+ */
 export function hasPermission(member: Member | null, permission: Permission): boolean {
   return member !== null && member.roles.some((role) => ALLOWED[permission].includes(role));
 }
 
-/** Whoever wanted something takes it back as long as that person may want such a thing; an admin takes back any. */
+/**
+ * Reports whether a member may cancel a request. Its requester may cancel it while the requester
+ * still has the permission to make such a request. An admin may cancel any.
+ */
 export function mayCancel(
   member: Member,
   requestedBy: UserId | null,
@@ -39,7 +48,10 @@ export function mayCancel(
   return hasPermission(member, 'administer') || (member.userId === requestedBy && hasPermission(member, permission));
 }
 
-/** Who takes a transaction back: as above; and any signer stops what waits to be mined. */
+/**
+ * Reports whether a member may cancel a transaction: as in `mayCancel`, and any signer may cancel a
+ * transaction that waits to be mined.
+ */
 export function mayCancelTransaction(
   member: Member,
   transaction: Pick<Transaction, 'state' | 'inclusion' | 'createdBy'>,

@@ -8,7 +8,10 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 
-/** The vault and the member who enters it. Refuses `forbidden`: for strangers, and for a vault that does not exist. */
+/**
+ * Returns the vault and the member who accesses it. Refuses `forbidden` for callers who are not
+ * members and for a vault that does not exist alike.
+ */
 export function authorize(
   vault: Vault | null,
   actor: Actor,
@@ -20,8 +23,9 @@ export function authorize(
 }
 
 /**
- * The vault with this person in these roles; no roles takes the person out. Who signs is the policy's to say, and the signers' to
- * change. Refuses `needs-quorum` when the person would become a signer or stop being one.
+ * Returns the vault with this user in these roles. An empty list of roles removes the user. The
+ * policy names the signers, and only signers change it: refuses `needs-quorum` when the user would
+ * become a signer or stop being one.
  */
 export function withMember(vault: Vault, userId: UserId, roles: readonly Role[]): Result<Vault, 'needs-quorum'> {
   if (roles.includes('signer') !== vault.policy.signers.includes(userId)) return refused('needs-quorum');
@@ -29,7 +33,10 @@ export function withMember(vault: Vault, userId: UserId, roles: readonly Role[])
   return accepted({ ...vault, members: roles.length === 0 ? others : [...others, { userId, roles }] });
 }
 
-/** The vault under another policy: its signers have that role, and nobody else has. A new signer may be new to the vault. */
+/**
+ * Returns the vault under another policy: exactly the signers of the policy have the role of
+ * signer. A new signer may be new to the vault.
+ */
 export function withPolicy(vault: Vault, policy: Policy): Vault {
   const signs = (userId: UserId) => policy.signers.includes(userId);
   const remaining = vault.members

@@ -12,7 +12,10 @@ export type RateLimitPolicy = (typeof RATE_LIMIT_POLICIES)[number];
 
 export const WINDOW_SECONDS = 60;
 
-/** Requests per window. Spec part 8 gives 3 to 10 for token management; ours: the more an endpoint can break, the fewer. */
+/**
+ * Requests in each window. Spec part 8 gives 3 to 10 for token management. Ours: the more damage an
+ * endpoint can cause, the fewer requests.
+ */
 export const DEFAULT_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
   read: 20,
   write: 10,
@@ -24,8 +27,9 @@ export const DEFAULT_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
 };
 
 /**
- * Ours: requests per window of a session. A person in the dashboard opens a page with several reads, and walks through pages faster than a
- * script needs to poll. A stream of events is no read: a browser opens it again by itself.
+ * Ours: requests in each window of a session. A user of the dashboard opens a page with several
+ * reads, and changes pages faster than a script needs to poll. A stream of events is not a read: a
+ * browser reopens it by itself.
  */
 export const SESSION_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
   ...DEFAULT_QUOTAS,
@@ -35,10 +39,10 @@ export const SESSION_QUOTAS: Readonly<Record<RateLimitPolicy, number>> = {
   stream: 60,
 };
 
-/** The kinds of credentials that have windows of their own. */
+/** The kinds of credentials that have their own windows. */
 export type LimitedCredential = 'token' | 'session';
 
-/** One fixed window of one policy: when it began and how many requests it has admitted. */
+/** One fixed window of one policy: its start, and the number of requests that it has admitted. */
 export interface Window {
   readonly startedAtMs: number;
   readonly used: number;
@@ -54,8 +58,8 @@ export interface Admission {
 }
 
 /**
- * Counts one request. A window begins with its first request and lasts 60 seconds exactly; a refused request is not counted,
- * so a client that waits `resetSeconds` is always admitted.
+ * Counts one request. A window begins with its first request and lasts exactly 60 seconds. A
+ * refused request is not counted, so a client that waits `resetSeconds` is always admitted.
  */
 export function admit(window: Window | null, quota: number, nowMs: number): Admission {
   const windowMs = WINDOW_SECONDS * 1000;

@@ -1,27 +1,36 @@
 import type { UserProfile } from '#domain/access/access-token.ts';
 import type { TokenId } from '#domain/id.ts';
 
-/** A person's login in one browser (spec part 5 method 2). Of its cookie only the SHA-256 of the secret is kept. */
+/**
+ * A user's login in one browser (spec part 5 method 2). Only the SHA-256 of the cookie's secret is
+ * stored.
+ */
 export interface Session {
-  /** What the audit names where it names a token. */
+  /** The id that the audit records in place of a token's id. */
   readonly id: TokenId;
   readonly user: UserProfile;
   /** Lower-case hex SHA-256 of the secret. */
   readonly secretHash: string;
   readonly createdAtMs: number;
-  /** Whoever logged out. */
+  /** When the session ended by a logout or a withdrawal; null while it is open. */
   readonly endedAtMs: number | null;
-  /** As of an access token: null before the first use, absent in a session that is older than this field. */
+  /**
+   * As for an access token: null before the first use, absent in a session that is older than this
+   * field.
+   */
   readonly firstUsedAtMs?: number | null;
 }
 
-/** A forgotten browser is logged out after two hours, a busy one after a day. Ours. */
+/** An idle browser is logged out after two hours, an active one after a day. Ours. */
 export const SESSION_SECONDS = 24 * 60 * 60;
 const IDLE_SECONDS = 2 * 60 * 60;
 
 export type SessionFault = 'unknown' | 'ended' | 'expired';
 
-/** Whether a secret opens this session now. Refuses, in order: `unknown` (wrong secret), `ended`, `expired`. */
+/**
+ * Returns why a secret does not open this session now, or null when it does. Checks, in order:
+ * `unknown` (wrong secret), `ended`, `expired`.
+ */
 export function sessionFault(
   session: Session,
   presented: { readonly secretHash: string; readonly lastUsedAtMs: number | null; readonly nowMs: number },

@@ -11,58 +11,72 @@ import type { KnownCounterparties, HiddenReason } from '#domain/activity/spam.ts
 import { hiddenReasonOf } from '#domain/activity/spam.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';
 
-/** Where a transaction is in its chain. */
+/** The block of a transaction. */
 export interface ActivityBlock {
   readonly number: string;
   readonly hash: string;
-  /** Blocks, counting its own. */
+  /** The number of blocks, including its own. */
   readonly confirmations: number;
-  /** Beyond any reorganisation. */
+  /** No reorg can remove the block any more. */
   readonly isFinal: boolean;
 }
 
-/** A transaction that succeeded, or waits to be mined, as its chain shows it. */
+/** A transaction that succeeded or waits to be mined, as its chain shows it. */
 export interface ChainTransaction {
   readonly hash: string;
-  /** Who signed it and pays its fee. */
+  /** The account that signed the transaction and pays its fee. */
   readonly signer: string;
-  /** Null where it is not known before a block has it. */
+  /** Null when it is unknown before the transaction is in a block. */
   readonly fee: Amount | null;
-  /** Null while it waits to be mined. */
+  /** Null while the transaction waits to be mined. */
   readonly block: ActivityBlock | null;
-  /** Of one that waits those that its bytes tell for certain, should it be mined. */
+  /**
+   * For an unconfirmed transaction, only movements that its bytes determine for certain if it is
+   * mined.
+   */
   readonly movements: readonly ChainMovement[];
 }
 
-/** Of those that wait to be mined: so many are shown of one wallet. Whoever signs one can take it back, and it costs him nothing. Ours. */
+/**
+ * The maximum number of unconfirmed activities that one wallet shows. The signer of such a
+ * transaction can replace it, at no cost. Ours.
+ */
 export const MAX_UNCONFIRMED = 20;
 
 /**
- * A transaction that the vault did not make and that concerns a wallet of it. The webhook of a monitor is a hint; everything here is
- * what the chain itself has shown.
+ * A transaction that the vault did not make and that concerns one of its wallets. The webhook of a
+ * monitor is only a hint: all of these fields come from the chain itself.
  */
 export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMovements {
   readonly id: TransactionId;
   readonly vaultId: VaultId;
-  /** Grows by one with every change. */
+  /** Increases by one with every change. */
   readonly version: number;
-  /** BROADCAST: it waits to be mined. FAILED: its block is gone, or none ever had it, and so is what it brought. */
+  /**
+   * BROADCAST: it waits to be mined. FAILED: its block was removed, or no block ever had it, and
+   * its movements do not count.
+   */
   readonly state: 'BROADCAST' | 'CONFIRMING' | 'SUCCEEDED' | 'FAILED';
-  /** `REORGED`, or `DROPPED`: it waited, and moved nothing, because it was replaced, forgotten, or mined in vain. */
+  /**
+   * `REORGED`, or `DROPPED`: it was unconfirmed and moved nothing, because it was replaced, dropped
+   * or mined without success.
+   */
   readonly stateReason: 'REORGED' | 'DROPPED' | null;
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
   readonly visible: boolean;
-  /** What a person has chosen, which no rule overrides; null while nobody has. */
+  /** The choice of a member, which no rule overrides; null without a choice. */
   readonly visibilityChoice: boolean | null;
-  /** Why a rule hides it; null when none does. */
+  /** Why a rule hides the activity; null when no rule does. */
   readonly hiddenReason: HiddenReason | null;
-  /** What it looked like when it was first appraised: stays when its block goes and comes. */
+  /**
+   * The suspicion at the first valuation. It stays when the block is removed and included again.
+   */
   readonly suspicion: HiddenReason | null;
   readonly usdValue: UsdValue | null;
-  /** What the tokens call themselves. */
+  /** The names and symbols that the tokens give themselves. */
   readonly tokens: readonly TokenLabel[];
-  /** A source of prices could not be asked: it is appraised again. */
+  /** A price source was unavailable, so the valuation is retried. */
   readonly appraisalPending: boolean;
   /** Canonical name of the chain. */
   readonly chain: string;
@@ -72,13 +86,16 @@ export interface Activity extends Omit<ChainTransaction, 'movements'>, WalletMov
   readonly updatedAtMs: number;
 }
 
-/** What it means for one wallet. */
+/** The effect of a transaction on one wallet. */
 interface WalletView extends WalletMovements {
   readonly displayType: DisplayType;
   readonly direction: 'in' | 'out';
 }
 
-/** What a transaction of others means for a wallet; null when it does not concern it. */
+/**
+ * Returns the effect of a foreign transaction on a wallet, or null when it does not concern the
+ * wallet.
+ */
 export function viewFor(
   wallet: string,
   transaction: ChainTransaction,
@@ -98,7 +115,10 @@ export function viewFor(
 
 type Assessment = Pick<Activity, 'suspicion' | 'usdValue' | 'tokens' | 'appraisalPending'>;
 
-/** What it looks like, and what it is worth. What the wallet has signed itself is no spam. */
+/**
+ * Returns the suspicion and the market value. A transaction that the wallet signed itself is never
+ * spam.
+ */
 function assess(wallet: string, view: WalletView, { seen, valuation, acquaintance }: SomethingSeen): Assessment {
   const { changes } = view;
   const suspect = { wallet, movements: seen.movements, changes };
@@ -111,9 +131,9 @@ function assess(wallet: string, view: WalletView, { seen, valuation, acquaintanc
 }
 
 export interface ObservedTransaction {
-  /** Null: its chain does not have it (any more). */
+  /** Null when the chain does not show the transaction (any more). */
   readonly seen: ChainTransaction | null;
-  /** Null: nobody was asked this time. */
+  /** Null when no price source was called this time. */
   readonly valuation: Valuation | null;
   readonly chain: Chain;
   readonly acquaintance: KnownCounterparties;
@@ -122,16 +142,23 @@ export interface ObservedTransaction {
 
 type SomethingSeen = ObservedTransaction & { readonly seen: ChainTransaction; readonly valuation: Valuation };
 
-/** A source of prices that is away for so long is waited for no more: the record stays as it is. */
+/**
+ * The time limit for an unavailable price source. After it, the record stays without a valuation.
+ */
 const VALUATION_MS = 24 * 60 * 60 * 1000;
 
-/** What waits and is not found is believed to be gone after so many polls since it was sighted: other nodes hear of it later. */
+/**
+ * An unconfirmed transaction that is not found is dropped after this many polls since its last
+ * change. It reaches other RPC nodes later.
+ */
 const PROPAGATION_POLLS = 20;
 
 /**
- * The record after a look at its chain; the same object when nothing is new. It goes from BROADCAST to CONFIRMING, to SUCCEEDED and to
- * final. When its block is gone it is FAILED until a block has it again, and so is what waited when nobody knows of it any more; that it
- * waits (again) says nothing about a record that has been further. What is final stays, but for its appraisal.
+ * Returns the record after a poll of its chain; returns the same object when nothing changed. The
+ * state goes from BROADCAST to CONFIRMING, to SUCCEEDED and to final. An activity whose block is
+ * removed is FAILED until a block has it again. An unconfirmed activity that no RPC node knows any
+ * more is FAILED, too. That a transaction is (again) unconfirmed does not change a record that was
+ * further. A final record changes only by its valuation.
  */
 export function updatedActivity(activity: Activity, observed: ObservedTransaction): Activity {
   const { seen, chain, nowMs } = observed;
@@ -149,7 +176,7 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
   if (view === null || seen.block === null) return activity;
   const assessed = assessAgain(activity, view, observed);
   if (activity.block?.isFinal === true) return assessed === null ? activity : changed(assessed);
-  // What it moves was only promised: without a new appraisal it is looked at once more.
+  // The movements were only predicted. Without a new valuation the transaction is polled once more.
   if (activity.block === null && assessed === null) return activity;
   const state = stateAt(seen.block, chain);
   const isSame =
@@ -162,8 +189,10 @@ export function updatedActivity(activity: Activity, observed: ObservedTransactio
 }
 
 /**
- * What it means for the wallet. What contracts paid a node can tell for as long as it has the state, which is often gone before the block is
- * final: where a look at the same block shows nothing of it, what was seen of it before still holds. The rest stands in the receipt.
+ * Returns the effect on the wallet. An RPC node can report payments by contracts only as long as it
+ * has the state, which is often pruned before the block is final. When a poll of the same block
+ * shows no such payment, the payments that were observed before still hold. Everything else is in
+ * the receipt.
  */
 function fullerView(activity: Activity, seen: ChainTransaction, chain: Pick<Chain, 'tokens'>): WalletView | null {
   const isInternal = ({ kind }: ChainMovement) => kind === 'internal';
@@ -177,7 +206,10 @@ function stateAt(block: ActivityBlock | null, chain: Pick<Chain, 'confirmations'
   return block.confirmations >= chain.confirmations ? 'SUCCEEDED' : 'CONFIRMING';
 }
 
-/** By the prices of the first time that there were any, and of when a block had it first; null when nothing is to be changed. */
+/**
+ * Returns the assessment with the first available prices, and again when a block first has the
+ * transaction; null when nothing changes.
+ */
 function assessAgain(activity: Activity, view: WalletView, observed: ObservedTransaction): Partial<Assessment> | null {
   const { seen, valuation, nowMs } = observed;
   if (!needsValuation(activity) || seen === null) return null;
@@ -187,7 +219,10 @@ function assessAgain(activity: Activity, view: WalletView, observed: ObservedTra
   return assessed?.appraisalPending === false ? assessed : null;
 }
 
-/** The record of a first look; null when it does not concern the wallet. */
+/**
+ * Returns the record of a first observation, or null when the transaction does not concern the
+ * wallet.
+ */
 export function newActivity(
   identity: Pick<Activity, 'id' | 'vaultId' | 'wallet'>,
   observed: SomethingSeen,
@@ -212,17 +247,22 @@ export function newActivity(
   });
 }
 
-/** Whether it has to be looked at again: until its block is beyond any reorganisation, or gone, and it is appraised. */
+/**
+ * Reports whether the activity must be polled again: until its block is final or removed, and its
+ * valuation is done.
+ */
 export function isWatched({ state, block, appraisalPending }: Activity): boolean {
   return state !== 'FAILED' && (block?.isFinal !== true || appraisalPending);
 }
 
-/** Whether the next look at it is to bring an appraisal. */
+/** Reports whether the next poll must include a valuation. */
 export function needsValuation({ block, appraisalPending }: Activity): boolean {
   return block === null || appraisalPending;
 }
 
-/** Visible as a person has chosen, else as the rules have it. */
+/**
+ * Returns the activity with its visibility: the member's choice, or else the result of the rules.
+ */
 export function shown(activity: Activity): Activity {
   const hiddenReason = activity.state === 'FAILED' ? activity.stateReason : activity.suspicion;
   return { ...activity, hiddenReason, visible: activity.visibilityChoice ?? hiddenReason === null };

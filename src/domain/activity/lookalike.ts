@@ -1,24 +1,26 @@
 /**
- * Address poisoning: somebody makes an address that begins and ends like one that the vault pays to, and waits for it to be
- * copied from a history. People compare the first and last characters; so does this.
+ * Address poisoning: an attacker makes an address that begins and ends like one that the vault pays
+ * to, and waits until a user copies it from the history. People compare the first and last
+ * characters, and so does this check.
  */
 const SHOWN_FIRST = 3;
 const SHOWN_LAST = 4;
 
-/** What is left of a hexadecimal address when only its ends are looked at; capitals say nothing. */
+/** Returns the ends of a hexadecimal address, in lower case. */
 export function shapeOf(address: string): string {
   const digits = address.toLowerCase().replace(/^0x/, '');
   return `${digits.slice(0, SHOWN_FIRST)}…${digits.slice(-SHOWN_LAST)}`;
 }
 
-/** An address of a new transaction, and the known one that it could be taken for. */
+/** An address of a new transaction, and the known address that it resembles. */
 export interface Lookalike {
   readonly address: string;
   readonly known: string;
 }
 
 /**
- * The first address that looks like a known one and is not known itself. One whose twin has been accepted by name is not counted.
+ * Returns the first unknown address that resembles a known one. An address whose known twin was
+ * explicitly accepted does not count.
  *
  * @param knownLike known addresses of the same shape, in canonical spelling
  */

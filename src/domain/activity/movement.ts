@@ -3,43 +3,50 @@ import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 
-/** Spec part 6: what of a chain's transaction can concern a wallet. */
+/** Spec part 6: the kinds of movements that can concern a wallet. */
 export const MOVEMENT_KINDS = ['native', 'internal', 'erc20', 'erc721', 'erc1155', 'spl', 'splNft'] as const;
 type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
-/** What a wallet can hold: the chain's own coin, or tokens of a standard. */
+/** The assets that a wallet can hold: the native asset, or tokens of a standard. */
 export const ASSET_KINDS = ['native', 'erc20', 'spl', 'erc721', 'splNft', 'erc1155'] as const;
 export type AssetKind = (typeof ASSET_KINDS)[number];
 
-/** Tokens of which one unit is as good as another: they have prices. */
+/** Reports whether the units of an asset are interchangeable tokens, which have prices. */
 export function isFungible({ kind }: { readonly kind: AssetKind }): boolean {
   return kind === 'erc20' || kind === 'spl';
 }
 
-/** Tokens of which each is another: nobody can say what they are worth. */
+/**
+ * Reports whether each token of the asset is unique. No source has a market value for such a token.
+ */
 export function isCollectible({ kind }: { readonly kind: AssetKind }): boolean {
   return kind !== 'native' && !isFungible({ kind });
 }
 
-/** What a token is that is paid by its address alone. @param chain CAIP-2 */
+/**
+ * Returns the kind of a token that is identified by its address alone.
+ *
+ * @param chain CAIP-2
+ */
 export function fungibleKindOn(chain: string): AssetKind {
   return chain.startsWith('solana:') ? 'spl' : 'erc20';
 }
 
-/** One thing that changed hands. */
+/** One transfer of an asset between two addresses. */
 export interface ChainMovement {
   /**
-   * The same whoever reports it: `top`, `trace:<path>`, `log:<index>` or `log:<index>:<position>`; of Solana `<from>:<to>:<mint>` or
-   * `<from>:<to>:native`, for what a transaction did to each; of Bitcoin `out:<number of the output>`.
+   * The same id from every data source. EVM: `top`, `trace:<path>`, `log:<index>` or
+   * `log:<index>:<position>`. Solana: `<from>:<to>:<mint>` or `<from>:<to>:native`, for the net
+   * effect of a transaction. Bitcoin: `out:<number of the output>`.
    */
   readonly uid: string;
   readonly kind: MovementKind;
-  /** In the chain's canonical spelling; null for made out of nothing, or destroyed. */
+  /** In the chain's canonical spelling. `from` is null for a mint, and `to` is null for a burn. */
   readonly from: string | null;
   readonly to: string | null;
   /** Null for the native asset. */
   readonly tokenAddress: string | null;
-  /** Decimal; null for what has no ids: an NFT of Solana is a mint of its own. */
+  /** Decimal; null for assets without ids. An NFT of Solana is a mint of its own. */
   readonly tokenId: string | null;
   /** In the asset's smallest unit; 1 for an NFT. */
   readonly amount: Amount;
@@ -55,36 +62,42 @@ export interface Asset {
 
 export const NATIVE: Asset = { kind: 'native', tokenAddress: null, tokenId: null };
 
-/** What a wallet has more, or less, of one asset. */
+/** The change of one asset of a wallet. */
 export interface BalanceChange extends Asset {
-  /** Positive came, negative went; in the asset's smallest unit. */
+  /** Positive for received, negative for sent; in the asset's smallest unit. */
   readonly units: SignedAmount;
-  /** All of it was made out of nothing. */
+  /** All of the units were minted. */
   readonly isMinted: boolean;
-  /** The coin, or a token that is listed as money. */
+  /** The native asset, or a token that is listed as money. */
   readonly isCash: boolean;
 }
 
-/** What a transaction did to one wallet; its fee is no part of it. */
+/** The effect of a transaction on one wallet, without its fee. */
 export interface WalletMovements {
-  /** The first hundred. */
+  /** The first hundred movements. */
   readonly movements: readonly ChainMovement[];
-  /** All that there were. */
+  /** The number of all movements. */
   readonly movementCount: number;
-  /** The net of all, one for each asset; one that came and went in the same amount is among them. */
+  /**
+   * The net change of each asset. An asset that was received and sent in the same amount is
+   * included.
+   */
   readonly changes: readonly BalanceChange[];
 }
 
-/** A record shows as many. A stranger's contract can write ten thousand log lines about a wallet; a record is a row that has to fit. */
+/**
+ * The maximum number of movements in a record. A stranger's contract can write ten thousand log
+ * lines about a wallet, and a record must fit in a row.
+ */
 const MAX_MOVEMENTS = 100;
-/** Of those that are left out none is money: the coin and fungible tokens come first. Ours. */
+/** The native asset and fungible tokens come first, so that no money is left out. Ours. */
 const MAX_ASSETS = 100;
 
 export function concerns(wallet: string, { from, to }: ChainMovement): boolean {
   return from === wallet || to === wallet;
 }
 
-/** What concerns a wallet among everything that a transaction moved. */
+/** Returns the movements of a transaction that concern a wallet. */
 export function movementsOf(
   wallet: string,
   all: readonly ChainMovement[],
@@ -116,7 +129,7 @@ export function movementsOf(
   };
 }
 
-/** A text that is the same for the same asset of one chain, and for no other. */
+/** Returns a text that identifies the asset among the assets of one chain. */
 export function assetKey({ tokenAddress, tokenId }: Omit<Asset, 'kind'>): string {
   return `${tokenAddress ?? ''}/${tokenId ?? ''}`;
 }

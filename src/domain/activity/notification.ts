@@ -11,7 +11,10 @@ import { isPending } from '#domain/transaction/transaction.ts';
 import type { Vault } from '#domain/vault.ts';
 import { isCollectible } from '#domain/activity/movement.ts';
 
-/** What is worth a person's attention away from the screen (spec part 6 rule 5, and the same for what needs or has had approvals). */
+/**
+ * A push notification (spec part 6 rule 5, and likewise for transactions that need or had
+ * approvals).
+ */
 export interface Notification {
   readonly kind: 'approval' | 'outcome' | 'activity' | 'vault' | 'credential-reset';
   readonly userIds: readonly UserId[];
@@ -19,7 +22,10 @@ export interface Notification {
   readonly body: string;
 }
 
-/** Of a transaction of the vault's own, as it is now; null when there is nothing to say (any more). */
+/**
+ * Returns the notification of a transaction of the vault in its current state, or null when there
+ * is nothing to notify of.
+ */
 export function notificationOf(transaction: Transaction, vault: Vault, chain: Chain): Notification | null {
   const { name } = vault.configuration;
   const what = actionText(transaction, chain);
@@ -33,7 +39,10 @@ export function notificationOf(transaction: Transaction, vault: Vault, chain: Ch
   return { kind: 'outcome', userIds: membersOf(vault), title, body: what };
 }
 
-/** Of what others did; null when it is hidden, gone, or dust: a stranger sends a wei for next to nothing, and as often as he likes. */
+/**
+ * Returns the notification of an activity. Returns null when the activity is hidden, failed or
+ * dust: a stranger can send a wei at almost no cost, any number of times.
+ */
 export function notificationOfActivity(activity: Activity, vault: Vault, chain: Chain): Notification | null {
   if (!activity.visible || activity.state === 'FAILED' || isDust(activity)) return null;
   const moved = activity.changes.find(({ units }) => units !== '0');
@@ -44,7 +53,10 @@ export function notificationOfActivity(activity: Activity, vault: Vault, chain: 
   return { kind: 'activity', userIds: membersOf(vault), title, body: `${what} on ${chain.name}` };
 }
 
-/** Returns the notification of an export of recovery packages, for every member: as many packages as sign together are the key. */
+/**
+ * Returns the notification of an export of recovery packages, for every member: a threshold of
+ * packages is enough to rebuild the key.
+ */
 export function notificationOfExport(vault: Vault): Notification {
   const title = `${vault.configuration.name}: recovery packages requested`;
   const body =
@@ -53,7 +65,10 @@ export function notificationOfExport(vault: Vault): Notification {
   return { kind: 'vault', userIds: membersOf(vault), title, body };
 }
 
-/** Of a credential reset: all members are notified of each step, and while it is pending any of them can cancel it. */
+/**
+ * Returns the notification of a credential reset. All members are notified of each step, and any of
+ * them can cancel the reset while it is pending.
+ */
 export function notificationOfReset({ state, userName }: CredentialReset, vault: Vault): Notification {
   const title = `${vault.configuration.name}: ${RESET_TITLES[state]}`;
   return { kind: 'credential-reset', userIds: membersOf(vault), title, body: RESET_TEXTS[state](userName) };
@@ -74,7 +89,10 @@ const RESET_TEXTS = {
   EXPIRED: (name: string) => `The new credentials for ${name} were not collected in time.`,
 } as const;
 
-/** Coins that are worth less than what hides a token are in the list, and wake nobody. Of what has no price nobody can say. */
+/**
+ * Reports whether the value is below the one that hides a token. The list shows a native amount of
+ * such a value, but no notification is sent. An asset without a price is never dust.
+ */
 function isDust({ usdValue }: Activity): boolean {
   return usdValue !== null && usdValueAtPrice(1n, 0, parseUsdPrice(usdValue.usd) ?? '0') < MIN_SHOWN_VALUE;
 }
@@ -100,7 +118,10 @@ function actionText({ intent }: Transaction, chain: Chain): string {
   }
 }
 
-/** Only names that somebody vouches for: what a token calls itself has no place on a lock screen. */
+/**
+ * Returns an amount with a listed name only: the name that a token gives itself must not appear on
+ * a lock screen.
+ */
 function amountText(
   { tokenAddress, units }: { readonly tokenAddress: string | null; readonly units: string },
   chain: Chain,

@@ -6,17 +6,19 @@ import { concerns, isCollectible } from '#domain/activity/movement.ts';
 import { MIN_SHOWN_VALUE, ONE_DOLLAR } from '#domain/asset/price.ts';
 
 /**
- * Why a rule hides what others did. Nothing is ever deleted, and whoever wants to see it sees it.
+ * The reasons for which a rule hides a foreign transaction. Nothing is ever deleted, and a member
+ * can always show it.
  *
- * `ZERO_VALUE`     nothing is moved by it: a transfer of nothing in the vault's name, to poison its history
- * `LOOKALIKE`      next to nothing, from or to an address that begins and ends like one that the vault has dealt with
- * `FAKE_TOKEN`     a token that calls itself like a listed one, or like the coin
- * `BAIT`           a token or collectible whose name wants something of its reader
- * `MASS_TRANSFER`  a token without a price, given to many at once
- * `LOW_VALUE`      spec part 8: tokens worth less than 0.005 USD
- * `UNKNOWN_TOKEN`  no source has a price for it, and the vault has never sent it
- * `REORGED`        it is not in its chain any more
- * `DROPPED`        it waited to be mined, and never came to anything
+ * - `ZERO_VALUE`: it moves nothing. A transfer of zero in the vault's name poisons its history.
+ * - `LOOKALIKE`: a small value from or to an address that begins and ends like one that the vault
+ *   has dealt with.
+ * - `FAKE_TOKEN`: a token that has the name of a listed one or of the native asset.
+ * - `BAIT`: a token or collectible whose name requests an action of its reader.
+ * - `MASS_TRANSFER`: a token without a price that goes to many recipients at once.
+ * - `LOW_VALUE`: spec part 8, tokens with a value below 0.005 USD.
+ * - `UNKNOWN_TOKEN`: no source has a price for it, and the vault has never sent it.
+ * - `REORGED`: it is no longer in its chain.
+ * - `DROPPED`: it was unconfirmed and was never mined successfully.
  */
 export const HIDDEN_REASONS = [
   'ZERO_VALUE',
@@ -31,26 +33,31 @@ export const HIDDEN_REASONS = [
 ] as const;
 export type HiddenReason = (typeof HIDDEN_REASONS)[number];
 
-/** A transaction that somebody else has signed, as it concerns one wallet. */
+/** A transaction of another signer, as it concerns one wallet. */
 export interface SpamCandidate {
   readonly wallet: string;
-  /** Of the whole transaction. */
+  /** The movements of the whole transaction. */
   readonly movements: readonly ChainMovement[];
   readonly changes: readonly BalanceChange[];
 }
 
-/** What the vault itself knows. */
+/** The vault's own history of addresses and tokens. */
 export interface KnownCounterparties {
-  /** Whether an address could be taken for one that the vault has dealt with, and is another. */
+  /**
+   * Reports whether an address resembles one that the vault has dealt with, and is a different one.
+   */
   readonly isLookalike: (address: string) => boolean;
-  /** Whether the vault has sent this token itself. */
+  /** Reports whether the vault has sent this token itself. */
   readonly hasSent: (tokenAddress: string) => boolean;
 }
 
-/** More recipients of one token in one transaction than a payment has. Ours. */
+/** A payment has no more recipients of one token in one transaction. Ours. */
 const MAX_RECIPIENTS = 20;
 
-/** The first reason of the list above; null when it is to be seen. Coins are never hidden for being few. */
+/**
+ * Returns the first reason of the list above, or null when the transaction is visible. The native
+ * asset is never hidden for a low value.
+ */
 export function hiddenReasonOf(
   suspect: SpamCandidate,
   valuation: Valuation,
@@ -81,7 +88,10 @@ function isLittle(value: MarketValue): boolean {
   return value.state === 'known' && value.usdE30 < MIN_SHOWN_VALUE;
 }
 
-/** Of tokens that have a price nobody needs to be warned by their names. */
+/**
+ * Returns the reason by the tokens themselves. Tokens with a price need no warning about their
+ * names.
+ */
 function suspicion({ movements, changes }: SpamCandidate, facts: readonly TokenProfile[]): HiddenReason | null {
   const unpriced = facts.filter(({ price }) => price.state !== 'known');
   if (unpriced.some(({ imitates }) => imitates !== null)) return 'FAKE_TOKEN';

@@ -3,20 +3,24 @@ import { signedAmountOf, unitsOf } from '#domain/asset/amount.ts';
 import type { Asset, BalanceChange } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 
-/** What one transaction did to one asset of a wallet, its fee included. */
+/** The effect of one transaction on one asset of a wallet, including its fee. */
 export interface BalanceLine extends Asset {
   readonly units: SignedAmount;
 }
 
-/** What one transaction posts to the ledger of its wallet. */
+/** The entry of one transaction in the balances of its wallet. */
 export interface Posting {
   readonly blockNumber: string;
-  /** Beyond any reorganisation. */
+  /** No reorg can remove the block any more. */
   readonly isFinal: boolean;
   readonly lines: readonly BalanceLine[];
 }
 
-/** @param fee null where somebody else pays it */
+/**
+ * Returns the non-zero changes of each asset, with the fee included.
+ *
+ * @param fee null when another party pays it
+ */
 export function balanceLines(changes: readonly BalanceChange[], fee: Amount | null): readonly BalanceLine[] {
   const lines = changes.map(({ kind, tokenAddress, tokenId, units }) => ({ kind, tokenAddress, tokenId, units }));
   const paid = fee === null ? 0n : unitsOf(fee);
@@ -26,48 +30,58 @@ export function balanceLines(changes: readonly BalanceChange[], fee: Amount | nu
 }
 
 /**
- * Why a balance was set to what the chain says, where no transaction that is known explains it:
+ * Why a balance was set to the chain's value when no known transaction explains the difference:
  *
- * `OPENING`            it was there before the wallet was first looked at
- * `LATE_RECORD`        a transaction that came to be known afterwards had been made up for before
- * `UNSEEN_PAYMENT`     of the native asset: a contract that the node does not trace, a reward or a withdrawal of the chain itself
- * `CHANGED_BY_TOKEN`   the token gives and takes without saying so (a rebase, a fee out of a transfer)
+ * - `OPENING`: it was there before the first scan of the wallet.
+ * - `LATE_RECORD`: a transaction became known after its effect had already been adjusted for.
+ * - `UNSEEN_PAYMENT`: native asset from a contract that the RPC node does not trace, or a reward or
+ *   withdrawal of the chain itself.
+ * - `CHANGED_BY_TOKEN`: the token changes balances without an event (a rebase, a fee on a
+ *   transfer).
  */
 export const ADJUSTMENT_REASONS = ['OPENING', 'LATE_RECORD', 'UNSEEN_PAYMENT', 'CHANGED_BY_TOKEN'] as const;
 type AdjustmentReason = (typeof ADJUSTMENT_REASONS)[number];
 
-/** A difference between ledger and chain that is explained, and no more there. */
+/** A difference between balances and chain that was resolved with a reason. */
 interface Adjustment {
   readonly units: SignedAmount;
   readonly reason: AdjustmentReason;
-  /** The last block at which both agreed, null when there was none, and the one at which they did not. */
+  /**
+   * The last block at which both agreed (null when there was none), and the block at which they did
+   * not.
+   */
   readonly fromBlock: string | null;
   readonly toBlock: string;
   readonly atMs: number;
 }
 
-/** What the chain says more than the ledger, or less. */
+/** The chain's amount minus the recorded amount. */
 interface Difference {
   readonly units: SignedAmount;
-  /** Since when it is exactly so much. */
+  /** Since when the difference has exactly this amount. */
   readonly sinceMs: number;
-  /** Since when there is any. */
+  /** Since when there has been any difference. */
   readonly differingSinceMs: number;
 }
 
-/** One asset of one wallet, in its smallest unit. */
+/** The balance of one asset of one wallet, in its smallest unit. */
 export interface Balance extends Asset {
-  /** What all final transactions and the adjustments come to. Less than nothing while something is missing. */
+  /**
+   * The sum of all final transactions and adjustments. It is negative while something is missing.
+   */
   readonly final: SignedAmount;
-  /** Of blocks at which ledger and chain were compared already, but known only since. */
+  /**
+   * Amounts of blocks that were already compared, of transactions that became known only
+   * afterwards.
+   */
   readonly late: SignedAmount;
-  /** When they agreed, or were made to. */
+  /** When recorded balance and chain last agreed, or were made to agree. */
   readonly check: { readonly blockNumber: string; readonly atMs: number } | null;
   /** Null while they agree. */
   readonly difference: Difference | null;
-  /** The last one. */
+  /** The last adjustment. */
   readonly adjustment: Adjustment | null;
-  /** Adjustments one after the other, with no agreement in between. */
+  /** The number of successive adjustments without an agreement in between. */
   readonly adjustedInRow: number;
 }
 
@@ -87,32 +101,39 @@ export function newBalance(asset: Asset): Balance {
   };
 }
 
-/** What chain and ledger say of one asset at the same block. */
+/** The chain's amount and the recorded amount of one asset at the same block. */
 export interface Comparison {
   readonly blockNumber: string;
   readonly chainUnits: bigint;
   readonly recordedUnits: bigint;
   readonly atMs: number;
-  /** Of the chain: the faster it moves, the sooner a difference counts. */
+  /** The poll interval of the chain. The faster the chain is, the sooner a difference counts. */
   readonly pollIntervalMs: number;
-  /** A look through its blocks had not come to its end before the chain was asked: what it finds may explain the difference. */
+  /**
+   * A scan of its blocks was still open when the chain was read. The scan's results may explain the
+   * difference.
+   */
   readonly hasOpenScan: boolean;
-  /** Transactions of its own are on their way: the chain may have them already. */
+  /** The wallet has transactions in flight. The chain may include them already. */
   readonly isMoving: boolean;
-  /** Counted in the ledger's, of blocks that may still go: the chain may have taken them back already. */
+  /**
+   * Amounts in the recorded balance from blocks that are not final. The chain may have reverted
+   * them already.
+   */
   readonly revocable: readonly bigint[];
 }
 
-/** A difference is looked into for so many polls, two minutes on Ethereum, and for as long as the look takes, before it is believed. */
+/** A difference counts after this many polls, two minutes on Ethereum, and after any open scan. */
 const SCAN_AFTER_POLLS = 20;
-/** Between two comparisons: an hour on Ethereum. */
+/** The number of polls between two comparisons: an hour on Ethereum. */
 const COMPARISON_POLLS = 600;
 
 /**
- * The balance after a comparison; the same object when it says nothing new. A difference is noted first; when it is still there, and still
- * the same, after it was looked into, the ledger is set to what the chain says, and why is kept. Of a wallet that is never at rest the
- * difference is another one each time, since chain and ledger do not learn of a transaction at once, nor of a block that is gone: there an
- * hour of differing is enough.
+ * Returns the balance after a comparison; returns the same object when nothing changed. A
+ * difference is first noted. When it stays the same until the scan is done, the balance is set to
+ * the chain's value with a reason. For a wallet that is never at rest, the difference varies each
+ * time, since chain and records do not learn of a transaction or of a removed block at the same
+ * time. For such a wallet an hour of any difference is enough.
  */
 export function compare(balance: Balance, comparison: Comparison): Balance {
   const { blockNumber, chainUnits, recordedUnits, atMs } = comparison;
@@ -136,7 +157,8 @@ function isBelieved(difference: Difference, comparison: Comparison): boolean {
   if (hasOpenScan) return false;
   if (atMs - difference.differingSinceMs >= COMPARISON_POLLS * pollIntervalMs) return true;
   const by = unitsOf(difference.units);
-  // Where the chain says less, what came in a block that is gone may be what is missing; where it says more, what went.
+  // When the chain shows less, received units of a removed block may be what is missing. When it
+  // shows more, sent units may be.
   if (isMoving || revocable.some((units) => units * by < 0n)) return false;
   return atMs - difference.sinceMs >= SCAN_AFTER_POLLS * pollIntervalMs;
 }
@@ -147,7 +169,10 @@ function reasonOf({ check, late, kind }: Balance, difference: bigint): Adjustmen
   return kind === 'native' ? 'UNSEEN_PAYMENT' : 'CHANGED_BY_TOKEN';
 }
 
-/** What never agrees, as tokens that grow by themselves, is compared less often: each time is a line in the history. */
+/**
+ * Returns the time of the next comparison. A balance that never agrees, such as a rebasing token,
+ * is compared less often, because each adjustment adds an entry to the history.
+ */
 export function nextComparisonMs(balance: Balance, nowMs: number, pollIntervalMs: number): number {
   const polls =
     balance.difference === null ? COMPARISON_POLLS * 2 ** Math.min(balance.adjustedInRow, 3) : SCAN_AFTER_POLLS;

@@ -1,16 +1,18 @@
 import { decimalText } from '#domain/asset/amount.ts';
 
-/** Digits of a price behind the point: US dollars for one whole coin or token, times 10^12. */
+/** Decimal places of a price: US dollars for one whole unit of an asset, times 10^12. */
 const PRICE_DIGITS = 12;
-/** Digits of a worth behind the point. A price times an amount of up to 18 decimals is exact in it. */
+/**
+ * Decimal places of a market value. A price times an amount of up to 18 decimals is exact in it.
+ */
 const VALUE_DIGITS = 30;
 
-/** What is known of the price of an asset. */
+/** The price of an asset, as far as the price sources know it. */
 export type Price =
   | { readonly state: 'known'; readonly usdE12: string; readonly atMs: number }
-  /** Every source was asked, and none knows it. */
+  /** Every source answered, and none has a price. */
   | { readonly state: 'unknown' }
-  /** A source that may know it could not be asked; later it may. */
+  /** A source that may have a price did not answer. A retry may succeed. */
   | { readonly state: 'unavailable' }
   /** There is no source. */
   | { readonly state: 'unpriced' };
@@ -21,13 +23,16 @@ export interface FeedRound {
   readonly decimals: bigint;
   readonly startedAt: bigint;
   readonly updatedAt: bigint;
-  /** Not carried over from an earlier one. */
+  /** The answer was not carried over from an earlier round. */
   readonly isOfItsRound: boolean;
 }
 
 const DECIMAL = /^([0-9]+)(?:\.([0-9]+))?(?:[eE]([+-]?[0-9]{1,3}))?$/;
 
-/** A price as sources write it, `0.9998` or `1.2e-7`, times 10^12; digits beyond that are cut off. Null for anything else. */
+/**
+ * Returns a price in a source's spelling, such as `0.9998` or `1.2e-7`, times 10^12. Further digits
+ * are cut off. Returns null for anything else.
+ */
 export function parseUsdPrice(text: string): string | null {
   const parts = text.length > 100 ? null : DECIMAL.exec(text);
   if (parts === null) return null;
@@ -38,22 +43,30 @@ export function parseUsdPrice(text: string): string | null {
   return scaled.toString();
 }
 
-/** What so many units are worth: US dollars times 10^30. */
+/** Returns the market value of an amount: US dollars times 10^30. */
 export function usdValueAtPrice(units: bigint, decimals: number, usdE12: string): bigint {
   const size = units < 0n ? -units : units;
   return (size * BigInt(usdE12) * 10n ** BigInt(VALUE_DIGITS - PRICE_DIGITS)) / 10n ** BigInt(decimals);
 }
 
-/** Spec part 8: token transfers worth less than this are hidden by default; exactly this much is shown. */
+/**
+ * Spec part 8: token transfers below this value are hidden by default. A transfer of exactly this
+ * value is shown.
+ */
 export const MIN_SHOWN_VALUE = 5n * 10n ** BigInt(VALUE_DIGITS - 3);
 
 export const ONE_DOLLAR = 10n ** BigInt(VALUE_DIGITS);
 
-/** Digits that people are shown, and those that stand there even when they are nothing. */
+/**
+ * The maximum number of shown decimal places, and the number that is shown even when they are
+ * zeros.
+ */
 const MAX_SHOWN_DIGITS = 6;
 const MIN_SHOWN_DIGITS = 2;
 
-/** `1234.50`, `0.004999`: what is behind the sixth digit is cut off. */
+/**
+ * Returns text such as `1234.50` or `0.004999`. Digits after the sixth decimal place are cut off.
+ */
 export function usdText(value: bigint): string {
   const cut = value / 10n ** BigInt(VALUE_DIGITS - MAX_SHOWN_DIGITS);
   const [whole, fraction = ''] = decimalText(cut, MAX_SHOWN_DIGITS).split('.');

@@ -4,31 +4,34 @@ import { isCollectible } from '#domain/activity/movement.ts';
 import type { Price } from '#domain/asset/price.ts';
 import { usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 
-/** What a token calls itself: the text of a stranger. */
+/** The symbol and decimals that a token reports itself: untrusted text. */
 export interface TokenLabel {
   readonly address: string;
   readonly symbol: string | null;
   readonly decimals: number | null;
 }
 
-/** What is known of a token when a transaction that moved it is recorded. */
+/** The data about a token at the time when a transaction that moved it is recorded. */
 export interface TokenProfile extends TokenLabel {
   readonly price: Price;
   /** The operator vouches for it. */
   readonly isListed: boolean;
-  /** The symbol of a listed token, or of the coin, that it wants to be taken for. */
+  /** The symbol of the listed token or native asset that it imitates. */
   readonly imitates: string | null;
-  /** Its name or symbol wants something: an address of the web, `claim`, `visit`. */
+  /** Its name or symbol requests an action: a web address, `claim`, `visit`. */
   readonly hasPhishingText: boolean;
 }
 
-/** What was found out about everything that a transaction moved. */
+/** The valuation of everything that a transaction moved. */
 export interface Valuation {
   readonly native: { readonly price: Price; readonly decimals: number };
   readonly tokens: readonly TokenProfile[];
 }
 
-/** What some changes are worth together. Of several prices that are not known the one that may still become known counts. */
+/**
+ * The total market value of some changes. Of several unknown prices, one that may still become
+ * known takes precedence.
+ */
 export type MarketValue =
   | { readonly state: 'known'; readonly usdE30: bigint; readonly atMs: number }
   | { readonly state: 'unknown' | 'unavailable' | 'unpriced' };
@@ -45,7 +48,10 @@ export function labelsOf(changes: readonly BalanceChange[], valuation: Valuation
   return tokenProfiles(changes, valuation).map(({ address, symbol, decimals }) => ({ address, symbol, decimals }));
 }
 
-/** Without a sign: what went is worth as much as what came. Collectibles have no price. */
+/**
+ * Returns the market value without a sign: received and sent units count alike. Collectibles have
+ * no price.
+ */
 export function marketValueOf(changes: readonly BalanceChange[], valuation: Valuation): MarketValue {
   const parts = changes.map((change) => marketValueOfOne(change, valuation));
   for (const state of ['unavailable', 'unpriced', 'unknown'] as const) {
@@ -64,7 +70,7 @@ const UNKNOWN: Price = { state: 'unknown' };
 
 function marketValueOfOne({ kind, tokenAddress, units }: BalanceChange, valuation: Valuation): MarketValue {
   if (isCollectible({ kind })) return { state: 'unknown' };
-  // A deployment without sources has no price for the coin either.
+  // A deployment without sources has no price for the native asset either.
   const nothing = { price: valuation.native.price.state === 'unpriced' ? UNPRICED : UNKNOWN, decimals: null };
   const { price, decimals } =
     tokenAddress === null ? valuation.native : (tokenProfile(valuation, tokenAddress) ?? nothing);
@@ -73,13 +79,16 @@ function marketValueOfOne({ kind, tokenAddress, units }: BalanceChange, valuatio
   return { state: 'known', usdE30: usdValueAtPrice(unitsOf(units), decimals, price.usdE12), atMs: price.atMs };
 }
 
-/** What a record says that it was worth, by the prices of when it was first seen. */
+/** The recorded market value, by the prices at the first observation. */
 export interface UsdValue {
   readonly usd: string;
   readonly pricedAtMs: number;
 }
 
-/** Of what came, and where nothing came of what went; null where a price is not known, or nothing moved. */
+/**
+ * Returns the value of the received assets, or of the sent ones when nothing was received. Returns
+ * null when a price is unknown or nothing moved.
+ */
 export function usdValueOf(changes: readonly BalanceChange[], valuation: Valuation): UsdValue | null {
   const came = changes.filter(({ units }) => unitsOf(units) > 0n);
   const moved = came.length > 0 ? came : changes.filter(({ units }) => unitsOf(units) < 0n);

@@ -1,13 +1,17 @@
-/** One named value of something that is hashed. `null` is 'absent', which differs from the empty text. */
+/**
+ * One named value of something that is hashed. `null` means absent, which differs from the empty
+ * text.
+ */
 export type CanonicalField = readonly [name: string, value: string | null];
 
 /**
- * The one encoding of everything that Conclave hashes and signs. Each string is preceded by its length in bytes, so no two
- * different lists of fields share an encoding (the ambiguous concatenation that broke several threshold-signing systems),
- * and the domain keeps an approval from being read as a policy or the other way round.
+ * Returns the one encoding of everything that Conclave hashes and signs. Each string is preceded by
+ * its length in bytes, so no two different lists of fields share an encoding (the ambiguous
+ * concatenation that broke several threshold-signing systems). The domain prevents an approval from
+ * being read as a policy or the other way round.
  *
  * Throws for a string with a lone surrogate. UTF-8 has no bytes for it, and `TextEncoder` writes
- * U+FFFD in its place, so two different strings would share an encoding. Each border refuses such
+ * U+FFFD in its place, so two different strings would share an encoding. Each boundary refuses such
  * text first: HTTP bodies in `http/edge/well-formed-body.ts`, requests to co-signers in `textOf` of
  * `cosigner/request-parser.ts`.
  *
@@ -37,7 +41,7 @@ export function canonicalBytes(domain: string, fields: readonly CanonicalField[]
 
 const ENCODER = new TextEncoder();
 const LENGTH_BYTES = 4;
-/** UTF-8 takes at most three bytes for each unit of UTF-16. */
+/** UTF-8 takes at most three bytes for each UTF-16 code unit. */
 const BYTES_PER_UNIT = 3;
 
 function largestSize(domain: string, fields: readonly CanonicalField[]): number {

@@ -1,6 +1,6 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 
-/** What was hashed, as it can be read: the other way of `canonicalBytes`. */
+/** The parsed form of hashed bytes: the inverse of `canonicalBytes`. */
 export interface CanonicalText {
   readonly domain: string;
   readonly fields: readonly CanonicalField[];
@@ -10,7 +10,10 @@ const ABSENT = 0;
 const PRESENT = 1;
 const LENGTH_BYTES = 4;
 
-/** Throws when these are no such bytes: nothing may be left over, and no text be anything but UTF-8. */
+/**
+ * Returns the parsed bytes. Throws for bytes in another form: no bytes may be left over, and every
+ * text must be UTF-8.
+ */
 export function readCanonical(bytes: Uint8Array): CanonicalText {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

@@ -1,7 +1,7 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 
-/** The identity key of a co-signer, as people and policies pin it. */
+/** The identity key of a co-signer, as users and policies pin it. */
 export interface CosignerPin {
   /** Number of the co-signer, from 1. */
   readonly index: number;
@@ -19,7 +19,7 @@ export function arePins(pins: readonly CosignerPin[]): boolean {
   return pins.length >= 2 && pins.length <= MAX_COSIGNERS && isInOrder && areKeys && distinct;
 }
 
-/** The part of the canonical bytes of a policy that its pins are. */
+/** Returns the pins' part of a policy's canonical bytes. */
 export function pinFields(pins: readonly CosignerPin[]): readonly CanonicalField[] {
   return [
     ['cosigners', String(pins.length)],
@@ -30,7 +30,7 @@ export function pinFields(pins: readonly CosignerPin[]): readonly CanonicalField
   ];
 }
 
-/** The bytes whose SHA-256 gives the fingerprint that people compare. */
+/** Returns the bytes whose SHA-256 gives the fingerprint that people compare. */
 export function pinBytes(pins: readonly CosignerPin[]): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/cosigner-pins/v1', pinFields(pins));
 }

@@ -1,6 +1,6 @@
 import { canonicalBytes, type CanonicalField } from '#domain/canonical/bytes.ts';
 
-/** One recovery package that a co-signer gave out. */
+/** One recovery package that a co-signer exported. */
 export interface ShareExport {
   /** Counts the exports of a key at one co-signer from 1, without a gap. */
   readonly seq: number;
@@ -11,18 +11,21 @@ export interface ShareExport {
   readonly recoveryKey: string;
 }
 
-/** What a co-signer says of the packages that it gave out of one key. */
+/** A co-signer's signed list of the packages that it exported of one key. */
 export interface ExportList {
   readonly keyId: string;
   /** Number of the co-signer. */
   readonly node: number;
-  /** Hex of 32 bytes, chosen by the reader: an answer to an earlier question does not hold a later export. */
+  /**
+   * Hex of 32 bytes, chosen by the reader. Therefore an answer to an earlier request cannot hide a
+   * later export.
+   */
   readonly nonce: string;
   /** Oldest first, up to the newest. */
   readonly exports: readonly ShareExport[];
 }
 
-/** The bytes that the identity of the co-signer signs. */
+/** Returns the bytes that the co-signer signs with its identity key. */
 export function exportListBytes({ keyId, node, nonce, exports }: ExportList): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/export-list/v1', [
     ['keyId', keyId],

@@ -2,28 +2,34 @@ import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 
 /**
- * A mandate expires, and a co-signer that was away for longer catches up by the attestations of t
- * others. Where there are never t others (t = n), or none has adopted the policy (a vault without a
- * key), the quorum that approved the policy gives a new mandate for exactly the same bytes.
+ * A mandate expires. A co-signer that was unreachable for longer adopts the policy by the
+ * attestations of t others. When there are never t others (t = n), or none has adopted the policy
+ * (a vault without a key), the quorum that approved the policy gives a new mandate for exactly the
+ * same bytes.
  */
 
-/** A co-signer that refused a policy because its mandate has expired, and too few others attest it. */
+/**
+ * A co-signer that refused a policy because its mandate has expired and too few others attest it.
+ */
 export interface ExpiredAdoption {
   readonly cosigner: number;
-  /** Of the policy that it refused: the next one after the policy that it has in force. */
+  /** The version that it refused: the one after the policy that it has in force. */
   readonly version: number;
 }
 
-/** A version whose mandate has to be renewed before co-signers can adopt it. */
+/** A version whose mandate must be renewed before co-signers can adopt it. */
 export interface NeededRenewal {
   readonly version: number;
-  /** The co-signers that wait for it; empty for a vault without a key, where all of them do. */
+  /**
+   * The co-signers that wait for the renewal; empty for a vault without a key, where all of them
+   * do.
+   */
   readonly cosigners: readonly number[];
 }
 
 /**
- * Why the mandate of a policy cannot be renewed, or null. A mandate that has not expired is renewed
- * by nobody: co-signers still adopt the policy on it.
+ * Returns why the mandate of a policy cannot be renewed, or null. A mandate that has not expired
+ * cannot be renewed: co-signers still adopt the policy on it.
  */
 export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Refusal | null {
   const mandate = adopted?.mandate ?? null;
@@ -33,10 +39,12 @@ export function renewalRefusal(adopted: AdoptedPolicy | null, nowMs: number): Re
 }
 
 /**
- * The versions whose mandates have to be renewed, in order. A co-signer adopts one version after the
- * other, so one that refused a version also waits for every later one whose mandate has expired.
+ * Returns the versions whose mandates must be renewed, in order. A co-signer adopts one version
+ * after the other, so one that refused a version also waits for every later one whose mandate has
+ * expired.
  *
- * @param refused by the co-signers that have a key of the vault; null for a vault without a key
+ * @param refused refusals of the co-signers that have a key of the vault; null for a vault without
+ *   a key
  */
 export function neededRenewals(
   policies: readonly AdoptedPolicy[],

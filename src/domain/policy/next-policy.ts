@@ -12,7 +12,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 
-/** What a policy change replaces in the policy in force. What is absent stays. */
+/** The parts of the policy in force that a policy change replaces. An absent part stays. */
 export interface PolicyPatch {
   readonly signers?: readonly UserId[];
   readonly threshold?: number;
@@ -23,14 +23,14 @@ export interface PolicyPatch {
   readonly rules: Partial<Rules>;
 }
 
-/** Why a patch gives no valid policy. */
+/** Why a patch does not give a valid policy. */
 export type PolicyPatchFault = PolicyFault | 'no-such-device';
 
 /**
- * Returns the policy that a patch makes of the one in force. A signer who leaves takes the devices along.
- * Refuses `no-such-device`, and then what `policyFault` refuses.
+ * Returns the policy in force with a patch applied. The devices of a removed signer are removed,
+ * too. Refuses `no-such-device`, and then what `policyFault` refuses.
  *
- * @param previousHash of the policy in force, in hex
+ * @param previousHash hash of the policy in force, in hex
  */
 export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: string): Result<Policy, PolicyPatchFault> {
   const { policy } = vault;
@@ -55,14 +55,14 @@ export function nextPolicy(vault: Vault, patch: PolicyPatch, previousHash: strin
 }
 
 /**
- * The rules in force, with the default of every optional rule that the policy in force does not
- * name. A vault that moves to device mode gets the receipts that this mode is created with, unless
- * the author of the change names the rule.
+ * Returns the rules in force, with the default of every optional rule that the policy in force does
+ * not name. A vault that moves to device mode gets the receipts that this mode is created with,
+ * unless the author of the change names the rule.
  */
 function rulesWithDefaults({ policy, configuration, keys }: Vault, patch: PolicyPatch): Rules {
   const approvalMode = patch.approvalMode ?? policy.approvalMode;
   const threshold = configuration.signingThreshold;
-  // A vault without a key has no list of its co-signers yet; t of 2t - 1 is the strictest group.
+  // A vault without a key has no list of its co-signers yet. The strictest group is t of 2t - 1.
   const count = Object.keys(keys[0]?.publicShares ?? {}).length || 2 * threshold - 1;
   const defaults = defaultRules(approvalMode, { threshold, count });
   const isNewMode = approvalMode === 'device' && policy.approvalMode === 'token';

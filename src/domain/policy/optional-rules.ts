@@ -9,7 +9,10 @@ import type { ApprovalMode } from '#domain/access/device.ts';
 export const SIGN_ONCE_MODES = ['every-cosigner', 'quorum'] as const;
 export type SignOnceMode = (typeof SIGN_ONCE_MODES)[number];
 
-/** `ed25519`: at least one approval carries the signature of an Ed25519 device, which no browser page handles. */
+/**
+ * `ed25519`: at least one approval carries the signature of an Ed25519 device, which no browser
+ * page handles.
+ */
 export const REQUIRED_DEVICES = ['any', 'ed25519'] as const;
 type RequiredDevice = (typeof REQUIRED_DEVICES)[number];
 
@@ -26,13 +29,16 @@ export interface FeeCap {
 
 /**
  * Rules that were added after the first release of the policy document. An absent rule has the
- * meaning that its docstring names, and adds nothing to the canonical bytes: a policy that was
- * adopted without the rule keeps its hash and its meaning.
+ * meaning in its docstring and adds nothing to the canonical bytes: a policy that was adopted
+ * without the rule keeps its hash and its meaning.
  */
 export interface OptionalRules {
   /** Absent: `quorum`. */
   readonly signOnce?: SignOnceMode;
-  /** Whether the largest fee counts into limits and steps of the native asset. Absent: false. */
+  /**
+   * Whether the largest fee counts towards limits and higher thresholds of the native asset.
+   * Absent: false.
+   */
   readonly limitsIncludeFees?: boolean;
   /** Absent: only the ceiling of each co-signer applies. */
   readonly maxFees?: readonly FeeCap[];
@@ -42,17 +48,17 @@ export interface OptionalRules {
   readonly unboundMessages?: UnboundMessageRule;
 }
 
-/** How many co-signers there are, and how many of them sign together. */
+/** The number of co-signers, and the number that signs together. */
 export interface CosignerGroup {
   readonly threshold: number;
   readonly count: number;
 }
 
 /**
- * The rules that a new policy gets where its author names none.
+ * Returns the rules that a new policy gets when its author names none.
  *
- * Without receipts, two groups of t out of n co-signers share at least 2t - n members, so one
- * transaction is signed once as long as fewer than 2t - n co-signers are hostile. Where this
+ * Without receipts, two groups of t out of n co-signers share at least 2t - n members. Therefore
+ * one transaction is signed once as long as fewer than 2t - n co-signers are hostile. Where this
  * tolerates no hostile co-signer (2 of 3, 3 of 5), every co-signer gives a receipt. In token mode
  * the coordinator is trusted to count approvals, so receipts would protect nothing.
  */
@@ -69,7 +75,7 @@ export function defaultRules(
   };
 }
 
-/** The part of the canonical bytes of a policy that these rules are. An absent rule adds no field. */
+/** Returns these rules' part of a policy's canonical bytes. An absent rule adds no field. */
 export function optionalRuleFields(rules: OptionalRules): readonly CanonicalField[] {
   const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages } = rules;
   const fields: CanonicalField[] = [];
@@ -84,7 +90,7 @@ export function optionalRuleFields(rules: OptionalRules): readonly CanonicalFiel
   return fields;
 }
 
-/** The fee cap of a policy for a chain, or null where it names none. */
+/** Returns the fee cap of a policy for a chain, or null when it names none. */
 export function feeCapOf({ maxFees = [] }: OptionalRules, chain: string): Amount | null {
   return maxFees.find((cap) => cap.chain === chain)?.amount ?? null;
 }

@@ -14,44 +14,48 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 
 /**
- * Ours: how long after the last moment of the decision co-signers can still adopt a policy. Every co-signer is away for less,
- * or nothing is signed anyway.
+ * Ours: how long co-signers can still adopt a policy after the end of the decision. Every co-signer
+ * is unreachable for less time, or nothing is signed anyway.
  */
 export const ADOPTION_PERIOD_MS = 7 * 24 * 60 * 60 * 1000;
 
-/** What signers approve: exactly this next policy. No co-signer adopts it on this mandate after `expiresAtMs`. */
+/**
+ * What signers approve: exactly this next policy. No co-signer adopts it on this mandate after
+ * `expiresAtMs`.
+ */
 export interface PolicyMandate {
   readonly id: PolicyChangeId;
-  /** Names the policy that it follows. */
+  /** The next policy, which names the policy that it follows. */
   readonly policy: Policy;
   readonly note: string | null;
   readonly createdAtMs: number;
   readonly expiresAtMs: number;
 }
 
-/** A policy that somebody wants, and what the signers of now say to it. */
+/** A proposed policy, and the signers' decisions on it. */
 export interface PolicyChange extends PolicyMandate {
   /**
-   * Signers decide until then. The mandate lasts longer, because co-signers adopt the policy after the last approval, and one
-   * that is away adopts it later. Absent from changes of before: signers decide until the mandate ends.
+   * Signers decide until this time. The mandate lasts longer, because co-signers adopt the policy
+   * after the last approval, and an unreachable one adopts it later. Absent from older changes:
+   * their signers decide until the mandate ends.
    */
   readonly decisionEndsAtMs?: number;
   /**
-   * The version whose mandate this change renews: `policy` is the adopted policy of that version, to
-   * the byte. Absent: an ordinary change, to a policy that was never adopted.
+   * The version whose mandate this change renews: `policy` equals the adopted policy of that
+   * version byte for byte. Absent for an ordinary change to a policy that was never adopted.
    */
   readonly renewsVersion?: number;
-  /** Lower-case hex SHA-256 of `mandateBytes`: what every vote names. */
+  /** Lower-case hex SHA-256 of `mandateBytes`. Every approval names it. */
   readonly digest: string;
   /**
-   * `thresholdForChange` of the policy whose quorum decides: the one in force, or for a renewal the one
-   * before the version that it renews. It is the same for as long as this is pending.
+   * `thresholdForChange` of the policy whose quorum decides: the one in force, or for a renewal the
+   * one before the version that it renews. It stays the same while the change is pending.
    */
   readonly requiredApprovals: number;
   readonly state: PolicyChangeState;
   readonly approvals: readonly Approval[];
   readonly rejection: Approval | null;
-  /** Null: an operator, over the internal interface. */
+  /** Null for an operator, over the internal interface. */
   readonly createdBy: Actor | null;
   readonly updatedAtMs: number;
 }
@@ -61,13 +65,20 @@ export type PolicyChangeEvent =
   | { readonly type: 'reject' | 'cancel'; readonly actor: Actor }
   | { readonly type: 'expire' | 'supersede' };
 
-/** A policy that is in force, with what brought it there; null for the first one, which the operator has founded the vault with. */
+/**
+ * A policy that was adopted, with its mandate; null for the first policy, with which the operator
+ * created the vault.
+ */
 export interface AdoptedPolicy {
   readonly policy: Policy;
   readonly mandate: (PolicyMandate & { readonly approvals: readonly Approval[] }) | null;
 }
 
-/** The bytes whose SHA-256 the voices for a change name. @param policyHash lower-case hex SHA-256 of the policy */
+/**
+ * Returns the bytes whose SHA-256 the approvals of a change name.
+ *
+ * @param policyHash lower-case hex SHA-256 of the policy
+ */
 export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash: string): Uint8Array<ArrayBuffer> {
   const fields: CanonicalField[] = [
     ['id', mandate.id],
@@ -80,13 +91,14 @@ export function mandateBytes(mandate: Omit<PolicyMandate, 'policy'>, policyHash:
 }
 
 /**
- * Decides what an event does to a change. Pure. Gives the same object when it changes nothing: a repeat, or time that comes late.
+ * Returns the change after an event. Pure. Returns the same object when nothing changes: for a
+ * repetition, or for a timer that fires late.
  *
- * Refuses, in order: `policy-change-not-pending` for a voice that comes after the end, unless it is a repeat of the caller's own;
- * `device-signature-required`.
+ * Refuses, in order: `policy-change-not-pending` for a decision after the end, unless it repeats
+ * the caller's own; `device-signature-required`.
  *
  * @param current the policy whose quorum decides: the one in force, or for a renewal the one before
- * the version that it renews
+ *   the version that it renews
  */
 export function decideChange(
   change: PolicyChange,
@@ -131,7 +143,8 @@ export function isRenewal({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>
 
 /**
  * Reports whether a member's approval of a change counts. Co-signers judge a renewal by the policy
- * before that version, so its signers approve it, also those that no longer sign, and nobody else.
+ * before that version. Therefore exactly the signers of that policy approve it, including those
+ * that are no longer signers.
  *
  * @param decider the policy whose quorum decides
  */
@@ -139,7 +152,7 @@ export function mayApprove(member: Member, change: Pick<PolicyChange, 'renewsVer
   return isRenewal(change) ? decider.signers.includes(member.userId) : hasPermission(member, 'decide');
 }
 
-/** When signers can no longer decide over a change. */
+/** Returns the end of the time in which signers can decide on a change. */
 export function decisionEndOf({ decisionEndsAtMs, expiresAtMs }: PolicyChange): number {
   return decisionEndsAtMs ?? expiresAtMs;
 }
@@ -152,7 +165,10 @@ function approvalOf(
   return { actor, digest, device, atMs: nowMs };
 }
 
-/** Whether this person has said just this before. An approval that something else has ended is not repeated but too late. */
+/**
+ * Reports whether this member made the same decision before. An approval of a change that ended
+ * otherwise is not a repetition but too late.
+ */
 function isRepeated(change: PolicyChange, event: { readonly type: string; readonly actor: Actor }): boolean {
   const { userId } = event.actor;
   if (event.type === 'cancel') return change.state === 'CANCELLED';

@@ -10,32 +10,37 @@ import type { Rules, RulesFault } from '#domain/policy/rules.ts';
 import { highestThreshold, ruleFields, rulesFault, triggeredThresholds } from '#domain/policy/rules.ts';
 
 /**
- * Who decides over a vault, how many of them it takes, and what they have bound themselves to. Every co-signer pins version 1 when
- * the key is generated and afterwards accepts only the next version, which names the hash of the one before and has the voices
- * that the one before asks for: a coordinator can neither skip back to an easier policy nor show two co-signers two histories.
+ * The signers of a vault, the number of approvals, and the rules that they are bound to. Every
+ * co-signer pins version 1 at key generation. Afterwards it accepts only the next version, which
+ * names the hash of the version before and has the approvals that the version before requires.
+ * Therefore a coordinator can neither return to a weaker policy nor show two co-signers two
+ * histories.
  */
 export interface Policy {
   readonly vaultId: VaultId;
   readonly version: number;
-  /** Sorted and distinct: the same people give the same bytes. */
+  /** Sorted and distinct: the same signers give the same bytes. */
   readonly signers: readonly UserId[];
   readonly threshold: number;
   readonly approvalMode: ApprovalMode;
-  /** By key id, and distinct. In token mode they wait for the day of the other. */
+  /**
+   * Sorted by key id, and distinct. In token mode they have no effect until a change to device
+   * mode.
+   */
   readonly devices: readonly Device[];
   readonly rules: Rules;
   /** Lower-case hex SHA-256 of the policy before this one; 64 zeros for version 1. */
   readonly previousHash: string;
   /**
    * The identity keys of the co-signers, in order. Signers verify statements of co-signers against
-   * them, and only a policy change replaces them. Absent from policies of before.
+   * them, and only a policy change replaces them. Absent from older policies.
    */
   readonly cosigners?: readonly CosignerPin[];
 }
 
 export const NO_PREVIOUS_POLICY = '0'.repeat(64);
 
-/** More voices than this would not fit one screen, and every approval scans them. */
+/** More signers would not fit on one screen, and every approval scans them. */
 const MAX_SIGNERS = 50;
 
 export type PolicyFault =
@@ -53,11 +58,11 @@ export type PolicyFault =
   | RulesFault;
 
 /**
- * The first reason why a policy cannot be, or null. Refuses, in order: a version below 1, no
- * signers, too many, unsorted or doubled signers, a threshold outside 1 to the number of signers,
- * malformed pins, more than `MAX_DEVICES` devices, unsorted or doubled devices, one whose owner
- * does not sign, in device mode a signer who has none, a required device that no device is, then
- * what `rulesFault` refuses.
+ * Returns the first reason why a policy is invalid, or null. Checks, in order: a version below 1,
+ * no signers, too many, unsorted or repeated signers, a threshold outside 1 to the number of
+ * signers, malformed pins, more than `MAX_DEVICES` devices, unsorted or repeated devices, a device
+ * whose owner is not a signer, in device mode a signer without a device, a required device that no
+ * device is, then what `rulesFault` refuses.
  */
 export function policyFault(policy: Omit<Policy, 'vaultId'>): PolicyFault | null {
   if (policy.version < 1) return 'version-out-of-range';
@@ -77,7 +82,7 @@ function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'v
   const sorted = devices.every(({ keyId }, i) => i === 0 || (devices[i - 1]?.keyId ?? '') < keyId);
   if (!sorted) return 'devices-not-sorted';
   if (devices.some(({ userId }) => !signers.includes(userId))) return 'device-of-nobody';
-  // Whoever signs and can not approve would be counted on in vain.
+  // The quorum would count on a signer who cannot approve.
   const isMute = (signer: UserId) => devices.every(({ userId }) => userId !== signer);
   if (approvalMode === 'device' && signers.some(isMute)) return 'signer-without-device';
   // Such a policy could approve nothing, not even the change that ends it.
@@ -85,20 +90,24 @@ function devicesFault({ approvalMode, devices, signers, rules }: Omit<Policy, 'v
   return rules.requiredDevice === 'ed25519' && !canSatisfy ? 'required-device-missing' : null;
 }
 
-/** Voices that an intent takes under this policy: the largest number that any of its rules asks for. */
+/**
+ * Returns the number of approvals that an intent needs under this policy: the largest number that
+ * any of its rules requires.
+ */
 export function thresholdFor({ threshold, rules }: Policy, exposure: Exposure): number {
   return Math.max(threshold, ...triggeredThresholds(rules, exposure).map(({ approvals }) => approvals));
 }
 
 /**
- * Voices that a change of this policy takes: as many as the most that it asks for anything. With fewer, those who may not decide
- * over a large amount could decide that it is a small one.
+ * Returns the number of approvals that a change of this policy needs: the largest number that the
+ * policy requires for anything. With fewer, signers who may not decide on a large amount could
+ * redefine it as a small one.
  */
 export function thresholdForChange({ threshold, rules }: Policy): number {
   return Math.max(threshold, highestThreshold(rules));
 }
 
-/** The bytes whose SHA-256 names this policy. */
+/** Returns the bytes whose SHA-256 identifies this policy. */
 export function policyBytes(policy: Policy): Uint8Array {
   const fields: CanonicalField[] = [
     ['vaultId', String(policy.vaultId)],
@@ -116,7 +125,10 @@ export function policyBytes(policy: Policy): Uint8Array {
   return canonicalBytes('conclave/policy/v2', fields);
 }
 
-/** Reports whether a policy requires a receipt of every co-signer for a signature. An absent rule is `quorum`. */
+/**
+ * Reports whether a policy requires a receipt of every co-signer for a signature. An absent rule is
+ * `quorum`.
+ */
 export function needsReceipts(policy: Pick<Policy, 'rules'> | undefined): boolean {
   return policy?.rules.signOnce === 'every-cosigner';
 }

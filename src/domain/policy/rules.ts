@@ -6,7 +6,7 @@ import { feeIn, totalOf } from '#domain/transaction/exposure.ts';
 import type { OptionalRules } from '#domain/policy/optional-rules.ts';
 import { feeCapOf, optionalRuleFields } from '#domain/policy/optional-rules.ts';
 
-/** An address that the signers have agreed on by name. */
+/** An address that the signers approved under a name. */
 export interface AddressBookEntry {
   /** CAIP-2. */
   readonly chain: string;
@@ -15,31 +15,37 @@ export interface AddressBookEntry {
   readonly name: string;
 }
 
-/** The most of one asset, in its smallest unit; null where nothing bounds it. */
+/** The limits of one asset, in its smallest unit; null without a limit. */
 export interface AssetLimit extends AssetRef {
   readonly perTransaction: Amount | null;
   /** Within any 24 hours. */
   readonly perDay: Amount | null;
 }
 
-/** From more than this amount of one asset on, this many voices. */
+/** Amounts of one asset above this one need this many approvals. */
 export interface HigherThreshold extends AssetRef {
   readonly above: Amount;
   readonly threshold: number;
 }
 
-/** What a policy says beyond who decides. Every list is in the order of `inCanonicalOrder`, so one set of rules has one hash. */
+/**
+ * The rules of a policy beyond its signers. Every list is in the order of `inCanonicalOrder`, so
+ * one set of rules has one hash.
+ */
 export interface Rules extends OptionalRules {
   readonly addressBook: readonly AddressBookEntry[];
-  /** `address-book` is the allow-list: nobody else is paid, trusted or called. */
+  /**
+   * `address-book` makes the address book the allow-list: no other address is paid, gets an
+   * allowance or is called.
+   */
   readonly recipients: 'anyone' | 'address-book';
   readonly limits: readonly AssetLimit[];
   readonly higherThresholds: readonly HigherThreshold[];
-  /** Voices, at least, for what nobody can weigh; null refuses it. */
+  /** The minimum number of approvals for blind signing; null refuses it. */
   readonly unreadableThreshold: number | null;
 }
 
-/** What forbids an intent, with what it takes to explain it. */
+/** The rule that an intent violates, with the data that explains it. */
 export type RuleViolation =
   | { readonly rule: 'unreadable' }
   | { readonly rule: 'unbound-message' }
@@ -51,7 +57,7 @@ export type RuleViolation =
       readonly asset: AssetRef;
       readonly limit: Amount;
       readonly amount: string;
-      /** Within the last 24 hours, this one not counted. */
+      /** The spending within the last 24 hours, without this transaction. */
       readonly spent: string;
     };
 
@@ -59,10 +65,13 @@ export type RulesFault = 'too-many-rules' | 'rules-not-in-order' | 'limit-withou
 
 export const DAY_MS = 24 * 60 * 60 * 1000;
 
-/** More would not fit a screen that somebody has to approve, and every co-signer reads all of it for every signature. */
+/**
+ * More rules would not fit on a screen for approval, and every co-signer reads all of them for
+ * every signature.
+ */
 export const MAX_RULES = 200;
 
-/** Only the threshold counts. */
+/** Rules under which only the threshold counts. */
 export const NO_RULES: Rules = {
   addressBook: [],
   recipients: 'anyone',
@@ -72,8 +81,9 @@ export const NO_RULES: Rules = {
 };
 
 /**
- * Refuses, in order: more than `MAX_RULES` entries in a list, a list that is not in order or names something twice, a limit that
- * bounds nothing, a number of voices outside 1 to the number of signers.
+ * Returns the first fault of the rules, or null. Checks, in order: more than `MAX_RULES` entries in
+ * a list, an unsorted list or one with a repeated entry, a limit without a value, a number of
+ * approvals outside 1 to the number of signers.
  */
 export function rulesFault(rules: Rules, signers: number): RulesFault | null {
   const { maxFees = [] } = rules;
@@ -94,7 +104,7 @@ export function rulesFault(rules: Rules, signers: number): RulesFault | null {
   return approvals.every((n) => Number.isInteger(n) && n >= 1 && n <= signers) ? null : 'step-out-of-range';
 }
 
-/** The same rules with every list in its one order. */
+/** Returns the same rules with every list in its canonical order. */
 export function inCanonicalOrder(rules: Rules): Rules {
   return {
     ...rules,
@@ -106,8 +116,8 @@ export function inCanonicalOrder(rules: Rules): Rules {
 }
 
 /**
- * What of the rules forbids an intent whatever was spent before; null when nothing does.
- * In order: `unreadable`, `unbound-message`, `max-fee`, `address-book`, `per-transaction`.
+ * Returns the rule that an intent violates independently of earlier spending, or null. Checks, in
+ * order: `unreadable`, `unbound-message`, `max-fee`, `address-book`, `per-transaction`.
  */
 export function ruleViolation(rules: Rules, exposure: Exposure): RuleViolation | null {
   if (exposure.isUnreadable && rules.unreadableThreshold === null) return { rule: 'unreadable' };
@@ -133,9 +143,9 @@ export function ruleViolation(rules: Rules, exposure: Exposure): RuleViolation |
 }
 
 /**
- * The limit of a day that an intent would exceed, or null.
+ * Returns the daily limit that an intent would exceed, or null.
  *
- * @param spentOf what the vault has decided to spend of an asset within the last 24 hours
+ * @param spentOf the vault's decided spending of an asset within the last 24 hours
  */
 export function dailyLimitViolation(
   rules: Rules,
@@ -154,7 +164,7 @@ export function dailyLimitViolation(
   return null;
 }
 
-/** The rules that ask for voices, and how many each of them asks for. */
+/** Returns the rules that require approvals for an intent, with the number that each requires. */
 export function triggeredThresholds(
   rules: Rules,
   exposure: Exposure,
@@ -168,8 +178,9 @@ export function triggeredThresholds(
 }
 
 /**
- * What limits and steps count of an asset: what moves, and, where the rules say so, the largest fee.
- * A fee is money that leaves the wallet, and a miner or a block builder can be the thief's.
+ * Returns the amount of an asset that limits and thresholds count: the spending and, if the rules
+ * include it, the largest fee. A fee is money that leaves the wallet, and an attacker may control
+ * the miner or block builder.
  */
 function amountUnder(rules: Rules, exposure: Exposure, asset: AssetRef): bigint {
   const isNative = asset.tokenAddress === null && asset.chain === exposure.chain;
@@ -177,17 +188,20 @@ function amountUnder(rules: Rules, exposure: Exposure, asset: AssetRef): bigint 
   return totalOf(exposure, asset) + fee;
 }
 
-/** The largest number of voices that any rule ever asks for. */
+/** Returns the largest number of approvals that any rule ever requires. */
 export function highestThreshold(rules: Rules): number {
   return Math.max(1, rules.unreadableThreshold ?? 1, ...rules.higherThresholds.map((step) => step.threshold));
 }
 
-/** What the address book calls an address; null for one that is not in it. */
+/** Returns the name of an address in the address book, or null for one that is not in it. */
 export function nameOf({ addressBook }: Rules, chain: string, address: string): string | null {
   return addressBook.find((entry) => entry.chain === chain && entry.address === address)?.name ?? null;
 }
 
-/** The part of the canonical bytes of a policy that its rules are. Every list says first how long it is. */
+/**
+ * Returns the rules' part of a policy's canonical bytes. The length of every list precedes its
+ * entries.
+ */
 export function ruleFields(rules: Rules): readonly CanonicalField[] {
   const asset = ({ chain, tokenAddress }: AssetRef): CanonicalField[] => [
     ['chain', chain],
@@ -221,7 +235,7 @@ export function ruleFields(rules: Rules): readonly CanonicalField[] {
 const chainKey = ({ chain }: { readonly chain: string }) => chain;
 const bookKey = ({ chain, address }: AddressBookEntry) => `${chain} ${address}`;
 const assetKey = ({ chain, tokenAddress }: AssetRef) => `${chain} ${tokenAddress ?? ''}`;
-/** As long as the longest amount, so that texts are in the order of the numbers. */
+/** Padded to the length of the longest amount, so that texts sort like numbers. */
 const stepKey = (step: HigherThreshold) => `${assetKey(step)} ${step.above.padStart(78, '0')}`;
 
 function isAscending<T>(list: readonly T[], keyOf: (item: T) => string): boolean {

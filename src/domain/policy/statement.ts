@@ -1,8 +1,8 @@
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
 
 /**
- * What a co-signer has in force for one key of a vault, signed with its identity. The verifier
- * chooses the nonce, so an old statement does not answer a new question.
+ * A co-signer's signed statement of the policy that it has in force for one key of a vault. The
+ * verifier chooses the nonce, so an old statement does not answer a new request.
  */
 export interface PolicyStatement {
   /** Number of the co-signer. */
@@ -12,22 +12,25 @@ export interface PolicyStatement {
   readonly policyVersion: number;
   /** Lower-case hex SHA-256 of the policy, as `policyHash` gives it. */
   readonly policyHash: string;
-  /** Of the share that the co-signer uses. */
+  /** The epoch of the share that the co-signer uses. */
   readonly epoch: number;
   readonly issuedAtMs: number;
   /** Lower-case hex of 32 bytes, chosen by the verifier. */
   readonly nonce: string;
 }
 
-/** A statement with the Ed25519 signature of the co-signer's identity, in lower-case hex of 64 bytes. */
+/**
+ * A statement with the Ed25519 signature of the co-signer's identity, in lower-case hex of 64
+ * bytes.
+ */
 export interface SignedStatement extends PolicyStatement {
   readonly signature: string;
 }
 
-/** Ours: a verifier refuses an older statement, and one that is dated so far in the future. */
+/** Ours: a verifier refuses an older statement, and one that is dated this far in the future. */
 export const STATEMENT_TTL_MS = 5 * 60 * 1000;
 
-/** The bytes that a co-signer signs. */
+/** Returns the bytes that a co-signer signs. */
 export function statementBytes(statement: PolicyStatement): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/policy-statement/v1', [
     ['cosigner', String(statement.cosigner)],
@@ -43,7 +46,10 @@ export function statementBytes(statement: PolicyStatement): Uint8Array<ArrayBuff
 
 export type StatementFault = 'other-vault' | 'other-key' | 'other-nonce' | 'too-old';
 
-/** What makes a statement no answer to this question; null when it is one. The signature is checked elsewhere. */
+/**
+ * Returns why a statement does not answer this request, or null when it does. The signature is
+ * verified elsewhere.
+ */
 export function statementFault(
   statement: PolicyStatement,
   request: { readonly vaultId: number; readonly keyId: string; readonly nonce: string; readonly nowMs: number },

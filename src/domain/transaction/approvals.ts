@@ -6,8 +6,9 @@ import { thresholdFor } from '#domain/policy/policy.ts';
 import type { Transaction, Approval } from '#domain/transaction/transaction.ts';
 
 /**
- * Reports whether an approval counts under a policy. It does not verify the signature: the coordinator does so before it stores an approval,
- * and a co-signer before it counts one (`verifiedApprovals`).
+ * Reports whether an approval counts under a policy. It does not verify the signature: the
+ * coordinator does so before it stores an approval, and a co-signer before it counts one
+ * (`verifiedApprovals`).
  */
 export function countsUnder(
   { actor: { userId }, device }: Pick<Approval, 'actor' | 'device'>,
@@ -18,14 +19,15 @@ export function countsUnder(
   return policy.devices.some(({ keyId, userId: owner }) => keyId === device?.keyId && owner === userId);
 }
 
-/** Reports whether an approval has no device signature where the policy counts devices. */
+/** Reports whether an approval lacks a device signature although the policy counts devices. */
 export function lacksDeviceSignature({ device }: Pick<Approval, 'device'>, { approvalMode }: Policy): boolean {
   return approvalMode === 'device' && device === null;
 }
 
 /**
- * The distinct people whose voice for exactly this counts under a policy: a removed signer's is gone, two tokens or devices of one person
- * are one voice (spec part 3, reliability B2 row 6). The coordinator and every co-signer count by this one rule.
+ * Returns the distinct signers whose approval of exactly this digest counts under a policy. The
+ * approval of a removed signer does not count, and two tokens or devices of one signer count once
+ * (spec part 3). The coordinator and every co-signer use this one rule.
  *
  * @param digest lower-case hex, of an intent or of the mandate of a policy
  */
@@ -33,14 +35,14 @@ export function countedApprovers(digest: string, approvals: readonly Approval[],
   return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => actor.userId));
 }
 
-/** The approvals for exactly this that count under a policy. */
+/** Returns the approvals of exactly this digest that count under a policy. */
 function countedApprovals(digest: string, approvals: readonly Approval[], policy: Policy): readonly Approval[] {
   return approvals.filter((approval) => approval.digest === digest && countsUnder(approval, policy));
 }
 
 /**
- * Reports whether the counted approvals include the device that the policy requires. A device that
- * signs outside a browser is not reached by an attacker who serves or alters a page.
+ * Reports whether the counted approvals include the device that the policy requires. An attacker
+ * that serves or alters a page does not reach a device that signs outside a browser.
  */
 export function hasRequiredDevice(digest: string, approvals: readonly Approval[], policy: Policy): boolean {
   if ((policy.rules.requiredDevice ?? 'any') === 'any') return true;
@@ -64,11 +66,12 @@ export function currentApprovers(
 }
 
 /**
- * The larger of what the policy at creation asks for and what the one of now does: lowering a threshold never approves anything by
- * itself. One more for an intent that wants it, as far as there are signers. The coordinator and every co-signer count by this one
+ * Returns the larger of the numbers that the policy at creation and the policy in force require:
+ * lowering a threshold never approves anything by itself. An intent that needs an extra approval
+ * requires one more, up to the number of signers. The coordinator and every co-signer use this one
  * rule.
  *
- * @param thresholdThen what the policy that the intent names asks for it (`thresholdFor`)
+ * @param thresholdThen the number that the policy named by the intent requires (`thresholdFor`)
  */
 export function requiredApprovalsFor(
   { intent, exposure }: Pick<Transaction, 'intent' | 'exposure'>,
@@ -91,8 +94,9 @@ export function hasApproved(transaction: Pick<Transaction, 'approvals'>, userId:
 }
 
 /**
- * Whether this voice was already taken, so that a signer whose answer was lost may simply ask again. An approval that a
- * rejection or the expiry has undone is not repeated but refused.
+ * Reports whether this decision was already recorded, so that a signer whose answer was lost can
+ * simply repeat the request. An approval that a rejection, cancellation or expiry has undone is not
+ * repeated but refused.
  */
 export function isRepeatedDecision(transaction: Transaction, event: TransactionEvent): boolean {
   const undone = ['REJECTED', 'CANCELLED', 'EXPIRED'].includes(transaction.state);

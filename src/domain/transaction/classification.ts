@@ -4,8 +4,8 @@ import { isCollectible } from '#domain/activity/movement.ts';
 import type { DisplayType } from '#domain/transaction/transaction.ts';
 
 /**
- * Spec part 2, from the net of what came to a wallet and went from it: labels of providers are wrong too often.
- * The fee is no part of it.
+ * Returns the display type of spec part 2 by the net changes of a wallet: labels of providers are
+ * wrong too often. The fee does not count.
  */
 export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boolean): DisplayType {
   const came = changes.filter(({ units }) => unitsOf(units) > 0n);
@@ -21,7 +21,7 @@ export function displayTypeOf(changes: readonly BalanceChange[], isSigner: boole
   return came.every(isCash) && !went.every(isCash) ? 'SOLD' : 'TRADED';
 }
 
-/** A call of the vault's own is what came of it, where that has a name; a payment to a contract is still a call. */
+/** Returns the display type of a call of the vault itself. A payment to a contract stays a call. */
 export function displayTypeOfCall(changes: readonly BalanceChange[]): DisplayType {
   const type = displayTypeOf(changes, true);
   return type === 'SENT' || type === 'RECEIVED' ? 'CONTRACT_INTERACTION' : type;

@@ -6,7 +6,10 @@ import type { AttemptPurpose } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import type { Actor, ValuedInclusion, Attempt, UtxoParent, SendOutcome } from '#domain/transaction/transaction.ts';
 
-/** Why a transaction failed for good, as `stateReason`. An open set to clients, a closed one here. */
+/**
+ * Why a transaction failed permanently, as `stateReason`. The set is open to clients and closed
+ * here.
+ */
 export type FailureReason =
   | 'INSUFFICIENT_FUNDS'
   | 'TOO_MANY_COINS'
@@ -24,10 +27,16 @@ export type FailureReason =
   | 'REJECTED_BY_NODE'
   | 'NOT_AFTER_PASSED';
 
-/** Why no attempt at the price of now follows, as `stateReason`: the price is above what was approved, or above what the wallet has. */
+/**
+ * Why no attempt at the current price follows, as `stateReason`: the price exceeds the approved fee
+ * or the wallet's balance.
+ */
 export type PriceObstacle = 'FEE_ABOVE_CAP' | 'INSUFFICIENT_FUNDS';
 
-/** What can happen to a transaction after its creation. People cause the first five, machines and time the rest. */
+/**
+ * An event of a transaction after its creation. Members cause the events with an `actor`, and jobs
+ * and timers cause the rest.
+ */
 export type TransactionEvent =
   | {
       readonly type: 'approve';
@@ -37,39 +46,49 @@ export type TransactionEvent =
     }
   | { readonly type: 'reject'; readonly actor: Actor }
   | { readonly type: 'cancel'; readonly actor: Actor }
-  /** Of one whose end no RPC node shows (`mayEndUnknown`): it ends for people, who know that it may be included all the same. */
+  /**
+   * Ends a transaction whose outcome no RPC node shows (`mayEndUnknown`). It ends for users, who
+   * know that it may still be included.
+   */
   | { readonly type: 'endUnknown'; readonly actor: Actor; readonly reason: UnknownEndReason }
-  /** Whoever waits for it wants to pay more, within what was approved. */
+  /** A member requests a higher fee, within what was approved. */
   | { readonly type: 'speedUp'; readonly actor: Actor }
   | { readonly type: 'setVisibility'; readonly actor: Actor; readonly visible: boolean }
-  /** Under another policy: votes that do not count any more go. */
+  /** Another policy is in force: approvals that no longer count are removed. */
   | { readonly type: 'dropVotes'; readonly policy: Policy }
   | { readonly type: 'expire' }
-  /** The unsigned bytes are chosen; stored before any co-signer sees them. */
+  /** The unsigned bytes are chosen and stored before any co-signer receives them. */
   | {
       readonly type: 'prepare';
       readonly attempt: PreparedAttempt;
-      /** The signing digest of the unsigned bytes in whose place these come, at the same number; absent for a further attempt. */
+      /**
+       * The signing digest of the unsigned bytes that these replace, at the same number; absent for
+       * a further attempt.
+       */
       readonly instead?: string;
     }
-  /** Co-signers are about to begin with these bytes. */
+  /** Co-signers are about to start with these bytes. */
   | { readonly type: 'ask'; readonly signingDigest: string }
-  /** The run that has prepared these bytes has reached no co-signer with them. */
+  /** The run that prepared these bytes reached no co-signer with them. */
   | { readonly type: 'askInVain'; readonly signingDigest: string; readonly run: string }
-  /** Nothing can be signed now; the job tries again. */
+  /** Signing is impossible now. The job retries. */
   | { readonly type: 'delaySigning'; readonly reason: string }
-  /** Nothing will ever be signed: no signature was released, and the nonce is free again. */
+  /** Signing failed permanently: no signature was released, and the nonce is free again. */
   | { readonly type: 'failSigning'; readonly reason: FailureReason; readonly detail: string | null }
-  /** The same, but others wait above its nonce: an attempt that does nothing uses it up first. */
+  /**
+   * As `failSigning`, but other transactions wait above its nonce: an attempt without effect uses
+   * the nonce first.
+   */
   | { readonly type: 'fillNonce'; readonly reason: FailureReason; readonly detail: string | null }
-  /** Of a message: there is nothing to broadcast. */
+  /** For a message: there is nothing to broadcast. */
   | { readonly type: 'signMessage'; readonly signature: string }
   | { readonly type: 'sign'; readonly attempt: number; readonly raw: string; readonly hash: string }
   | { readonly type: 'send'; readonly attempt: number; readonly outcome: SendOutcome; readonly answer: string | null }
   /**
-   * The network refused the bytes for good and never took any attempt. Where others wait above its nonce (`blocksOthers`), an
-   * attempt that does nothing uses it up. Where another payment would have other coins (`keepsCoins`), it is watched on: a server that
-   * refused the bytes can still have them mined, and both would be paid.
+   * The network refused the bytes permanently and never accepted any attempt. When others wait
+   * above its nonce (`blocksOthers`), an attempt without effect uses the nonce. When another
+   * payment would use other UTXOs (`keepsCoins`), the transaction is still watched: a server that
+   * refused the bytes can still get them mined, and both payments would happen.
    */
   | {
       readonly type: 'refuseBroadcast';
@@ -79,13 +98,19 @@ export type TransactionEvent =
       readonly keepsCoins?: boolean;
     }
   /**
-   * No block takes the newest attempt for its price: one that pays more takes its place. With an `obstacle` it waits for a lower
-   * price, or for a person.
+   * No block includes the newest attempt at its price: an attempt with a higher fee replaces it.
+   * With an `obstacle`, the transaction waits for a lower price or for a member.
    */
   | { readonly type: 'reprice'; readonly attempt: number; readonly obstacle: PriceObstacle | null }
-  /** A lower nonce of the wallet is unused, and this transaction owns it or none does; or, with null, there is none any more. */
+  /**
+   * A lower nonce of the wallet is unused and belongs to this transaction or to none; null when
+   * there is no such nonce any more.
+   */
   | { readonly type: 'waitForNonce'; readonly blocker: { readonly transactionId: TransactionId | null } | null }
-  /** No further attempt comes now: too dear, or the co-signers' time is over. Earlier ones are still watched. */
+  /**
+   * No further attempt follows now: the fee is too high, or the co-signers' time is over. Earlier
+   * attempts are still watched.
+   */
   | { readonly type: 'abandonReplacement'; readonly reason: FailureReason }
   | {
       readonly type: 'include';
@@ -93,29 +118,35 @@ export type TransactionEvent =
       readonly confirmationsNeeded: number;
       readonly lookedFor?: LookedFor;
     }
-  /** No attempt is in the chain: the mempool may hold it, or a transaction that is none of them, and has a name, has taken the nonce for good. */
+  /**
+   * No attempt is in the chain. The mempool may hold one, or a foreign transaction with a known
+   * hash has taken the nonce permanently.
+   */
   | {
       readonly type: 'miss';
       readonly inMempool: boolean;
       readonly nonceTaken: boolean;
-      /** No block takes the newest attempt for its price. */
+      /** No block includes the newest attempt at its price. */
       readonly isTooCheap?: boolean;
-      /** The nonce is used, and no node shows by what. */
+      /** The nonce is used, and no RPC node shows by which transaction. */
       readonly isUnexplained?: boolean;
-      /** No node shows a coin that the attempts spend. */
+      /** No RPC node shows a UTXO that the attempts spend. */
       readonly isCoinUnknown?: boolean;
       readonly lookedFor?: LookedFor;
     }
-  /** The time of its intent may be over. */
+  /** The time limit of the intent may have passed. */
   | { readonly type: 'endByTime' }
-  /** A delivery names one of the hashes of what has failed: it is looked for again. */
+  /** A delivery names a hash of a failed transaction: it is polled again. */
   | { readonly type: 'watch' }
-  /** The newest attempt can not be included any more, and nothing else has taken its place. */
+  /** The newest attempt can no longer be included, and nothing else has replaced it. */
   | { readonly type: 'lapse'; readonly attempt: number }
-  /** The nonce allocator knows how it ended; what it keeps of its coins is what the record asked for then. */
+  /**
+   * The nonce allocator knows the outcome. `keepsCoins` is what the record requested for its UTXOs
+   * at that time.
+   */
   | { readonly type: 'settle'; readonly keepsCoins?: boolean };
 
-/** How many signed attempts were looked for; all that there are when absent. */
+/** The number of signed attempts that the poll covered; all attempts when absent. */
 type LookedFor = number;
 
 export type EventType = TransactionEvent['type'];
@@ -127,9 +158,12 @@ export interface ComposedBytes {
   readonly payload: string;
   readonly signingDigest: string;
   readonly maxFee: Amount;
-  /** The last block that can hold them; null for bytes that wait as long as it takes. */
+  /** The last block that can include them; null for bytes without a time limit. */
   readonly validUntil: string | null;
-  /** The newest block when what they hang on was read; absent where the bytes say it. */
+  /**
+   * The newest block when the adapter read the data that the bytes depend on; absent when the bytes
+   * name it.
+   */
   readonly anchoredAt?: string;
   /** See `Attempt.coinParents`. */
   readonly coinParents?: readonly UtxoParent[];

@@ -9,7 +9,10 @@ export interface AssetRef {
   readonly tokenAddress: string | null;
 }
 
-/** What leaves the wallet, or may be taken out of it afterwards: a leave to spend counts like the spending. */
+/**
+ * An amount that leaves the wallet, or that may be taken from it later: an allowance counts like a
+ * spend.
+ */
 export interface AssetAmount {
   readonly tokenAddress: string | null;
   /** In the asset's smallest unit. */
@@ -17,30 +20,36 @@ export interface AssetAmount {
 }
 
 /**
- * What an intent puts at stake, as far as anybody can read it. It follows from the intent alone: the coordinator keeps it with the
- * record, and every co-signer works it out again.
+ * What an intent puts at risk, as far as it can be decoded. It follows from the intent alone: the
+ * coordinator stores it with the record, and every co-signer derives it again.
  */
 export interface Exposure {
   /** CAIP-2. */
   readonly chain: string;
-  /** All that can be read. */
+  /** All movements that can be decoded. */
   readonly movements: readonly AssetAmount[];
-  /** Who gets something, may take something, or is called, in canonical spelling; all that can be read. */
+  /**
+   * The addresses that receive something, get an allowance or are called, in canonical spelling, as
+   * far as they can be decoded.
+   */
   readonly beneficiaries: readonly string[];
-  /** There may be more than that: unknown calldata, typed data that is no known permit. */
+  /** There may be more movements: unknown calldata, or typed data that is not a known permit. */
   readonly isUnreadable: boolean;
-  /** Present where the signature names no chain: it is valid on every chain of its family. */
+  /** Present when the signature names no chain: it is valid on every chain of its family. */
   readonly isUnbound?: true;
-  /** The largest fee, in the smallest unit of the native asset. Absent from messages, and from records of before. */
+  /**
+   * The largest fee, in the smallest unit of the native asset. Absent from messages and from older
+   * records.
+   */
   readonly fee?: Amount;
 }
 
-/** The largest fee that an exposure names, 0 where it names none. */
+/** Returns the largest fee that an exposure names, or 0 when it names none. */
 export function feeIn({ fee }: Exposure): bigint {
   return fee === undefined ? 0n : unitsOf(fee);
 }
 
-/** All that moves of one asset together, in its smallest unit. */
+/** Returns the sum of all movements of one asset, in its smallest unit. */
 export function totalOf({ chain, movements }: Exposure, asset: AssetRef): bigint {
   if (chain !== asset.chain) return 0n;
   const moving = movements.filter(({ tokenAddress }) => tokenAddress === asset.tokenAddress);

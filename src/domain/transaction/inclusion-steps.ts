@@ -21,7 +21,7 @@ export const include: TransitionStep<'include'> = (transaction, event, { nowMs }
   if (mined === undefined || isRecorded(transaction, inclusion)) return null;
   const isDisputed = inclusion.secondNode === 'disagrees';
   if (isDisputed && transaction.state === 'BROADCAST') return disputedBefore(transaction, nowMs);
-  // One that failed may have left the others alive.
+  // Another attempt may still be alive after one that failed.
   if (!inclusion.succeeded && isOutdated(transaction, event)) return null;
   const cancels = mined.purpose === 'cancellation';
   const found = { inclusion, displayType: typeAfter(transaction, inclusion) };
@@ -36,7 +36,10 @@ export const include: TransitionStep<'include'> = (transaction, event, { nowMs }
     : confirmed(transaction, { state: 'FAILED', stateReason: 'REVERTED', ...found });
 };
 
-/** A node may change its answer with each look; the record follows it no more often. Ours. */
+/**
+ * An RPC node may change its answer with each poll. The record changes at most once in this time.
+ * Ours.
+ */
 const MIN_QUIET_MS = 15_000;
 
 function hasJustChanged({ updatedAtMs }: Transaction, nowMs: number): boolean {
@@ -44,8 +47,9 @@ function hasJustChanged({ updatedAtMs }: Transaction, nowMs: number): boolean {
 }
 
 /**
- * What one node states and another one contradicts is not recorded where nothing was before: the transaction waits on, and can be cancelled.
- * It is no reason against another attempt that is on its way, and takes the place of no reason that asks for a person.
+ * Returns the change for an inclusion that one RPC node reports and another contradicts. It is not
+ * recorded where no inclusion was: the transaction still waits and can be cancelled. It does not
+ * block another attempt in flight, and it replaces no reason that needs a member.
  */
 function disputedBefore(transaction: Transaction, nowMs: number): TransactionChange | null {
   const { stateReason } = transaction;
@@ -56,13 +60,17 @@ function disputedBefore(transaction: Transaction, nowMs: number): TransactionCha
 
 type End = Pick<Transaction, 'state' | 'stateReason' | 'displayType'> & { readonly inclusion: ValuedInclusion };
 
-/** The end that an inclusion brings, or what it waits for until then (see `checkSecondNode`). */
+/**
+ * Returns the end that an inclusion brings, or the reason for which it waits (see
+ * `checkSecondNode`).
+ */
 function confirmed(transaction: Transaction, end: End): TransactionChange | null {
   const { inclusion, state, stateReason } = transaction;
   const isSame = isSameInclusion(inclusion, end.inclusion);
   const { ends, reason } = checkSecondNode(end.inclusion.secondNode, isSame && isFinal(state));
   if (ends) return end;
-  // However deep it gets meanwhile: a record that changes all the time never looks stuck to the operators.
+  // This holds however deep the block gets: a record that changes all the time would never look
+  // stuck to operators.
   const isOld = isSame && state === 'CONFIRMING' && stateReason === reason;
   return isOld && inclusion !== null && hasSameProof(inclusion, end.inclusion)
     ? null
@@ -70,8 +78,9 @@ function confirmed(transaction: Transaction, end: End): TransactionChange | null
 }
 
 /**
- * Once final for people, only the finality of the block, or what a second node says of it, may still change, or the block may be gone. What
- * has failed without any block was given up, and is found after all.
+ * After the end, only the finality of the block, the second RPC node's verdict or the removal of
+ * the block changes the record. A transaction that failed without any block was given up, and is
+ * now included after all.
  */
 export const includeAgain: TransitionStep<'include'> = (transaction, event, context) => {
   const { inclusion: before } = transaction;
@@ -82,13 +91,13 @@ export const includeAgain: TransitionStep<'include'> = (transaction, event, cont
   const isNewFinality = finalized || (isFinalForOneNode === true && before?.isFinalForOneNode !== true);
   if (isSameInclusion(before, event.inclusion) && !isNewFinality && !isNewVerdict) return null;
   const change = include(transaction, event, context);
-  // The allocator gives the coins back when this inclusion is final.
+  // The allocator releases the UTXOs when this inclusion is final.
   return change === null || 'code' in change || !keepsUtxosReserved(transaction)
     ? change
     : { ...change, nonceHeld: true };
 };
 
-/** Another attempt has been signed since whoever reports began to look: it may be what was not found. */
+/** Another attempt has been signed since the poll began, so the poll did not cover it. */
 function isOutdated(
   transaction: Transaction,
   { lookedFor = transaction.attempts.length }: EventOf<'include' | 'miss'>,
@@ -96,10 +105,10 @@ function isOutdated(
   return signedAttempts(transaction).length > lookedFor;
 }
 
-/** Reasons of records that wait for what RPC nodes do not show, or do not show alike. */
+/** Reasons of records that wait because RPC nodes do not show the outcome, or disagree on it. */
 const UNSHOWN: ReadonlySet<string | null> = new Set([NONCE_USED_UNEXPLAINED, COIN_UNKNOWN, NODES_DISAGREE]);
 
-/** Reasons that a price, a balance or a person changes, and no repetition does. */
+/** Reasons that only a price, a balance or a member can change, and no repetition. */
 const AT_REST: ReadonlySet<string | null> = new Set<FailureReason>([
   'REJECTED_BY_NODE',
   'FEE_CAP_EXCEEDED',
@@ -108,8 +117,9 @@ const AT_REST: ReadonlySet<string | null> = new Set<FailureReason>([
 ]);
 
 /**
- * Reports whether the bytes of a transaction rest: no further attempt can be had at present, and the network does not take the newest one.
- * They are offered again without a record of it: a record that goes round would never look stuck to the operators.
+ * Reports whether the bytes of a transaction rest: no further attempt is possible at present, and
+ * the network does not accept the newest one. They are broadcast again without a record of it: a
+ * record that alternates would never look stuck to operators.
  */
 export function isAtRest(transaction: Pick<Transaction, 'stateReason' | 'attempts'>): boolean {
   return AT_REST.has(transaction.stateReason) && transaction.attempts.at(-1)?.sent?.outcome === 'refused';
@@ -119,16 +129,20 @@ export function isAtRest(transaction: Pick<Transaction, 'stateReason' | 'attempt
 const RESEND_MS = 15_000;
 const MAX_RESEND_MS = 10 * 60_000;
 
-/** Reports whether bytes that no mempool holds go out again. A node may take them and drop them each time. */
+/**
+ * Reports whether bytes that no mempool holds are broadcast again. An RPC node may accept and drop
+ * them each time.
+ */
 function isResendDue({ signed, sent }: Pick<Attempt, 'signed' | 'sent'>, nowMs: number): boolean {
   if (sent === null || sent.times < 2) return true;
   const delayMs = Math.min(RESEND_MS * 2 ** Math.min(sent.times - 2, 10), MAX_RESEND_MS);
-  // Up to a quarter more, by the hash: payments that were dropped together do not come back together.
+  // The hash adds up to a quarter, so that payments that were dropped together do not return
+  // together.
   const share = Number.parseInt(signed?.hash.slice(-2) ?? '0', 16) / 255;
   return nowMs - sent.atMs >= delayMs * (1 + (Number.isNaN(share) ? 0 : share) / 4);
 }
 
-/** One with this reason waits for blocks that take it for what was approved. */
+/** A transaction with this reason waits until blocks accept the approved fee. */
 const FEE_ABOVE_CAP: PriceObstacle = 'FEE_ABOVE_CAP';
 
 export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, { nowMs }) => {
@@ -138,7 +152,8 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   if (nonceTaken) return { state: 'FAILED', stateReason: 'CONFLICTED', watchedSinceMs: nowMs };
   if (stateReason === NODES_DISAGREE && hasJustChanged(transaction, nowMs)) return null;
   const unshown = isUnexplained ? NONCE_USED_UNEXPLAINED : isCoinUnknown ? COIN_UNKNOWN : null;
-  // Nothing is sent again meanwhile: every node refuses it, and it would never look stuck to the operators.
+  // Nothing is sent again meanwhile: every RPC node refuses it, and the record would never look
+  // stuck to operators.
   if (unshown !== null) return stateReason === unshown ? null : { stateReason: unshown };
   const isFairAgain = stateReason === FEE_ABOVE_CAP && inMempool && event.isTooCheap !== true;
   const isTakenAgain = stateReason === 'REJECTED_BY_NODE' && inMempool && (transaction.givenUp ?? null) === null;
@@ -146,20 +161,24 @@ export const notFoundInBroadcast: TransitionStep<'miss'> = (transaction, event, 
   const healed = isHealed ? { stateReason: cancelling ? 'CANCELLING' : null } : null;
   const newest = newestAttempt(transaction);
   if (inMempool || newest === null || newest.sent === null) return healed;
-  // A payment whose time is over is not sent again.
+  // A payment whose time limit has passed is not sent again.
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return healed;
   if (newest.sent.outcome !== 'accepted' && newest.sent.outcome !== 'refused') return healed;
   if (isAtRest(transaction) || !isResendDue(newest, nowMs)) return stateReason === NODES_DISAGREE ? null : healed;
-  // The mempool dropped it: the same bytes go out again.
+  // The mempool dropped the transaction: the same bytes are broadcast again.
   const sent = { ...newest.sent, outcome: 'unknown' as const, answer: 'The transaction is not in the mempool.' };
   return { stateReason: 'REBROADCASTING', attempts: replaceNewest(transaction, { ...newest, sent }) };
 };
 
-/** The block that held it is gone: back to BROADCAST, said openly, and the same bytes go out again. */
+/**
+ * The block was removed: the transaction returns to BROADCAST with a visible reason, and the same
+ * bytes are broadcast again.
+ */
 export const handleReorg: TransitionStep<'miss'> = (transaction, _event, { nowMs }) => {
   const { inclusion } = transaction;
   if (inclusion === null || inclusion.finalized) return null;
-  // What one node alone has stated, and takes back: it may state it again with the next look.
+  // Only one RPC node reported the inclusion and now withdraws it. It may report it again at the
+  // next poll.
   const isUnproven = inclusion.secondNode !== undefined && inclusion.secondNode !== 'agrees';
   return isUnproven && hasJustChanged(transaction, nowMs) ? null : withoutInclusion(transaction);
 };
@@ -176,8 +195,9 @@ function withoutInclusion(transaction: Transaction) {
 }
 
 /**
- * While RPC nodes contradict each other about the inclusion of a payment, a person can act as if there were none: the chain takes one of the
- * attempts, whichever node is right.
+ * Returns a step for a disputed inclusion. While RPC nodes disagree on the inclusion of a payment,
+ * a member can act as if there were none: the chain includes one of the attempts, whichever RPC
+ * node is right.
  */
 export function ifDisputed<E extends 'cancel' | 'speedUp'>(
   step: TransitionStep<E>,
@@ -189,19 +209,22 @@ export function ifDisputed<E extends 'cancel' | 'speedUp'>(
     const reopened = withoutInclusion(transaction);
     const change = step({ ...transaction, ...reopened }, event, context);
     if (change !== null) return 'code' in change ? change : { ...reopened, ...change };
-    // What was asked for before is not out yet: a report of the inclusion came in between.
+    // An earlier request is not broadcast yet: a report of the inclusion came in between.
     const { attempts } = transaction;
     return outstandingJob({ ...transaction, ...reopened, attempts }) === 'confirm' ? null : reopened;
   };
 }
 
-/** So long the hashes of what was given up are looked for. A node with history is found, or restored, within days. Ours. */
+/**
+ * How long the hashes of a given-up transaction are polled. An RPC node with history is found or
+ * restored within days. Ours.
+ */
 const WATCH_AFTER_FAILURE_MS = 14 * 24 * 60 * 60 * 1000;
 
 export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event, context) => {
   if (!isWatchedAfterFailure(transaction)) return handleReorg(transaction, event, context);
   const isKept = keepsUtxosReserved(transaction);
-  // From here on it is never included: the allocator gives its coins back.
+  // The transaction can never be included any more: the allocator releases its UTXOs.
   if (isKept && event.nonceTaken && !isOutdated(transaction, event))
     return { stateReason: 'CONFLICTED', nonceHeld: true };
   const isOver = context.nowMs - (transaction.watchedSinceMs ?? 0) >= WATCH_AFTER_FAILURE_MS;
@@ -209,7 +232,10 @@ export const notFoundAfterFailure: TransitionStep<'miss'> = (transaction, event,
   return isKept ? { watchedSinceMs: null, nonceHeld: true } : { watchedSinceMs: null };
 };
 
-/** A person ends what no RPC node shows the end of. It is looked for under its hashes as one that failed. */
+/**
+ * A member ends a transaction whose outcome no RPC node shows. Its hashes are polled like those of
+ * a failed one.
+ */
 export const endUnknown: TransitionStep<'endUnknown'> = (transaction, { reason }, { nowMs }) =>
   mayEndUnknown(transaction) && transaction.stateReason === reason
     ? { state: 'FAILED', cancelling: false, watchedSinceMs: nowMs }
@@ -220,7 +246,10 @@ export const resumeWatching: TransitionStep<'watch'> = (transaction, _event, { n
     ? null
     : { watchedSinceMs: nowMs };
 
-/** One that was not sent yet, because an earlier one was mined meanwhile, goes its way from where it was. */
+/**
+ * An attempt that was not sent yet, because an earlier one was mined meanwhile, continues from its
+ * state.
+ */
 function sentAgain(transaction: Transaction): readonly Attempt[] {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.sent === null) return transaction.attempts;

@@ -1,12 +1,15 @@
 import { displayTypeOfCall } from '#domain/transaction/classification.ts';
 import type { DisplayType, Inclusion, Transaction } from '#domain/transaction/transaction.ts';
 
-/** What a call did is known when a block has it, and is not when that is gone. */
+/**
+ * Returns the display type after an inclusion. The effect of a call is known when a block includes
+ * it, and unknown again when the block is removed.
+ */
 export function typeAfter({ intent, displayType }: Transaction, inclusion: Inclusion | null): DisplayType {
   return intent.kind === 'contract-interaction' ? displayTypeOfCall(inclusion?.changes ?? []) : displayType;
 }
 
-/** Reports whether a record says of an inclusion what is there already. */
+/** Reports whether the record already has exactly this inclusion. */
 export function isRecorded({ inclusion: before }: Transaction, inclusion: Inclusion): boolean {
   return (
     before !== null &&
@@ -16,7 +19,7 @@ export function isRecorded({ inclusion: before }: Transaction, inclusion: Inclus
   );
 }
 
-/** Reports whether RPC nodes say as much of one inclusion as of another, but for its depth. */
+/** Reports whether RPC nodes confirm two inclusions alike, apart from their depth. */
 export function hasSameProof(one: Inclusion, other: Inclusion): boolean {
   return (
     one.finalized === other.finalized &&

@@ -5,11 +5,11 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { TransactionId, VaultId } from '#domain/id.ts';
 import { unreachable } from '#domain/result.ts';
 
-/** What every intent has, whatever it does. */
+/** The fields of every intent. */
 interface IntentFrame {
   readonly vaultId: VaultId;
   readonly transactionId: TransactionId;
-  /** CAIP-2: names differ between vendors, and a chain id alone does not name its family. */
+  /** CAIP-2: names differ between vendors, and a chain id alone does not identify its family. */
   readonly chain: string;
   /** The wallet that acts, in the chain's canonical spelling. */
   readonly from: string;
@@ -21,17 +21,23 @@ interface IntentFrame {
   readonly expiresAtMs: number;
 }
 
-/** What every intent has that ends in a transaction on a chain. */
+/** The fields of every intent that ends in a transaction on a chain. */
 interface OnChainFrame extends IntentFrame {
-  /** A known address that one of this intent could be taken for, accepted by whoever created it; shown to every signer. */
+  /**
+   * A known address that an address of this intent resembles, accepted by its creator; shown to
+   * every signer.
+   */
   readonly lookalikeOf: string | null;
   /** The most that may be paid for inclusion, in the chain's smallest unit. */
   readonly maxFee: Amount;
-  /** From then on no attempt that pays is signed or sent, and one that still waits is cancelled; absent for no such end. */
+  /**
+   * From this time on, no paying attempt is signed or sent, and one that still waits is cancelled;
+   * absent for no time limit.
+   */
   readonly notAfterMs?: number;
 }
 
-/** Pays native asset or tokens to somebody. */
+/** Pays the native asset or tokens to a recipient. */
 export interface TransferIntent extends OnChainFrame {
   readonly kind: 'transfer';
   readonly to: string;
@@ -39,20 +45,26 @@ export interface TransferIntent extends OnChainFrame {
   readonly tokenAddress: string | null;
   readonly amount: Amount;
   /**
-   * A transaction that waits to be mined, by its hash: what it pays the wallet is spent, back to the wallet, with a fee for both (child pays
-   * for parent). Absent from every other transfer.
+   * The hash of an unconfirmed transaction (child pays for parent): its payment to the wallet is
+   * spent back to the wallet, with a fee for both. Absent from every other transfer.
    */
   readonly paysFor?: string;
-  /** A text that is written into the chain with the payment, by which exchanges route it (Solana). Absent from every other transfer. */
+  /**
+   * A text in the chain beside the payment, by which exchanges route it (Solana). Absent from every
+   * other transfer.
+   */
   readonly memo?: string;
   /**
-   * The creator acknowledges that the recipient is an address that a program derives, for which there is no key (Solana): only that
-   * program can move what it gets. Present for such a recipient and for no other one; shown to every signer.
+   * The creator acknowledges that the recipient is a program-derived address, which has no key
+   * (Solana): only its program can move the payment. Present exactly for such a recipient; shown to
+   * every signer.
    */
   readonly recipientMayHaveNoKey?: true;
 }
 
-/** What only some transfers have. An absent field is absent from the canonical bytes, too. */
+/**
+ * Fields that only some transfers have. An absent field is absent from the canonical bytes, too.
+ */
 export type TransferExtras = Pick<TransferIntent, 'paysFor' | 'memo' | 'recipientMayHaveNoKey'>;
 
 /** Calls a contract with exactly these bytes. */
@@ -61,11 +73,14 @@ export interface ContractInteractionIntent extends OnChainFrame {
   readonly to: string;
   /** Calldata in lower-case hex with 0x. */
   readonly data: string;
-  /** Of the native asset, paid along. */
+  /** The amount of the native asset that the call pays. */
   readonly value: Amount;
 }
 
-/** Lets somebody take tokens out of the wallet, up to an amount; 0 takes an earlier leave back. */
+/**
+ * Sets an allowance: the spender may take tokens from the wallet, up to an amount; 0 revokes an
+ * earlier allowance.
+ */
 export interface Erc20ApproveIntent extends OnChainFrame {
   readonly kind: 'erc20-approve';
   readonly tokenAddress: string;
@@ -73,56 +88,65 @@ export interface Erc20ApproveIntent extends OnChainFrame {
   readonly amount: Amount;
 }
 
-/** EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1), and BIP-322 (simple) on Bitcoin. */
+/**
+ * EIP-191 for a text, EIP-712 for typed data, Solana's off-chain message (sRFC 3, version 1), and
+ * BIP-322 (simple) on Bitcoin.
+ */
 export const MESSAGE_FORMATS = ['eip191', 'eip712', 'solana-offchain', 'bip322'] as const;
 type MessageFormat = (typeof MESSAGE_FORMATS)[number];
 
-/** Signs a text that no chain takes for a transaction. */
+/** Signs a text that no chain accepts as a transaction. */
 export interface MessageIntent extends IntentFrame {
   readonly kind: 'message';
   readonly format: MessageFormat;
-  /** Exactly what is signed; typed data in its one canonical spelling. */
+  /** Exactly the signed text; typed data in its one canonical spelling. */
   readonly message: string;
 }
 
 export type OnChainIntent = TransferIntent | ContractInteractionIntent | Erc20ApproveIntent;
 
 /**
- * What the signers approve: every field that moves value, fixed at creation and never edited. Approvals bind to the hash of
- * its canonical bytes; every co-signer rebuilds that hash from the fields and proves that the bytes to sign do exactly this.
- * The account nonce is not part of it: it is allocated at signing, so that a slow approval never blocks a faster one.
+ * What the signers approve: every field that moves value, fixed at creation and never edited.
+ * Approvals bind to the hash of its canonical bytes. Every co-signer rebuilds that hash from the
+ * fields and verifies that the bytes to sign do exactly this. The account nonce is not part of it:
+ * it is allocated at signing, so that a slow approval never blocks a faster one.
  */
 export type Intent = OnChainIntent | MessageIntent;
 
-/** What somebody wants done, before it belongs to a vault: everything in the chain's canonical spelling. */
+/**
+ * A requested action, before it belongs to a vault: everything in the chain's canonical spelling.
+ */
 export type Action =
   | Pick<TransferIntent, 'kind' | 'to' | 'tokenAddress' | 'amount' | keyof TransferExtras>
   | Pick<ContractInteractionIntent, 'kind' | 'to' | 'data' | 'value'>
   | Pick<Erc20ApproveIntent, 'kind' | 'tokenAddress' | 'spender' | 'amount'>
   | Pick<MessageIntent, 'kind' | 'format' | 'message'>;
 
-/** Ours: a quorum that met just before the expiry still has a day to be signed. */
+/** Ours: a quorum that is reached just before the expiry still has a day for signing. */
 const SIGNING_GRACE_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Ours: how long cancellations are signed after payments are not. A cancellation moves nothing, and the transactions above its
- * nonce have no other way to the chain. A coordinator gains one cancellation at one nonce for each approved intent of that
- * time, within its approved fee.
+ * Ours: how long after payments cancellations can still be signed. A cancellation moves nothing,
+ * and the transactions above its nonce cannot reach the chain without it. A coordinator gains one
+ * cancellation at one nonce for each approved intent of that time, within its approved fee.
  */
 const CANCELLATION_GRACE_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** From then on no co-signer signs a payment: approvals do not live for ever in the drawer of a coordinator. */
+/**
+ * Returns the time from which on no co-signer signs a payment: a coordinator cannot keep approvals
+ * without end.
+ */
 export function signingEndsAtMs(intent: Intent): number {
   return Math.min(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? Infinity);
 }
 
-/** From then on no co-signer signs an attempt for this purpose. */
+/** Returns the time from which on no co-signer signs an attempt for this purpose. */
 export function attemptEndsAtMs(intent: Intent, purpose: AttemptPurpose): number {
   if (purpose === 'intent') return signingEndsAtMs(intent);
   return Math.max(intent.expiresAtMs + SIGNING_GRACE_MS, endOf(intent) ?? 0) + CANCELLATION_GRACE_MS;
 }
 
-/** Reports whether the time in which an intent may be carried out is over. */
+/** Reports whether the time in which an intent may be executed is over. */
 export function isPastNotAfterTime(intent: Intent, nowMs: number): boolean {
   const endMs = endOf(intent);
   return endMs !== null && nowMs >= endMs;
@@ -133,13 +157,17 @@ function endOf(intent: Intent): number | null {
 }
 
 /**
- * What an attempt is for: to carry the intent out, or to take its place at the same account nonce so that it never can be. Both live
- * by the approvals of the intent: the second one moves nothing, and may cost what the first one may.
+ * The purpose of an attempt: to execute the intent, or to replace it at the same account nonce so
+ * that it can never be included. Both rely on the approvals of the intent. A cancellation moves
+ * nothing, and may cost as much as the payment may.
  */
 export const ATTEMPT_PURPOSES = ['intent', 'cancellation'] as const;
 export type AttemptPurpose = (typeof ATTEMPT_PURPOSES)[number];
 
-/** What the bytes of an attempt do. A cancellation is a payment of nothing from the wallet to itself. */
+/**
+ * Returns what the bytes of an attempt do. A cancellation is a payment of nothing from the wallet
+ * to itself.
+ */
 export function actionOfAttempt(intent: OnChainIntent, purpose: AttemptPurpose): OnChainIntent {
   if (purpose === 'intent') return intent;
   const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } = intent;
@@ -150,14 +178,14 @@ export function actionOfAttempt(intent: OnChainIntent, purpose: AttemptPurpose):
 
 const NOTHING = amountOf(0n);
 
-/** Whether one approval more is needed than the policy says. */
+/** Reports whether the intent needs one approval more than the policy requires. */
 export function requiresExtraApproval(intent: Intent): boolean {
   return intent.kind !== 'message' && intent.lookalikeOf !== null;
 }
 
 /**
- * The bytes whose SHA-256 is the digest that signers approve (GET challenge shows both). The kind stands first, so what follows
- * is never read as another kind's.
+ * Returns the bytes whose SHA-256 is the digest that signers approve (GET challenge shows both).
+ * The kind comes first, so the other fields are never read as those of another kind.
  */
 export function intentBytes(intent: Intent): Uint8Array<ArrayBuffer> {
   const endMs = endOf(intent);

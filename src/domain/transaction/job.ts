@@ -1,13 +1,16 @@
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 
-/** Work that is outstanding for a transaction. Each transaction has at most one, and it follows from the record alone. */
+/**
+ * The pending work of a transaction. Each transaction has at most one job, which follows from the
+ * record alone.
+ */
 const TRANSACTION_JOBS = ['expire', 'sign', 'broadcast', 'confirm', 'settle'] as const;
 export type TransactionJob = (typeof TRANSACTION_JOBS)[number];
 
 /**
- * The one job that a record calls for. Because it is derived and not remembered, a lost, doubled or late message can
- * neither leave a transaction without its job nor give it two.
+ * Returns the one job that a record requires. Because it is derived and not stored, a lost,
+ * repeated or late message can neither leave a transaction without its job nor give it two.
  */
 export function outstandingJob(transaction: Transaction): TransactionJob | null {
   switch (transaction.state) {
@@ -23,7 +26,7 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
     case 'SUCCEEDED':
     case 'FAILED':
     case 'CANCELLED':
-      // A reorganisation can still undo it: watched until the chain calls its block final.
+      // A reorg can still undo it: it is watched until the block is final.
       if (transaction.inclusion !== null && !transaction.inclusion.finalized) return 'confirm';
       if (transaction.nonceHeld) return 'settle';
       return isWatchedAfterFailure(transaction) ? 'confirm' : null;
@@ -33,24 +36,33 @@ export function outstandingJob(transaction: Transaction): TransactionJob | null 
   }
 }
 
-/** Reports whether a transaction that ended without an inclusion is still looked for under the hashes of its attempts. */
+/**
+ * Reports whether a transaction that ended without an inclusion is still polled under the hashes of
+ * its attempts.
+ */
 export function isWatchedAfterFailure({ state, inclusion, watchedSinceMs = null }: Transaction): boolean {
   return state === 'FAILED' && inclusion === null && watchedSinceMs !== null;
 }
 
-/** No RPC node shows a coin that the transaction spends. With FAILED a person ended it for that, and it may be included all the same. */
+/**
+ * No RPC node shows a UTXO that the transaction spends. With FAILED, a member ended it for that
+ * reason, and it may still be included.
+ */
 export const COIN_UNKNOWN = 'COIN_UNKNOWN';
 
-/** The nonce of the transaction is used, and no RPC node shows by what. */
+/** The nonce of the transaction is used, and no RPC node shows by which transaction. */
 export const NONCE_USED_UNEXPLAINED = 'NONCE_USED_UNEXPLAINED';
 
-/** Why a transaction in BROADCAST may never end by itself: RPC nodes do not show its end, or the network takes none of its bytes. */
+/**
+ * Why a transaction in BROADCAST may never end by itself: RPC nodes do not show its outcome, or the
+ * network accepts none of its bytes.
+ */
 export const UNKNOWN_END_REASONS = [COIN_UNKNOWN, NONCE_USED_UNEXPLAINED, 'REJECTED_BY_NODE'] as const;
 export type UnknownEndReason = (typeof UNKNOWN_END_REASONS)[number];
 
 /**
- * Reports whether a person may end a transaction although it may be included all the same. One that is given up for a refusal ends by the
- * attempt that uses its nonce up.
+ * Reports whether a member may end a transaction although it may still be included. A transaction
+ * that is given up after a refusal ends by the attempt that uses its nonce.
  */
 export function mayEndUnknown({
   state,
@@ -62,8 +74,8 @@ export function mayEndUnknown({
 }
 
 /**
- * Reports whether the coins of a transaction stay claimed although it has ended: it is still watched, and what another
- * payment spent of them would be lost to that one when this one is included after all.
+ * Reports whether the UTXOs of a transaction stay reserved although it has ended. It is still
+ * watched: if it is included after all, another payment that spent these UTXOs would fail.
  */
 export function keepsUtxosReserved(transaction: Transaction): boolean {
   return isWatchedAfterFailure(transaction) && transaction.stateReason === COIN_UNKNOWN;
@@ -86,12 +98,18 @@ function inBroadcast(attempt: Attempt | null, cancelling: boolean): TransactionJ
   }
 }
 
-/** Once the attempt that carries it out has been sent, whatever came of that, the one that takes its place is next. */
+/**
+ * Reports whether a cancellation is next: the attempt that executes the intent has been sent, with
+ * whatever result.
+ */
 export function needsCancellation({ purpose, sent }: Attempt, cancelling: boolean): boolean {
   return cancelling && purpose === 'intent' && sent !== null;
 }
 
-/** Reports whether an attempt cannot, or not soon enough, be included as it is, so that another one has to follow. */
+/**
+ * Reports whether an attempt cannot be included as it is, or not soon enough, so that another one
+ * must follow.
+ */
 export function needsReplacement({ sent }: Attempt): boolean {
   return sent?.outcome === 'underpriced' || sent?.outcome === 'lapsed';
 }

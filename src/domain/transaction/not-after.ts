@@ -4,12 +4,16 @@ import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 
-/** Ours: so long after a cancellation that could not be had, for example because co-signers refused it, the next one is tried. */
+/**
+ * Ours: the time after a failed cancellation, for example one that co-signers refused, until the
+ * next one.
+ */
 const RETRY_MS = 60 * 60 * 1000;
 
 /**
- * Reports whether a payment that waits to be mined has to be cancelled because the time of its intent is over.
- * Co-signers sign no cancellation after their own time; then the payment is watched on.
+ * Reports whether an unconfirmed payment must be cancelled because the time limit of its intent has
+ * passed. Co-signers sign no cancellation after their own time limit; after it, the payment is only
+ * watched.
  */
 export function isPastNotAfter(transaction: Transaction, nowMs: number): boolean {
   const { intent, cancelling, endedByTimeAtMs = null } = transaction;
@@ -19,9 +23,9 @@ export function isPastNotAfter(transaction: Transaction, nowMs: number): boolean
 }
 
 /**
- * Begins the cancellation of a payment whose time is over. Bytes that were never sent may be out all the same: a run of the
- * job that sends them can be cut off before it records the answer. So they are not given up, and the cancellation competes
- * with them at their nonce.
+ * Begins the cancellation of a payment whose time limit has passed. Bytes without a recorded answer
+ * may still be broadcast: a run of the job can be interrupted before it records the answer.
+ * Therefore they are not given up, and the cancellation competes with them at their nonce.
  */
 export const cancelAfterDeadline: TransitionStep<'endByTime'> = (transaction, _event, { nowMs }) => {
   const newest = newestAttempt(transaction);

@@ -1,22 +1,31 @@
 import type { Attempt, RpcRejection, Transaction } from '#domain/transaction/transaction.ts';
 
-/** So many identical refusals in a row mean that sending the same bytes again mends nothing: a person sees the words. Ours. */
+/**
+ * After this many identical refusals in a row, sending the same bytes again is useless, and members
+ * see the answer. Ours.
+ */
 export const MAX_IDENTICAL_REJECTIONS = 3;
 
-/** The count after one more refusal. Nodes write balances and prices of now into their words, so numbers do not tell two answers apart. */
+/**
+ * Returns the count after one more refusal. RPC nodes include current balances and prices in their
+ * answers, so numbers do not distinguish two answers.
+ */
 export function countRejection(before: RpcRejection | null, answer: string): RpcRejection {
   const isSame = before !== null && wordingOf(before.answer) === wordingOf(answer);
   return { answer, times: isSame ? before.times + 1 : 1 };
 }
 
-/** Reports whether nodes have refused the bytes in the same words so often that only something else can help. */
+/**
+ * Reports whether RPC nodes have refused the bytes with the same answer so often that a repetition
+ * cannot help.
+ */
 export function isRejectedRepeatedly(refusal: RpcRejection | null): boolean {
   return refusal !== null && refusal.times >= MAX_IDENTICAL_REJECTIONS;
 }
 
 /**
- * The words of the RPC nodes that explain the state of a transaction; null where there are none. Before the refusals repeat they
- * explain nothing, unless the transaction was given up for them.
+ * Returns the answer of the RPC nodes that explains the state of a transaction, or null. Before the
+ * refusals repeat they explain nothing, unless the transaction was given up for them.
  */
 export function publicRejection({
   attempts,

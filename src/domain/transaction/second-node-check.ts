@@ -1,9 +1,11 @@
 import type { SecondNodeVerdict } from '#domain/transaction/transaction.ts';
 
-/** The `stateReason` of a transaction whose inclusion one RPC node states and another one contradicts. */
+/**
+ * The `stateReason` of a transaction whose inclusion one RPC node reports and another contradicts.
+ */
 export const NODES_DISAGREE = 'NODES_DISAGREE';
 
-/** What an inclusion that is deep enough does to its transaction. */
+/** The effect of a deep enough inclusion on its transaction. */
 export interface SecondNodeCheck {
   /** Whether the inclusion ends the transaction now. */
   readonly ends: boolean;
@@ -12,14 +14,16 @@ export interface SecondNodeCheck {
 }
 
 /**
- * Returns whether an inclusion ends its transaction. Where two RPC nodes are configured, two of them have to show it. A second node
- * that contradicts, or that gives no answer, holds the end up until it agrees or an operator takes it out of the configuration.
+ * Returns whether an inclusion ends its transaction. When two RPC nodes are configured, both must
+ * show it. A second RPC node that contradicts or does not answer delays the end until it agrees or
+ * an operator removes it from the configuration.
  *
- * Rejected: an end after some minutes without a second answer. A lying node and an attack on the availability of the honest one would
- * then be enough to show a payment that was never made.
+ * Rejected: an end after some minutes without a second answer. A lying RPC node and an attack on
+ * the availability of the honest one would then be enough to show a payment that was never made.
  *
- * @param secondNode what a second node says of the inclusion; undefined where one node alone is configured
- * @param hasEnded the transaction has ended by this inclusion before
+ * @param secondNode the second RPC node's verdict on the inclusion; undefined when only one is
+ *   configured
+ * @param hasEnded this inclusion has ended the transaction before
  */
 export function checkSecondNode(secondNode: SecondNodeVerdict | undefined, hasEnded: boolean): SecondNodeCheck {
   if (secondNode === 'disagrees') return { ends: false, reason: NODES_DISAGREE };

@@ -4,12 +4,12 @@ import type { Policy } from '#domain/policy/policy.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 
-/** What a decision is taken against, besides the record. */
+/** The context of a decision, besides the record. */
 export interface DecisionContext {
   readonly nowMs: number;
-  /** The policy of now: votes count only for its signers. */
+  /** The policy in force: approvals count only for its signers. */
   readonly policy: Policy;
-  /** What the vault has decided to spend of an asset within the last 24 hours. */
+  /** Returns the vault's decided spending of an asset within the last 24 hours. */
   readonly spentOf: (asset: AssetRef) => bigint;
 }
 
@@ -36,7 +36,10 @@ export type TransactionChange = Partial<
   >
 >;
 
-/** A step gives the change, or null for 'nothing new', or refuses (people only). */
+/**
+ * A step returns the change, or null when nothing changes, or a refusal (only for events of
+ * members).
+ */
 export type TransitionStep<E extends EventType> = (
   transaction: Transaction,
   event: EventOf<E>,

@@ -7,8 +7,8 @@ import type { AttemptPurpose, Intent } from '#domain/transaction/intent.ts';
 import type { WalletMovements } from '#domain/activity/movement.ts';
 
 /**
- * The ten public states: a closed set, because a client that meets a state it does not know stops. Everything finer is
- * `stateReason`, an open text (peers: Fireblocks has 16 states and some 110 sub-states).
+ * The ten public states. The set is closed, because a client fails at an unknown state. Finer
+ * detail is in `stateReason`, an open text.
  */
 export const TRANSACTION_STATES = [
   'DRAFT',
@@ -38,158 +38,227 @@ export const DISPLAY_TYPES = [
 ] as const;
 export type DisplayType = (typeof DISPLAY_TYPES)[number];
 
-/** How soon whoever wants it wants it to be mined, and pays for it. Ours. */
+/** The requested urgency of the inclusion, which the fee pays for. Ours. */
 export const SPEEDS = ['slow', 'normal', 'fast'] as const;
 export type Speed = (typeof SPEEDS)[number];
 
-/** Whose voice it was: the person, and the token that carried it. */
+/** The user who made a decision, and the token of the request. */
 export interface Actor {
   readonly userId: UserId;
   readonly tokenId: TokenId;
-  /** Where the request came from, as the platform saw it; kept for the audit, and decides nothing. */
+  /**
+   * The source address of the request, as the platform reports it. It is stored for the audit and
+   * decides nothing.
+   */
   readonly address: string | null;
 }
 
 export interface Approval {
   readonly actor: Actor;
-  /** Lower-case hex digest of the intent that this voice was given for. */
+  /** Lower-case hex digest of the intent that is approved or rejected. */
   readonly digest: string;
-  /** Of the digest, by a device of the person's own; null for a voice that is the coordinator's word. */
+  /**
+   * The signature of the digest by a device of the user; null for a decision that only the
+   * coordinator vouches for.
+   */
   readonly device: DeviceSignature | null;
   readonly atMs: number;
 }
 
-/** What the RPC nodes answer to signed bytes that they do not take, and how often in a row. */
+/**
+ * The RPC nodes' answer to signed bytes that they refuse, and the number of such answers in a row.
+ */
 export interface RpcRejection {
   readonly answer: string;
   readonly times: number;
 }
 
-/** A transaction that made a coin of an attempt, or one before it, by what it spends itself: `<transaction>:<number of the output>`. */
+/**
+ * A transaction that created a UTXO of an attempt, or one of its ancestors, with the UTXOs that it
+ * spends: `<transaction>:<number of the output>`.
+ */
 export interface UtxoParent {
   readonly txid: string;
   readonly spends: readonly string[];
 }
 
-/** One set of bytes for the chain. Replacements are further attempts at the same account nonce, never a new transaction. */
+/**
+ * One set of bytes for the chain. Replacements are further attempts at the same account nonce,
+ * never a new transaction.
+ */
 export interface Attempt {
   readonly number: number;
   readonly purpose: AttemptPurpose;
   readonly nonce: string;
-  /** The unsigned bytes, hex; stored before the co-signers are asked, so a second run asks for the same signature. */
+  /**
+   * The unsigned bytes, hex. They are stored before the request to the co-signers, so a second run
+   * requests the same signature.
+   */
   readonly payload: string;
-  /** What is signed, hex: the chain's signing hash of `payload`. */
+  /** The chain's signing hash of `payload`, hex. */
   readonly signingDigest: string;
   /** The most that this attempt can cost, in the chain's smallest unit. */
   readonly maxFee: Amount;
-  /** The last block that can hold it; null for bytes that wait as long as it takes. */
+  /** The last block that can include it; null for bytes without a time limit. */
   readonly validUntil: string | null;
-  /** The newest block of the chain when what the bytes hang on was read there; absent where the bytes say it, and in older records. */
+  /**
+   * The newest block of the chain when the data that the bytes depend on was read; absent when the
+   * bytes name it, and in older records.
+   */
   readonly anchoredAt?: string;
-  /** Where a chain pays with coins, of those that are new in this attempt; absent elsewhere and in older records. */
+  /**
+   * On UTXO chains, the parents of the UTXOs that are new in this attempt; absent elsewhere and in
+   * older records.
+   */
   readonly coinParents?: readonly UtxoParent[];
   readonly preparedAtMs: number;
-  /** Of the run that prepared it, drawn at random: another run may have composed the same bytes. Absent where nobody asks for it. */
+  /**
+   * Random id of the run that prepared it: another run may have composed the same bytes. Absent
+   * when it is not needed.
+   */
   readonly preparedBy?: string;
-  /** False while it is certain that no co-signer has begun to sign these bytes; absent where that is not known. */
+  /**
+   * False while it is certain that no co-signer has begun to sign these bytes; absent when that is
+   * unknown.
+   */
   readonly isAsked?: boolean;
-  /** The signed bytes, hex, and their hash: stored before the first send. */
+  /** The signed bytes, hex, and their hash; stored before the first broadcast. */
   readonly signed: { readonly raw: string; readonly hash: string; readonly atMs: number } | null;
-  /** The last answer of the network, and when. */
+  /** The last answer of the network, and its time. */
   readonly sent: {
     readonly outcome: SendOutcome;
     readonly answer: string | null;
     readonly atMs: number;
     readonly times: number;
-    /** A person has asked for the attempt that follows. */
+    /** A member requested the next attempt. */
     readonly isAsked?: true;
   } | null;
-  /** Of these bytes, by the RPC nodes, since they last took them; null or absent where there is none. */
+  /**
+   * The RPC nodes' refusal of these bytes since they last accepted them; null or absent without
+   * one.
+   */
   readonly refusal?: RpcRejection | null;
 }
 
 /**
- * `unknown` is a time-out or a server error: the bytes may be out, so only the same bytes may follow. `underpriced` calls for
- * another attempt, and so does `lapsed`: those bytes can not be included any more. `refused` did not get in and is not followed by another one now; an earlier attempt or somebody else's
- * transaction may have the nonce, and the chain will tell. `undecided`: every node that answers refuses the bytes, and one that does not
- * answer may have them.
+ * The result of a broadcast.
+ *
+ * - `unknown`: a time-out or a server error. The bytes may be broadcast, so only the same bytes may
+ *   follow.
+ * - `underpriced`: another attempt is needed.
+ * - `lapsed`: another attempt is needed, because these bytes can no longer be included.
+ * - `refused`: not accepted, and not followed by another attempt now. An earlier attempt or a
+ *   foreign transaction may have the nonce, which the chain will show.
+ * - `undecided`: every RPC node that answers refuses the bytes, and one that does not answer may
+ *   have them.
  */
 export const SEND_OUTCOMES = ['accepted', 'unknown', 'underpriced', 'lapsed', 'refused', 'undecided'] as const;
 export type SendOutcome = (typeof SEND_OUTCOMES)[number];
 
 /**
- * What a second RPC node says of an inclusion. `away`: it does not answer, or is behind. `disagrees`: it answers, and has something else.
+ * A second RPC node's verdict on an inclusion. `away`: it does not answer or lags behind.
+ * `disagrees`: its answer differs.
  */
 export type SecondNodeVerdict = 'agrees' | 'away' | 'disagrees';
 
-/** Where an attempt was found in the chain, and what it did to the wallet besides costing its fee. */
+/** The block that includes an attempt, and the attempt's effect on the wallet besides its fee. */
 export interface Inclusion extends WalletMovements {
   readonly hash: string;
   readonly blockNumber: string;
   readonly blockHash: string;
   readonly succeeded: boolean;
   readonly feePaid: Amount;
-  /** Depth of the block, counting itself; of two RPC nodes the smaller one, where two state the inclusion. */
+  /**
+   * Depth of the block, including itself. When two RPC nodes report the inclusion, the smaller
+   * depth.
+   */
   readonly confirmations: number;
-  /** Beyond any reorganisation, by two RPC nodes where two or more are configured. */
+  /**
+   * No reorg can remove the block any more. Two RPC nodes confirm it when two or more are
+   * configured.
+   */
   readonly finalized: boolean;
-  /** The chain's own words when it did not succeed. */
+  /** The chain's own error message of a failed transaction. */
   readonly failure: string | null;
-  /** Absent where one node alone is configured, and in older records. */
+  /** Absent when only one RPC node is configured, and in older records. */
   readonly secondNode?: SecondNodeVerdict;
-  /** Of two or more configured nodes one alone states that the block is final; absent for all other inclusions. */
+  /**
+   * Only one of two or more configured RPC nodes reports the block as final; absent for all other
+   * inclusions.
+   */
   readonly isFinalForOneNode?: true;
 }
 
-/** And what it was worth, by the prices of when this block was first seen. */
+/** An inclusion with its market value, by the prices at the first observation of this block. */
 export interface ValuedInclusion extends Inclusion {
   readonly usdValue: UsdValue | null;
-  /** What the tokens that it moved call themselves. */
+  /** The names and symbols that the moved tokens give themselves. */
   readonly tokens: readonly TokenLabel[];
 }
 
 export interface Transaction {
   readonly id: TransactionId;
   readonly vaultId: VaultId;
-  /** Grows by one with every change: guards the projection, and names a revision. */
+  /** Increases by one with every change. It guards the projection and identifies a revision. */
   readonly version: number;
   readonly state: TransactionState;
   readonly stateReason: string | null;
   readonly displayType: DisplayType;
   readonly direction: 'out';
   readonly visible: boolean;
-  /** What a person has chosen, which no rule overrides; null while nobody has. */
+  /** The choice of a member, which no rule overrides; null without a choice. */
   readonly visibilityChoice: boolean | null;
-  /** Canonical name of the chain; the intent holds its CAIP-2. */
+  /** Canonical name of the chain. The intent holds its CAIP-2. */
   readonly chain: string;
   readonly intent: Intent;
-  /** Lower-case hex SHA-256 over the intent: what every vote names. */
+  /** Lower-case hex SHA-256 of the intent, which every decision names. */
   readonly digest: string;
-  /** Worked out of the intent when it was created, for the rules of the policy. */
+  /** Derived from the intent at creation, for the rules of the policy. */
   readonly exposure: Exposure;
-  /** What the policy asked for when it was created. */
+  /** The number that the policy required at creation. */
   readonly requiredApprovals: number;
   readonly approvals: readonly Approval[];
   readonly rejection: Approval | null;
   readonly attempts: readonly Attempt[];
-  /** Somebody wants it undone while it waits to be mined: every further attempt is a cancellation. */
+  /**
+   * A cancellation was requested while the transaction waits to be mined: every further attempt is
+   * a cancellation.
+   */
   readonly cancelling: boolean;
-  /** Why nothing of it will be carried out, since its nonce is used up because others wait above it; else null, or absent in what is old. */
+  /**
+   * Why the intent will not be executed and an attempt without effect uses its nonce instead; null
+   * without a reason, or absent in older records.
+   */
   readonly givenUp?: string | null;
-  /** With WAITS_FOR_NONCE the transaction that owns the lowest unused nonce; null where none does, absent where nothing is waited for. */
+  /**
+   * With WAITS_FOR_NONCE, the transaction that owns the lowest unused nonce; null when none owns
+   * it, absent without a wait.
+   */
   readonly waitsFor?: TransactionId | null;
-  /** When it was last cancelled because its time was over; null or absent where it was not. */
+  /** When it was last cancelled because its time limit passed; null or absent otherwise. */
   readonly endedByTimeAtMs?: number | null;
   readonly inclusion: ValuedInclusion | null;
-  /** Since when a FAILED transaction without an inclusion is watched all the same; null or absent where it is not (any more). */
+  /**
+   * Since when a FAILED transaction without an inclusion is still watched; null or absent when it
+   * is not.
+   */
   readonly watchedSinceMs?: number | null;
-  /** Of a message, in hex, as the chain's wallets give it. */
+  /** The signature of a message, in hex, in the form of the chain's wallets. */
   readonly signature: string | null;
-  /** By which fees it is offered to the network, within the fee that is approved; no part of what is. */
+  /**
+   * The urgency that determines the offered fee, within the approved fee. It is not part of what is
+   * approved.
+   */
   readonly speed: Speed;
-  /** Of a consolidation: how many of the smallest coins it joins. Absent for everything else; no part of what is approved. */
+  /**
+   * For a consolidation, the number of the smallest UTXOs that it joins. Absent otherwise; not part
+   * of what is approved.
+   */
   readonly joins?: number;
-  /** From the decision to sign until the wallet's nonce allocator was told how it ended: a forgotten nonce blocks a wallet. */
+  /**
+   * True from the decision to sign until the wallet's nonce allocator knows the outcome: a
+   * forgotten nonce blocks a wallet.
+   */
   readonly nonceHeld: boolean;
   readonly externalId: string | null;
   readonly createdBy: Actor;
@@ -200,7 +269,10 @@ export interface Transaction {
 const PENDING: ReadonlySet<TransactionState> = new Set(['DRAFT', 'SUBMITTED']);
 const FINAL: ReadonlySet<TransactionState> = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
-/** Still to be decided: takes approvals and rejections. A DRAFT does so too, because the interface has no submit call. */
+/**
+ * Reports whether the state accepts approvals and rejections. A DRAFT does so too, because the API
+ * has no submit call.
+ */
 export function isPending(state: TransactionState): boolean {
   return PENDING.has(state);
 }
@@ -209,24 +281,27 @@ export function isFinal(state: TransactionState): boolean {
   return FINAL.has(state);
 }
 
-/** Reports whether a transaction is signed, and may still be undone or replaced: no block has it, or RPC nodes contradict each other over that. */
+/**
+ * Reports whether a transaction is signed and may still be cancelled or replaced: no block has it,
+ * or RPC nodes contradict each other on that.
+ */
 export function isReplaceable({ state, inclusion }: Pick<Transaction, 'state' | 'inclusion'>): boolean {
   return state === 'BROADCAST' || (state === 'CONFIRMING' && inclusion?.secondNode === 'disagrees');
 }
 
-/** The newest attempt, or null before the first. */
+/** Returns the newest attempt, or null before the first. */
 export function newestAttempt(transaction: Transaction): Attempt | null {
   return transaction.attempts.at(-1) ?? null;
 }
 
-/** What could be anywhere: of the others nobody has the bytes. */
+/** Returns the attempts whose signed bytes exist and may be known to anyone. */
 export function signedAttempts({ attempts }: Pick<Transaction, 'attempts'>): readonly SignedAttempt[] {
   return attempts.filter((attempt): attempt is SignedAttempt => attempt.signed !== null);
 }
 
 /**
- * Reports whether an attempt pays, was refused by every RPC node the only time that it was sent, and was given up for what
- * waits above its nonce: its bytes are nowhere.
+ * Reports whether an attempt pays, was refused by every RPC node the only time that it was sent,
+ * and was given up for transactions above its nonce. No RPC node has its bytes.
  */
 export function isPermanentlyRejected(
   { purpose, sent }: Pick<Attempt, 'purpose' | 'sent'>,
@@ -237,7 +312,9 @@ export function isPermanentlyRejected(
 
 type SignedAttempt = Attempt & { readonly signed: NonNullable<Attempt['signed']> };
 
-/** Spec part 2: the hash of the attempt that was mined, else of the newest signed one, else null. */
+/**
+ * Returns the hash of spec part 2: of the mined attempt, else of the newest signed one, else null.
+ */
 export function transactionHash(transaction: {
   readonly inclusion: Inclusion | null;
   readonly attempts: readonly { readonly signed: { readonly hash: string } | null }[];
@@ -246,7 +323,9 @@ export function transactionHash(transaction: {
   return transaction.attempts.findLast((attempt) => attempt.signed !== null)?.signed?.hash ?? null;
 }
 
-/** `confirmed` is deep enough for SUCCEEDED; `finalized` is beyond any reorganisation. */
+/**
+ * Returns `confirmed` when deep enough for SUCCEEDED, and `finalized` when no reorg can undo it.
+ */
 export function finalityOf(transaction: Pick<Transaction, 'inclusion' | 'state'>): 'confirmed' | 'finalized' | null {
   if (transaction.inclusion === null || !isFinal(transaction.state)) return null;
   return transaction.inclusion.finalized ? 'finalized' : 'confirmed';

@@ -32,21 +32,24 @@ import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, SendOutcome, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';
 import { isPermanentlyRejected, newestAttempt, signedAttempts } from '#domain/transaction/transaction.ts';
 
-/** What has to follow a decision. Stored in the same commit as the record, so a crash loses neither. */
+/**
+ * Work that must follow a decision. It is stored in the same commit as the record, so a crash loses
+ * neither.
+ */
 export type Effect =
   | { readonly type: 'start'; readonly job: TransactionJob }
   | { readonly type: 'finish'; readonly job: TransactionJob };
 
 export interface Decision {
   readonly transaction: Transaction;
-  /** False when the event changes nothing: it is a repeat, or it comes too late to matter. */
+  /** False when the event changes nothing: it is a repetition, or too late. */
   readonly changed: boolean;
   readonly effects: readonly Effect[];
 }
 
 type Row = { readonly [E in EventType]?: TransitionStep<E> };
 
-/** Rules that came after the creation bind it too; the limit of a day binds when the last voice decides to spend. */
+/** Later rules apply, too. The daily limit applies when the last approval decides to spend. */
 const approve: TransitionStep<'approve'> = (transaction, event, { nowMs, policy, spentOf }) => {
   if (nowMs >= transaction.intent.expiresAtMs) return { code: 'transaction-not-pending', state: 'EXPIRED' };
   if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };
@@ -78,7 +81,7 @@ const reject: TransitionStep<'reject'> = (transaction, event, { nowMs }) => ({
 
 const cancel: TransitionStep<'cancel'> = () => ({ state: 'CANCELLED', stateReason: 'CANCELLED_BY_USER' });
 
-/** The nonce is taken by an attempt that does nothing; which of the attempts is mined, the chain decides. */
+/** An attempt without effect takes the nonce. The chain decides which attempt is mined. */
 const cancelInBroadcast: TransitionStep<'cancel'> = ({ cancelling }) =>
   cancelling ? null : { cancelling: true, stateReason: 'CANCELLING' };
 
@@ -90,7 +93,9 @@ const dropVotes: TransitionStep<'dropVotes'> = (transaction, event) => {
 const expire: TransitionStep<'expire'> = (transaction, _event, { nowMs }) =>
   nowMs < transaction.intent.expiresAtMs ? null : { state: 'EXPIRED', stateReason: 'EXPIRED_UNDECIDED' };
 
-/** The first to prepare wins: a second run of the job gets the stored bytes and asks for the same signature. */
+/**
+ * The first to prepare wins: a second run gets the stored bytes and requests the same signature.
+ */
 const prepare: TransitionStep<'prepare'> = (transaction, event, context) => {
   if (event.instead !== undefined) return replaceUnsigned(transaction, event, context);
   const { nowMs } = context;
@@ -112,13 +117,13 @@ const delaySigning: TransitionStep<'delaySigning'> = (transaction, event) =>
 const waitInSigning: TransitionStep<'waitForNonce'> = (transaction, { blocker }) =>
   blocker === null ? null : waitBehind(transaction, blocker.transactionId);
 
-/** Once it is given up for what waits above it, what was signed for it before counts as nowhere: every RPC node refused it. */
+/** A payment that was given up for others has only signed bytes that every RPC node refused. */
 const failSigning: TransitionStep<'failSigning'> = (transaction, event) => {
   const isNowhere = signedAttempts(transaction).every((attempt) => isPermanentlyRejected(attempt, transaction));
   return isNowhere ? { state: 'FAILED', stateReason: transaction.givenUp ?? event.reason } : null;
 };
 
-/** Nothing is signed yet, and from here on nothing but a cancellation is. */
+/** Nothing is signed yet, and from now on only a cancellation is signed. */
 const fillNonce: TransitionStep<'fillNonce'> = ({ attempts, cancelling }, { reason }) =>
   cancelling || attempts.some(({ signed }) => signed !== null)
     ? null
@@ -142,7 +147,7 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   if (outcome === null) return null;
   const sent = { outcome, answer: event.answer, atMs: nowMs, times: (newest.sent?.times ?? 0) + 1 };
   const counted = refusedAgain(newest, event);
-  // A record that changes with each repeat never looks stuck to the operators.
+  // A record that changes with each repetition would never look stuck to operators.
   const isOpen = outcome === 'unknown' || outcome === 'undecided';
   const isRepeat = isOpen && newest.sent?.outcome === outcome;
   if (isRepeat && isRejectedRepeatedly(newest.refusal ?? null) && (counted.refusal?.times ?? 0) > 1) return null;
@@ -157,13 +162,15 @@ const send: TransitionStep<'send'> = (transaction, event, { nowMs }) => {
   return { stateReason, attempts: replaceNewest(transaction, { ...newest, sent, ...counted }) };
 };
 
-/** That bytes may be out stays known, whatever the nodes refuse that can be asked afterwards. Null for a late report. */
+/**
+ * Returns the new outcome, or null for a late report. Bytes that may be broadcast stay `unknown`.
+ */
 function outcomeAfter(before: SendOutcome | undefined, outcome: SendOutcome): SendOutcome | null {
   if (outcome !== 'undecided' || before === undefined || before === 'undecided') return outcome;
   return before === 'unknown' ? before : null;
 }
 
-/** The refusal of an attempt after one more answer: taken bytes have none, and an answer without words says nothing new. */
+/** Returns the refusal after one more answer: none for accepted bytes, the same without a text. */
 function refusedAgain(
   { refusal = null }: Attempt,
   { outcome, answer }: Pick<EventOf<'send'>, 'outcome' | 'answer'>,
@@ -173,12 +180,13 @@ function refusedAgain(
 }
 
 /**
- * Fails only when the network never took any attempt: bytes that may be out somewhere are never given up, but watched. A payment
- * whose only bytes no RPC node has is not left below others: a cancellation takes its nonce. So does one where the bytes may be
- * out, and no node holds them and every node refuses them repeatedly: the chain decides which of the two it takes, and either ends it.
+ * Fails only when the network never accepted any attempt; bytes that may be broadcast are watched.
+ * A payment must not block others when no RPC node has its only bytes, or when none has them and
+ * all refuse them repeatedly: a cancellation takes its nonce, and the chain decides between the
+ * two.
  */
 const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, context) => {
-  // That all nodes refuse an attempt says nothing of those before it.
+  // A refusal of this attempt by all RPC nodes does not concern the earlier attempts.
   const touched = transaction.attempts.some(
     ({ number, sent }) => sent !== null && (number !== event.attempt || sent.outcome !== 'undecided'),
   );
@@ -189,12 +197,12 @@ const refuseBroadcast: TransitionStep<'refuseBroadcast'> = (transaction, event, 
     return { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: replaceNewest(transaction, counted) };
   }
   const change = send(transaction, { ...event, type: 'send', outcome: 'refused' }, context);
-  // No other payment waits for the nonce of coins, and a cancellation costs a fee: a person asks for it.
+  // No other payment waits for a UTXO nonce, and a cancellation costs a fee: a member requests it.
   if (event.keepsCoins === true) {
     return change === null || 'code' in change ? change : { ...change, stateReason: 'REJECTED_BY_NODE' };
   }
   const isOnly = signedAttempts(transaction).length === 1 && !transaction.cancelling;
-  // Nothing but money, or other bytes, mends that, and meanwhile the nonce is lost to the wallet.
+  // Only money or other bytes can help, and meanwhile the wallet cannot use the nonce.
   const isHopeless = isRejectedRepeatedly(counted.refusal ?? null) && !transaction.cancelling;
   if (change === null || !((event.blocksOthers === true && isOnly) || isHopeless)) return change;
   return { ...change, cancelling: true, givenUp: 'REJECTED_BY_NODE', stateReason: 'REJECTED_BY_NODE' };
@@ -217,10 +225,10 @@ const lapse: TransitionStep<'lapse'> = (transaction, event) => {
 
 const speedUp: TransitionStep<'speedUp'> = (transaction) => {
   const newest = newestAttempt(transaction);
-  // Not sent yet, or a better one is on its way already.
+  // Not sent yet, or a better one is already in preparation.
   if (newest === null || newest.sent === null || needsReplacement(newest)) return null;
   if (isPermanentlyRejected(newest, transaction)) return null;
-  // What RPC nodes want for another one stays known.
+  // The RPC nodes' requirement for a replacement is kept.
   const answer = newest.sent.outcome === 'refused' ? newest.sent.answer : 'A higher fee was requested.';
   const sent = { ...newest.sent, outcome: 'underpriced' as const, answer, isAsked: true as const };
   return { stateReason: 'REPRICING', attempts: replaceNewest(transaction, { ...newest, sent }) };
@@ -239,24 +247,24 @@ const abandonReplacement: TransitionStep<'abandonReplacement'> = (transaction, {
   const attempts = signedAttempts(transaction);
   const newest = attempts.at(-1);
   if (newest === undefined || newest.sent === null) return null;
-  // The payment that is given up is not taken up again.
+  // A payment that was given up is not resumed.
   if (isPermanentlyRejected(newest, transaction)) return null;
   const { cancelling, givenUp = null } = transaction;
   if (!needsReplacement(newest) && !needsCancellation(newest, cancelling)) return null;
   const sent = needsReplacement(newest) ? { ...newest.sent, outcome: 'refused' as const } : newest.sent;
-  // Nothing of it can ever be included, nor of those before: it counts as lapsed when the time of all is over.
+  // No attempt can ever be included: it counts as lapsed when the time of all attempts is over.
   if (newest.sent.outcome === 'lapsed') {
     return { state: 'FAILED', stateReason: reason, attempts, watchedSinceMs: nowMs };
   }
-  // A cancellation that can not be had is not wanted any more; one that is out stays.
+  // A cancellation that is impossible is withdrawn. One that is broadcast stays.
   const stays = cancelling && newest.purpose === 'cancellation';
-  // It is taken up again: what counts as repeated begins anew.
+  // The payment is resumed, so its count of refusals restarts.
   const kept = stays || givenUp === null ? { ...newest, sent } : { ...newest, sent, refusal: null };
   const change = { stateReason: reason, cancelling: stays, attempts: [...attempts.slice(0, -1), kept] };
   return stays || givenUp === null ? change : { ...change, givenUp: null };
 };
 
-/** What the allocator kept, or gave back, may not be what the record asks for by now: then it is asked again. */
+/** The allocator's result may not match the record any more. Then the request is repeated. */
 const settle: TransitionStep<'settle'> = (transaction, { keepsCoins: kept = false }) =>
   outstandingJob(transaction) === 'settle' && kept === keepsUtxosReserved(transaction) ? { nonceHeld: false } : null;
 
@@ -266,8 +274,8 @@ const setVisibility: TransitionStep<'setVisibility'> = (transaction, { visible }
 const PENDING_ROW: Row = { approve, reject, cancel, dropVotes, expire, setVisibility };
 
 /**
- * The one transition table. What is not in it cannot happen: a person gets `transaction-not-pending`, a
- * machine's message is late and changes nothing.
+ * The one transition table. An event that is not in it is impossible: a member gets
+ * `transaction-not-pending`, and a late message of a job changes nothing.
  */
 const TABLE: Record<TransactionState, Row> = {
   DRAFT: PENDING_ROW,
@@ -321,11 +329,12 @@ const TABLE: Record<TransactionState, Row> = {
 const PEOPLE: ReadonlySet<EventType> = new Set<EventType>(['approve', 'reject', 'cancel', 'endUnknown']);
 
 /**
- * Decides what an event does to a transaction. Pure: the same arguments give the same decision.
+ * Returns the decision on an event. Pure: the same arguments give the same decision.
  *
- * Refuses, in order: `transaction-not-pending` for a person's event in any state that is not pending (and for an approval at
- * or after the expiry), `digest-mismatch` for an approval of another intent, `device-signature-required` for one that is the coordinator's word where devices sign, `transaction-not-broadcast` for a faster attempt of
- * what is not on its way. Machines are never refused.
+ * Refuses, in order: `transaction-not-pending` for a member's event in any state that is not
+ * pending (and for an approval at or after the expiry), `digest-mismatch` for an approval of
+ * another intent, `device-signature-required` for an approval without one in device mode,
+ * `transaction-not-broadcast` for a speed-up outside BROADCAST. Events of jobs are never refused.
  */
 export function decide(
   transaction: Transaction,
@@ -352,7 +361,7 @@ export function decide(
   return accepted({ transaction: next, changed: true, effects: effectsOf(transaction, next) });
 }
 
-/** The effects of creation: the job that the new record calls for. */
+/** Returns the effects of creation: the job that the new record requires. */
 export function effectsOfCreation(transaction: Transaction): readonly Effect[] {
   const job = outstandingJob(transaction);
   return job === null ? [] : [{ type: 'start', job }];
@@ -367,17 +376,17 @@ function effectsOf(before: Transaction, after: Transaction): readonly Effect[] {
   ];
 }
 
-/** Bytes that nobody will sign any more: others take their nonce. */
+/** Reports whether bytes will never be signed: others take their nonce. */
 function isGivenUp({ signed, purpose }: Attempt, transaction: Transaction): boolean {
   return signed === null && purpose !== nextPurpose(transaction);
 }
 
-/** The speed of an attempt that takes the place of another: what has waited in vain does not go on being slow. */
+/** Returns the speed of a replacement: after a wait without success it is not slow. */
 export function replacementSpeed({ speed }: Pick<Transaction, 'speed'>): Speed {
   return speed === 'slow' ? 'normal' : speed;
 }
 
-/** What a further attempt is for. */
+/** Returns the purpose of a further attempt. */
 export function nextPurpose({ cancelling }: Pick<Transaction, 'cancelling'>): AttemptPurpose {
   return cancelling ? 'cancellation' : 'intent';
 }

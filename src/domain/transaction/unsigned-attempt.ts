@@ -4,12 +4,15 @@ import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 
-/** Longer than any signature takes, and short enough that the market has not moved away from the price. Ours. */
+/**
+ * Longer than any signature takes, and short enough that the market price has not moved far. Ours.
+ */
 const STALE_AFTER_MS = 5 * 60 * 1000;
 
 /**
- * Reports whether unsigned bytes are so old that their price says nothing, and may be dropped: no co-signer has begun to sign them.
- * Bytes that one may have begun with stay. It would refuse others under the same number, and the rest would refuse the next number.
+ * Reports whether the price of unsigned bytes is outdated and the bytes may be dropped: no
+ * co-signer has begun to sign them. Bytes that a co-signer may have begun with stay. It would
+ * refuse other bytes under the same number, and the other co-signers would refuse the next number.
  */
 export function isStale({ signed, isAsked, preparedAtMs }: Attempt, nowMs: number): boolean {
   return signed === null && isAsked === false && nowMs - preparedAtMs >= STALE_AFTER_MS;
@@ -21,7 +24,10 @@ export const markContacted: TransitionStep<'ask'> = (transaction, { signingDiges
   return newest.isAsked === true ? null : { attempts: replaceNewest(transaction, { ...newest, isAsked: true }) };
 };
 
-/** Of the run that prepared the bytes alone, and never once another run has asked: that one may have reached co-signers. */
+/**
+ * Only the run that prepared the bytes may do this, and never after a request of another run, which
+ * may have reached co-signers.
+ */
 export const markNotContacted: TransitionStep<'askInVain'> = (transaction, { signingDigest, run }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.signingDigest !== signingDigest) return null;
@@ -29,7 +35,7 @@ export const markNotContacted: TransitionStep<'askInVain'> = (transaction, { sig
   return { attempts: replaceNewest(transaction, { ...newest, isAsked: false }) };
 };
 
-/** Takes the place of bytes that no co-signer has begun with, under their number, nonce and purpose. */
+/** Replaces bytes that no co-signer has begun with, under their number, nonce and purpose. */
 export const replaceUnsigned: TransitionStep<'prepare'> = (transaction, { attempt, instead }, { nowMs }) => {
   const newest = newestAttempt(transaction);
   if (newest === null || newest.signed !== null || newest.isAsked !== false) return null;

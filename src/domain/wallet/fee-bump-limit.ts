@@ -1,14 +1,15 @@
 import { unitsOf } from '#domain/asset/amount.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 
-/** Ours: up to twice the fee a replacement is made without a person's asking. */
+/** Ours: automatic replacements may cost up to twice the requested fee. */
 const MAX_RAISE = 2n;
 
 /**
- * The most that the next attempt may cost where RPC nodes alone want it: twice what a person last asked for. A recipient who
- * spends what waits to be mined, or a node that says so, decides what a replacement costs (BIP-125, rule 3), and co-signers sign
- * each one. Null where a person has asked for it, or nothing was replaced yet and the price follows the market: then the fee of
- * the intent is the only bound.
+ * Returns the most that the next attempt may cost when only RPC nodes require it: twice what a
+ * member last requested. A recipient that spends an unconfirmed output, or an RPC node that claims
+ * so, determines the cost of a replacement (BIP-125, rule 3), and co-signers sign each one. Returns
+ * null when a member requested it, or when nothing was replaced yet and the price follows the
+ * market: then the fee of the intent is the only bound.
  */
 export function automaticBumpLimit({
   attempts,
@@ -21,7 +22,10 @@ export function automaticBumpLimit({
   return base === undefined ? null : unitsOf(base.maxFee) * MAX_RAISE;
 }
 
-/** Reports whether an attempt is followed by one of the same purpose because RPC nodes want more, and no person does. */
+/**
+ * Reports whether the next attempt of the same purpose follows because RPC nodes require a higher
+ * fee, without a member's request.
+ */
 function isRaisedByNodes(attempt: Attempt | undefined, purpose: Attempt['purpose']): boolean {
   const { sent = null } = attempt ?? {};
   return attempt?.purpose === purpose && sent?.outcome === 'underpriced' && sent.isAsked !== true;

@@ -1,7 +1,10 @@
 import type { TransactionId } from '#domain/id.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 
-/** A lower nonce of the wallet is unused: `waitsFor` names the transaction that owns it, and null says that none does. */
+/**
+ * A lower nonce of the wallet is unused: `waitsFor` names the transaction that owns it, and null
+ * means that none does.
+ */
 export const WAITS_FOR_NONCE = 'WAITS_FOR_NONCE';
 
 interface NonceWait {
@@ -9,17 +12,17 @@ interface NonceWait {
   readonly waitsFor?: TransactionId | null;
 }
 
-/** The change that names the blocker of a transaction; null where it is named already. */
+/** Returns the change that names the blocker of a transaction, or null when it is already named. */
 export function waitBehind(before: NonceWait, blocker: TransactionId | null): NonceWait | null {
   if (before.stateReason === WAITS_FOR_NONCE && before.waitsFor === blocker) return null;
   return { stateReason: WAITS_FOR_NONCE, waitsFor: blocker };
 }
 
 /**
- * The change of a transaction in BROADCAST whose blocker was looked for; null for none. Another reason than the usual one of
- * its state stays, since it says more of this transaction.
+ * Returns the change of a transaction in BROADCAST after a check of its blocker, or null. A more
+ * specific reason than the usual one of its state stays.
  *
- * @param blocker null where no lower nonce is unused
+ * @param blocker null when no lower nonce is unused
  */
 export function waitInBroadcast(
   transaction: Pick<Transaction, 'stateReason' | 'waitsFor' | 'cancelling'>,
@@ -32,7 +35,7 @@ export function waitInBroadcast(
   return isOpen ? waitBehind(transaction, blocker.transactionId) : null;
 }
 
-/** The change without the blocker that the reason before it named. */
+/** Returns the change without the blocker that the previous reason named. */
 export function withoutStaleBlocker<C extends NonceWait>({ waitsFor = null }: NonceWait, change: C): C {
   const isStale = waitsFor !== null && change.stateReason !== undefined && change.waitsFor === undefined;
   return isStale ? { ...change, waitsFor: null } : change;

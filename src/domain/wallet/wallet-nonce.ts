@@ -1,39 +1,52 @@
 /**
- * Nonces of one wallet on one chain. There is no counter that could drift away from the chain: the next nonce is the lowest
- * one that is not below the count of the chain and that no transaction owns, so every gap is filled by the next transaction.
+ * The nonces of one wallet on one chain. There is no counter that could diverge from the chain: the
+ * next nonce is the lowest one that is not below the chain's count and that no transaction owns.
+ * Therefore the next transaction fills every gap.
  */
 export interface NonceAllocations {
   /** Transaction id to the nonce that it owns. */
   readonly owned: ReadonlyMap<string, bigint>;
-  /** Below this every nonce is used for good. A final inclusion alone raises it, and a lower proven count alone lowers it. */
+  /**
+   * Every nonce below this is used permanently. Only a final inclusion raises it, and only a lower
+   * proven count lowers it.
+   */
   readonly floor: bigint;
-  /** Transactions that are about to give theirs back: until they have, or go on after all, nobody gets one above it. */
+  /**
+   * Transactions that are about to release their nonce. Until they do or continue after all, no
+   * transaction gets a nonce above it.
+   */
   readonly leaving: ReadonlySet<string>;
 }
 
 /** Counts of the transactions of the wallet. */
 interface Counts {
-  /** In the chain. */
+  /** The count in the chain. */
   readonly latest: bigint;
-  /** The same with the mempool. */
+  /** The count including the mempool. */
   readonly pending: bigint;
 }
 
-/** Of each count what does not rest on a single answer: two RPC nodes say it, or a final block; null where that is nothing. */
+/**
+ * The part of each count that does not depend on a single answer: two RPC nodes or a final block
+ * confirm it; null when nothing does.
+ */
 type ProvenCounts = { readonly [K in keyof Counts]: Counts[K] | null } & {
   /** The block that `latest` was counted at, or an earlier one. */
   readonly block: bigint;
 };
 
-/** Counts of one RPC node. */
+/** The counts of one RPC node. */
 export interface ChainCounts extends Counts {
-  /** Absent where it was not asked for. */
+  /** Absent when it was not requested. */
   readonly proven?: ProvenCounts;
-  /** Where a nonce is a place: those that are open already, and given before others. None when absent. */
+  /**
+   * Where a nonce is a nonce slot: the slots that are open already, which are allocated first. None
+   * when absent.
+   */
   readonly open?: readonly bigint[];
 }
 
-/** A nonce that the vault knows one of its transactions by. */
+/** A nonce that the vault's record of a transaction names. */
 export interface HeldNonce {
   readonly transactionId: string;
   readonly nonce: bigint;
@@ -41,20 +54,24 @@ export interface HeldNonce {
 
 export type Allocation =
   | { readonly book: NonceAllocations; readonly nonce: bigint }
-  /** Behind a transaction that is about to give its nonce back, which would be a gap below. */
+  /**
+   * It waits for a transaction that is about to release its nonce, which would leave a gap below.
+   */
   | { readonly book: NonceAllocations; readonly nonce: null; readonly waitsFor: string }
-  /** The counts name transactions that the book does not know, and they are not proven. */
+  /** The counts include transactions that the allocator does not know, and they are not proven. */
   | { readonly book: NonceAllocations; readonly nonce: null; readonly waitsFor: null };
 
 export const NO_ALLOCATIONS: NonceAllocations = { owned: new Map(), floor: 0n, leaving: new Set() };
 
 /**
- * The nonce of a transaction: the one it has, else the lowest that is not below the count of the chain and that no other owns.
+ * Returns the nonce of a transaction: its own, else the lowest that is not below the chain's count
+ * and that no other owns.
  *
- * A count can be higher than the transactions that the book knows explain: after a restore of old storage, or because an RPC
- * node errs. A count that is believed wrongly costs the transaction its way to the chain (everything below its nonce would have
- * to be used first), and one that is wrongly not believed gives a nonce again that may be signed already. So only a proven one
- * is believed, and until then the transaction waits.
+ * A count can exceed the known transactions after a restore of old storage, or by an error of an
+ * RPC node. If a wrong count is believed, the transaction cannot reach the chain, because
+ * everything below its nonce would have to be used first. If a right count is not believed, a nonce
+ * that may be signed already is allocated again. Therefore only a proven count is believed, and
+ * until then the transaction waits.
  */
 export function allocate(
   before: NonceAllocations,
@@ -79,11 +96,13 @@ export function allocate(
 }
 
 /**
- * The book whose floor is no higher than a proven count. A floor that is too high, after an inclusion that never was, would leave the
- * nonces below it unused, and all above would wait for them. Null where the count is lower than the floor and proof was not asked for: most
- * often the node is a block behind.
+ * Returns the allocations with a floor no higher than a proven count. A floor that is too high,
+ * after an inclusion that never happened, would leave the nonces below it unused, and all above
+ * would wait for them. Returns null when the count is lower than the floor and no proof was
+ * requested: most often the RPC node is a block behind.
  *
- * @param settledBlock the newest block with a transaction that is settled: a count of before it proves nothing of the floor
+ * @param settledBlock the newest block with a retired transaction: an earlier count proves nothing
+ *   about the floor
  */
 export function lowerFloor(
   book: NonceAllocations,
@@ -97,9 +116,10 @@ export function lowerFloor(
 }
 
 /**
- * The book with the nonces of transactions that the vault knows to be under way. It changes nothing, but where the storage of
- * the book was set back: then two transactions would get one nonce. A transaction that has the nonce of another in the book,
- * and not in the vault, has no bytes at it yet, and loses it.
+ * Returns the allocations with the nonces of the vault's transactions in flight. This changes
+ * nothing unless the allocator's storage was reset to an older state: then two transactions would
+ * get one nonce. A transaction that owns another's nonce here, and not in the vault, has no bytes
+ * at it yet and loses it.
  */
 export function restoreHeld(book: NonceAllocations, held: readonly HeldNonce[]): NonceAllocations {
   const missing = held.filter(({ transactionId, nonce }) => book.owned.get(transactionId) !== nonce);
@@ -107,18 +127,24 @@ export function restoreHeld(book: NonceAllocations, held: readonly HeldNonce[]):
   const known = new Set(held.map(({ nonce }) => nonce));
   const others = [...book.owned].filter(([, nonce]) => !known.has(nonce));
   const inVault = held.map(({ transactionId, nonce }) => [transactionId, nonce] as const);
-  // Of two in the vault at one nonce, which is a fault of before, the first one keeps it.
+  // Of two in the vault at one nonce, which is an older fault, the first keeps it.
   const once = inVault.filter(([, nonce], i) => inVault.findIndex(([, other]) => other === nonce) === i);
   return { ...book, owned: new Map([...others, ...once]) };
 }
 
-/** What a transaction waits behind: the lowest unused nonce and the transaction that owns it, null where none does. */
+/**
+ * The blocker of a transaction: the lowest unused nonce and the transaction that owns it, null when
+ * none does.
+ */
 export interface Blocker {
   readonly nonce: bigint;
   readonly transactionId: string | null;
 }
 
-/** What keeps the nonce of a transaction from being the next one of the chain; null for one that is the next, or has none. */
+/**
+ * Returns what blocks the nonce of a transaction from being the chain's next one, or null when it
+ * is the next or has none.
+ */
 export function blockerOf(book: NonceAllocations, transactionId: string, latest: bigint): Blocker | null {
   const own = book.owned.get(transactionId);
   const nonce = larger(book.floor, latest);
@@ -128,8 +154,9 @@ export function blockerOf(book: NonceAllocations, transactionId: string, latest:
 }
 
 /**
- * A transaction that never signed anything, or whose bytes no RPC node took, is about to end. False when others wait above its
- * nonce: it has to be used up, or none of them is ever mined. Else no other gets one above it until it is given back.
+ * Begins the release of a transaction that signed nothing, or whose bytes no RPC node accepted.
+ * `mayGo` is false when others wait above its nonce: the nonce must be used, or none of them is
+ * ever mined. Otherwise no transaction gets a nonce above it until its release.
  */
 export function reserveRelease(
   book: NonceAllocations,
@@ -141,13 +168,16 @@ export function reserveRelease(
   return { book: { ...book, leaving: new Set(book.leaving).add(transactionId) }, mayGo: true };
 }
 
-/** It goes on after all. */
+/** Returns the allocations after the transaction continues. */
 export function cancelRelease(book: NonceAllocations, transactionId: string): NonceAllocations {
   if (!book.leaving.has(transactionId)) return book;
   return { ...book, leaving: new Set([...book.leaving].filter((id) => id !== transactionId)) };
 }
 
-/** Forgets a transaction that no block will ever hold: its nonce is the next one, where the chain has not used it. */
+/**
+ * Forgets a transaction that no block will ever include. Its nonce is allocated next unless the
+ * chain has used it.
+ */
 export function release(book: NonceAllocations, transactionId: string): NonceAllocations {
   if (!book.owned.has(transactionId)) return book;
   const owned = new Map(book.owned);
@@ -155,14 +185,16 @@ export function release(book: NonceAllocations, transactionId: string): NonceAll
   return { ...cancelRelease(book, transactionId), owned };
 }
 
-/** Forgets a transaction that a final block holds: its nonce and all below are used for good. */
+/**
+ * Forgets a transaction that a final block includes. Its nonce and all below are used permanently.
+ */
 export function retire(book: NonceAllocations, transactionId: string): NonceAllocations {
   const nonce = book.owned.get(transactionId);
   if (nonce === undefined) return book;
   return { ...release(book, transactionId), floor: larger(book.floor, nonce + 1n) };
 }
 
-/** The lowest nonce from one on that no transaction owns. */
+/** Returns the lowest nonce, starting at `from`, that no transaction owns. */
 function lowestUnowned({ owned }: NonceAllocations, from: bigint): bigint {
   const taken = new Set(owned.values());
   let nonce = from;

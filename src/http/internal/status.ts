@@ -59,7 +59,7 @@ const statusSchema = z
 
 /**
  * GET /internal/status (ours): how it is with everything that is owed, with the co-signers, and what of it wants a person. By the read model,
- * which may be behind by what a vault is about to write; cron logs the same list as `alarm`.
+ * which may be behind by what a vault is about to write; cron logs the same list as `alert`.
  */
 export const status = route({
   method: 'GET',

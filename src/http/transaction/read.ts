@@ -2,11 +2,12 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { actorOf, route } from '#http/edge/context.ts';
 import { respondWithEtag, matchesEtag, taggedJson } from '#http/edge/etag.ts';
 import { callObject } from '#http/edge/object-call.ts';
-import { preferredWaitSeconds } from '#http/edge/prefer-wait.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 import { versionOf } from '#objects/vault/views.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
+
+const MAX_WAIT_SECONDS = 30;
 
 /**
  * GET /transaction/{txId} (spec part 4): the record as it is now, straight from its vault. `If-None-Match` gives 304 when nothing
@@ -47,4 +48,14 @@ async function read(context: HttpContext): Promise<Response> {
   if (!later.ok) return refusalProblem(context, later.refusal);
   context.header('preference-applied', `wait=${waitSeconds}`);
   return respondWithEtag(context, taggedJson(recordOf(context, later.value)));
+}
+
+/**
+ * Returns how many seconds the caller waits for a change (`Prefer: wait=N`, RFC 7240): at most 30, and
+ * 0 without the preference or with one that cannot be read.
+ */
+function preferredWaitSeconds(context: HttpContext): number {
+  const header = context.req.header('prefer') ?? '';
+  const match = /(?:^|[,;])\s*wait\s*=\s*"?([0-9]{1,6})"?\s*(?:[,;]|$)/i.exec(header);
+  return match?.[1] === undefined ? 0 : Math.min(Number.parseInt(match[1], 10), MAX_WAIT_SECONDS);
 }

@@ -26,15 +26,15 @@ import { errorText } from '#store/error-text.ts';
 import { deleteIdentities } from '#store/identities.ts';
 import { vaultIdsOf } from '#store/vaults.ts';
 
-/** How long to wait before vaults that could not be informed are asked again. */
+/** The delay before vaults that could not be informed are called again. */
 const ANNOUNCEMENT_RETRY_MS = 5_000;
-/** An operator looks at the newest ones. */
+/** The number of newest resets that an operator sees. */
 const SHOWN_RESETS = 20;
 
 /** A credential that was issued. */
 export interface Issued<T> {
   readonly made: T;
-  /** The token whose place it takes, because it was unused; null when there was none. */
+  /** The unused token that it replaces; null without one. */
   readonly withdrawn: TokenId | null;
 }
 
@@ -46,13 +46,14 @@ interface PersonEnv extends CoordinatorConfig {
 }
 
 /**
- * One person: the truth for how many credentials an operator may issue. The first one comes by enrolment and can be issued
- * again until the person has used it, because an answer can be lost; a later one comes by a reset, after a delay in which
- * people can cancel it. Credentials that the person makes with a credential of their own are no concern of this object.
+ * The object of one user: the source of truth for how many credentials an operator may issue. The
+ * first credential comes by enrolment and can be issued again until the user has used it, because
+ * an answer can be lost. A later one comes by a reset, after a delay in which members can cancel
+ * it. Credentials that users create with their own credentials do not involve this object.
  */
 export class PersonObject extends DurableObject<PersonEnv> {
   readonly #storage: PersonStorage;
-  /** Credentials are issued one after the other: each waits for the objects of the credential before it. */
+  /** Credentials are issued one after the other: each waits for the objects of the previous one. */
   #turn: Promise<unknown> = Promise.resolve();
 
   constructor(ctx: DurableObjectState, env: PersonEnv) {
@@ -60,39 +61,42 @@ export class PersonObject extends DurableObject<PersonEnv> {
     this.#storage = new PersonStorage(ctx.storage.sql);
   }
 
-  /** Enters a new person, before the directory has the person. Again it changes nothing. */
+  /** Registers a new user, before the directory has the user. Idempotent. */
   open(): void {
     this.ctx.storage.transactionSync(() => this.#storage.open());
   }
 
   /**
-   * Makes a token under a grant.
-   * Refuses, in order: `credential-reset-required` (of the enrolment), what `#grantFault` refuses.
+   * Creates a token under a grant. Refuses, in order: `credential-reset-required` (for the
+   * enrolment), what `#grantFault` refuses.
    */
   issueToken(grant: Grant, token: NewAccessToken): Promise<Result<Issued<TokenView>, Refusal>> {
     const stub = () => this.env.ACCESS_TOKEN.getByName(`token:${token.id}`);
     return this.#issue(grant, { kind: 'access-token', id: token.id }, () => stub().create(token));
   }
 
-  /** Makes a session under a grant, and gives when it began. Refuses as `issueToken` does. */
+  /** Creates a session under a grant, and returns when it began. Refuses as `issueToken` does. */
   issueSession(grant: Grant, session: NewSession): Promise<Result<Issued<number>, Refusal>> {
     const stub = () => this.env.SESSION.getByName(`session:${session.id}`);
     return this.#issue(grant, { kind: 'session', id: session.id }, () => stub().create(session));
   }
 
-  /** Allows the person to log in with another identity, under a reset and once. Refuses as `issueToken` does. */
+  /**
+   * Allows the user to log in with another identity, under a reset and once. Refuses as
+   * `issueToken` does.
+   */
   releaseIdentity(id: CredentialResetId, userId: UserId): Promise<Result<Issued<boolean>, Refusal>> {
     return this.#issue(id, { kind: 'identity', isReleased: false }, async () => {
       await deleteIdentities(this.env.DB, userId);
-      // Only now: should this object end before, the operator asks again.
+      // Written only now: if this object stops before, the operator repeats the request.
       this.#write(() => this.#storage.putIssued(id, { kind: 'identity', isReleased: true }));
       return true;
     });
   }
 
   /**
-   * The person has logged in by an identity provider, so the enrolment is over. A credential that an operator has issued and
-   * that is unused is withdrawn: the holder of a service key could have kept it for later.
+   * Ends the enrolment after the user's first login by an identity provider. An unused credential
+   * that an operator issued is withdrawn: the holder of a service key could have kept it for later.
    */
   async recordLogin(): Promise<void> {
     if (this.#storage.isEnrolled()) return;
@@ -103,20 +107,23 @@ export class PersonObject extends DurableObject<PersonEnv> {
     });
   }
 
-  /** Reports how far the enrolment has come. An issued credential can be issued again for as long as it is unused. */
+  /**
+   * Reports the state of the enrolment. An issued credential can be issued again as long as it is
+   * unused.
+   */
   enrolment(): 'open' | 'issued' | 'over' {
     if (this.#storage.isEnrolled()) return 'over';
     return this.#storage.issued('enrolment') === null ? 'open' : 'issued';
   }
 
-  /** The newest first. */
+  /** Returns the newest resets first. */
   resets(): readonly CredentialReset[] {
     return this.#storage.resets.newest(SHOWN_RESETS);
   }
 
   /**
-   * Requests a reset; while one is open, gives that one as it is. A second request neither restarts nor shortens the delay.
-   * Refuses `too-many-credential-resets`.
+   * Requests a reset. While one is open, it returns that one unchanged: a second request neither
+   * restarts nor shortens the delay. Refuses `too-many-credential-resets`.
    */
   async requestReset(
     request: Pick<CredentialReset, 'id' | 'userId' | 'userName'>,
@@ -139,8 +146,8 @@ export class PersonObject extends DurableObject<PersonEnv> {
   }
 
   /**
-   * Cancels a reset. Again it changes nothing.
-   * Refuses, in order: `credential-reset-not-found`, `credential-reset-not-pending`.
+   * Cancels a reset. Idempotent. Refuses, in order: `credential-reset-not-found`,
+   * `credential-reset-not-pending`.
    */
   async cancelReset(id: CredentialResetId, cancellation: Cancellation): Promise<Result<CredentialReset, Refusal>> {
     const nowMs = Date.now();
@@ -167,21 +174,26 @@ export class PersonObject extends DurableObject<PersonEnv> {
     }
   }
 
-  /** @param make makes the credential in its own object; null where that was withdrawn before */
+  /**
+   * Issues a credential under a grant.
+   *
+   * @param make creates the credential in its own object; null when it was already withdrawn
+   */
   async #issue<T>(
     grant: Grant,
     credential: IssuedCredential,
     make: () => Promise<T | null>,
   ): Promise<Result<Issued<T>, Refusal>> {
     return this.#inTurn(async () => {
-      // A vault that the person has joined since has to know, and its members get the whole delay.
+      // A vault that the user has joined since must know, and its members get the whole delay.
       const isAnnounced = grant === 'enrolment' || (await this.#announce());
       if (!isAnnounced) return refused({ code: 'credential-reset-not-ready', effectiveAtMs: null });
       const fault = this.#grantFault(grant);
       if (fault !== null) return refused(fault);
       const earlier = this.#storage.issued(grant);
       if (earlier !== null && (await this.#withdraw(earlier)) === 'used') return refused(this.#usedUp(grant));
-      // Withdrawing awaits, so a cancellation can land meanwhile: the grant is judged again where it is written.
+      // Withdrawing awaits, so a cancellation can land meanwhile: the grant is checked again before
+      // it is written.
       const late = this.#grantFault(grant);
       if (late !== null) return refused(late);
       this.#write(() => this.#take(grant, credential));
@@ -194,8 +206,9 @@ export class PersonObject extends DurableObject<PersonEnv> {
   }
 
   /**
-   * Refuses, in order: `credential-reset-required` (of the enrolment); `credential-reset-not-found`,
-   * `credential-reset-not-pending`, `credential-reset-not-ready`.
+   * Returns why a grant issues nothing, or null. In order: `credential-reset-required` (for the
+   * enrolment); `credential-reset-not-found`, `credential-reset-not-pending`,
+   * `credential-reset-not-ready`.
    */
   #grantFault(grant: Grant): Refusal | null {
     if (grant === 'enrolment') return this.#storage.isEnrolled() ? { code: 'credential-reset-required' } : null;
@@ -209,14 +222,19 @@ export class PersonObject extends DurableObject<PersonEnv> {
     return behind.length === 0 ? null : { code: 'credential-reset-not-ready', effectiveAtMs: null };
   }
 
-  /** The person has used what was issued under a grant, so nothing more comes of it. */
+  /**
+   * Returns the refusal of a grant whose credential the user has used: it can issue nothing more.
+   */
   #usedUp(grant: Grant): Refusal {
     if (grant !== 'enrolment') return { code: 'credential-reset-not-pending', state: 'COMPLETED' };
     this.ctx.storage.transactionSync(() => this.#storage.endEnrolment());
     return { code: 'credential-reset-required' };
   }
 
-  /** Before the credential is made: what is made without a record could never be withdrawn. */
+  /**
+   * Records the credential before its creation: a credential without a record could never be
+   * withdrawn.
+   */
   #take(grant: Grant, credential: IssuedCredential): void {
     this.#storage.putIssued(grant, credential);
     const reset = grant === 'enrolment' ? null : this.#storage.resets.read(grant);
@@ -239,9 +257,10 @@ export class PersonObject extends DurableObject<PersonEnv> {
   }
 
   /**
-   * Informs each vault of the person of what it does not know of the resets, and sets the alarm for what is left. Running it twice
-   * is harmless: a vault ignores a version that it knows. While a reset is pending the directory is asked for vaults that have
-   * come since. Reports whether the directory and every vault could be asked.
+   * Informs each vault of the user of resets that it does not know, and sets the alarm for the
+   * rest. Running it twice is harmless: a vault ignores a version that it knows. While a reset is
+   * pending, the directory is read for vaults that the user has joined since. Reports whether the
+   * directory and every vault answered.
    */
   async #announce(): Promise<boolean> {
     const [newest] = this.#storage.resets.newest(1);
@@ -282,7 +301,10 @@ export class PersonObject extends DurableObject<PersonEnv> {
     }
   }
 
-  /** One storage transaction, and the alarm that informs the vaults should this object end here. */
+  /**
+   * Runs one storage transaction, and sets the alarm that informs the vaults if this object stops
+   * here.
+   */
   #write(writes: () => void): void {
     this.ctx.storage.transactionSync(() => {
       this.#storage.createTables();

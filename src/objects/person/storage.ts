@@ -4,8 +4,9 @@ import type { CredentialResetId } from '#domain/id.ts';
 import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
 /**
- * `person` has its row from the moment the person is entered. A person who is older than this table has none and counts as
- * enrolled. `issued` has the newest credential of each grant, `announced` the version of each reset that each vault knows.
+ * `person` has its row from the registration of the user. A user who is older than this table has
+ * none and counts as enrolled. `issued` has the newest credential of each grant, and `announced`
+ * the version of each reset that each vault knows.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS person (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), enrolled INTEGER NOT NULL CHECK (enrolled IN (0, 1)));
@@ -13,18 +14,22 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS announced (reset_id TEXT NOT NULL, vault_id INTEGER NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (reset_id, vault_id)) WITHOUT ROWID;
 `;
 
-/** In place of the id of a credential, of an identity that the directory has no more. */
+/** In place of a credential's id, for an identity that the directory has deleted. */
 const RELEASED = 'released';
 
-/** What allows an operator to issue a credential: the person's enrolment, or a reset. */
+/** The permission of an operator to issue a credential: the user's enrolment, or a reset. */
 export type Grant = 'enrolment' | CredentialResetId;
 
 export type IssuedCredential =
   | { readonly kind: 'access-token' | 'session'; readonly id: TokenId }
-  /** The person may log in with another identity; not released while the directory has the old one. */
+  /**
+   * The user may log in with another identity; not released while the directory has the old one.
+   */
   | { readonly kind: 'identity'; readonly isReleased: boolean };
 
-/** Reads and writes of one person's object. Every write happens inside the object's `transactionSync`. */
+/**
+ * Reads and writes of one user's object. Every write happens inside the object's `transactionSync`.
+ */
 export class PersonStorage {
   readonly #sql: SqlStorage;
   readonly resets: CredentialResetStorage;
@@ -39,13 +44,16 @@ export class PersonStorage {
     this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
   }
 
-  /** Enters a new person, who has never had a credential. Again it changes nothing. */
+  /** Registers a new user, who has never had a credential. Idempotent. */
   open(): void {
     this.createTables();
     this.#sql.exec('INSERT OR IGNORE INTO person (only_row, enrolled) VALUES (0, 0)');
   }
 
-  /** Reports whether the enrolment is over. True for a person who is not known here: that person is older than this object. */
+  /**
+   * Reports whether the enrolment is over. True for a user without a record: that user is older
+   * than this object.
+   */
   isEnrolled(): boolean {
     if (!this.#exists()) return true;
     const row = this.#sql.exec<{ enrolled: number }>('SELECT enrolled FROM person').toArray()[0];
@@ -56,7 +64,7 @@ export class PersonStorage {
     this.#sql.exec('UPDATE person SET enrolled = 1');
   }
 
-  /** The newest credential that was issued under a grant; null when none was. */
+  /** Returns the newest credential that was issued under a grant, or null. */
   issued(grant: Grant): IssuedCredential | null {
     if (!this.#exists()) return null;
     const query = 'SELECT kind, credential_id FROM issued WHERE grant_id = ?';
@@ -74,24 +82,24 @@ export class PersonStorage {
     this.#sql.exec(put, grant, credential.kind, id);
   }
 
-  /** A vault has to know of a reset. Again it changes nothing. */
+  /** Records that a vault must learn of a reset. Idempotent. */
   addVault(resetId: CredentialResetId, vaultId: VaultId): void {
     const add = 'INSERT OR IGNORE INTO announced (reset_id, vault_id, version) VALUES (?, ?, 0)';
     this.#sql.exec(add, resetId, vaultId);
   }
 
-  /** A vault knows this version of a reset. */
+  /** Records that a vault knows this version of a reset. */
   putAnnounced(resetId: CredentialResetId, vaultId: VaultId, version: number): void {
     const put = 'UPDATE announced SET version = max(version, ?) WHERE reset_id = ? AND vault_id = ?';
     this.#sql.exec(put, version, resetId, vaultId);
   }
 
-  /** A vault has nothing to know: it does not exist, or the person does not belong to it. */
+  /** Records that a vault need not know: it does not exist, or the user is not a member. */
   removeVault(resetId: CredentialResetId, vaultId: VaultId): void {
     this.#sql.exec('DELETE FROM announced WHERE reset_id = ? AND vault_id = ?', resetId, vaultId);
   }
 
-  /** The vaults that do not know this version of a reset. */
+  /** Returns the vaults that do not know this version of a reset. */
   vaultsBehind(resetId: CredentialResetId, version: number): readonly VaultId[] {
     if (!this.#exists()) return [];
     const query = 'SELECT vault_id FROM announced WHERE reset_id = ? AND version < ?';
@@ -99,7 +107,7 @@ export class PersonStorage {
     return rows.flatMap((row) => parseVaultId(row.vault_id) ?? []);
   }
 
-  /** The resets that some vault does not know as they are. */
+  /** Returns the resets of which some vault does not know the current version. */
   unannounced(): readonly string[] {
     if (!this.#exists()) return [];
     const query =
@@ -110,7 +118,7 @@ export class PersonStorage {
       .map((row) => row.reset_id);
   }
 
-  /** Looking at a person without an object leaves nothing behind. */
+  /** Reports whether tables exist. Reading a user without an object leaves nothing behind. */
   #exists(): boolean {
     const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'announced'";
     return this.#sql.exec(query).toArray().length > 0;

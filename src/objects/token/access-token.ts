@@ -31,17 +31,20 @@ export interface NewAccessToken {
   readonly secretHash: string;
 }
 
-/** The caller of a management endpoint; the object itself tells the time. */
+/** The caller of a management endpoint. The object itself adds the time. */
 export type TokenOwner = Omit<TokenManager, 'nowMs'>;
 
-/** A token as its owner sees it: no hash of any value is in it. */
+/** A token in its owner's view, without any hash of a secret. */
 export interface TokenView extends Omit<AccessToken, 'secretHash' | 'previous'> {
   readonly lastUsedAtMs: number | null;
-  /** Until when the value before the last rotation works; null when none does. */
+  /** Until when the secret before the last rotation works; null when none does. */
   readonly previousUntilMs: number | null;
 }
 
-/** A token that was withdrawn before it was made never comes to be, whenever the request to make it arrives. */
+/**
+ * A token that was withdrawn before its creation is never created, whenever the request to create
+ * it arrives.
+ */
 const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
 
 const SCHEMA = `
@@ -49,8 +52,9 @@ const SCHEMA = `
 `;
 
 /**
- * One personal access token: its record, and the windows of its rate limits. Authentication and limit are one call, so a
- * request costs one hop; and because nothing else holds the token, a withdrawn one is withdrawn everywhere at once.
+ * One personal access token: its record, and the windows of its rate limits. Authentication and
+ * limit are one call, so a request costs one hop. Nothing else holds the token, so a withdrawal
+ * takes effect everywhere at once.
  */
 export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
@@ -65,7 +69,10 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     }
   }
 
-  /** Idempotent: a token that exists stays as it is. Null for one that was withdrawn before. */
+  /**
+   * Creates the token. Idempotent: an existing token does not change. Returns null for one that was
+   * withdrawn before.
+   */
   create(input: NewAccessToken): TokenView | null {
     if (this.#token !== null) return this.#view(this.#token);
     if (this.#has('withdrawn')) return null;
@@ -80,8 +87,8 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   }
 
   /**
-   * Authenticates a secret and counts the request, in this order: a request that is not authenticated takes nothing from the
-   * quota of the token's owner. A token that has expired is disabled here (spec part 5 rule 5).
+   * Authenticates a secret and counts the request, in this order: an unauthenticated request does
+   * not use the quota of the token's owner. An expired token is disabled here (spec part 5 rule 5).
    *
    * @param request.secretHash lower-case hex SHA-256 of the presented secret
    */
@@ -94,7 +101,8 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
       if (fault === 'expired') this.#store({ ...token, enabled: false });
       return { outcome: 'unauthenticated', fault };
     }
-    // On disk before the answer: what was used once is never issued again in place of a lost answer.
+    // Stored before the answer: a token that was used once is never issued again in place of a lost
+    // answer.
     if (token.firstUsedAtMs === null) this.#store({ ...token, firstUsedAtMs: nowMs });
     const { admitted, limit } = this.#meter.count(request.policy, nowMs);
     if (!admitted) return { outcome: 'limited', limit };
@@ -102,8 +110,9 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
   }
 
   /**
-   * Takes the token back unless its value was presented once: the answer with the value was lost, and another token takes its
-   * place. One turn, so that a first use comes either before it or never.
+   * Withdraws the token unless its secret was ever presented: the answer with the secret was lost,
+   * and another token replaces it. The check and the write are one turn, so a first use comes
+   * either before it or never.
    */
   withdrawUnused(): Withdrawal {
     const token = this.#token;
@@ -122,22 +131,29 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     return 'withdrawn';
   }
 
-  /** Refuses `access-token-not-found`. */
+  /** Returns the token. Refuses `access-token-not-found`. */
   read(userId: UserId): Result<TokenView, Refusal> {
     return this.#shown(ownToken(this.#token, userId));
   }
 
-  /** Refuses what `updatedToken` refuses. In force for every request that begins after the answer. */
+  /**
+   * Changes the token, for every request that begins after the answer. Refuses what `updatedToken`
+   * refuses.
+   */
   update(owner: TokenOwner, change: TokenChange): Result<TokenView, Refusal> {
     return this.#changed(updatedToken(this.#token, change, { ...owner, nowMs: Date.now() }));
   }
 
-  /** Refuses what `rotatedToken` refuses. @param secretHash lower-case hex SHA-256 of the new secret */
+  /**
+   * Rotates the secret. Refuses what `rotatedToken` refuses.
+   *
+   * @param secretHash lower-case hex SHA-256 of the new secret
+   */
   rotate(owner: TokenOwner, secretHash: string): Result<TokenView, Refusal> {
     return this.#changed(rotatedToken(this.#token, secretHash, { ...owner, nowMs: Date.now() }));
   }
 
-  /** Refuses `access-token-not-found`. There is no way back. */
+  /** Deletes the token permanently. Refuses `access-token-not-found`. */
   remove(owner: TokenOwner): Result<TokenView, Refusal> {
     return this.#changed(deletedToken(this.#token, { ...owner, nowMs: Date.now() }));
   }
@@ -163,7 +179,10 @@ export class AccessTokenObject extends DurableObject<CoordinatorConfig> {
     this.#token = token;
   }
 
-  /** An object that was never created has no tables: trying tokens that do not exist leaves nothing behind. */
+  /**
+   * Reports whether a table exists. An object that was never created has none: trying tokens that
+   * do not exist leaves nothing behind.
+   */
   #has(table: 'token' | 'withdrawn'): boolean {
     const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
     return this.ctx.storage.sql.exec(query, table).toArray().length > 0;

@@ -13,16 +13,17 @@ export interface LimitState {
 const WINDOWS = 'windows';
 const LAST_USED = 'lastUsedAtMs';
 
-/** Under load the windows are stored this often; a request that comes alone is stored at once. */
+/** Under load the windows are stored this often. A single request is stored at once. */
 const STORE_EVERY_MS = 250;
 
 /**
- * The windows of one credential's limits (spec part 8), and when it was used last.
+ * The rate-limit windows of one credential (spec part 8), and the time of its last use.
  *
- * The windows are stored, because memory is lost after ten idle seconds and a limit of 3 a minute could then be passed by
- * waiting eleven. But no answer waits for it: the count in memory decides, and the storage follows within a quarter of a
- * second. Only a crash of the machine in that moment forgets requests; waiting for the disk each time would take half of the
- * time of a read.
+ * The windows are stored, because memory is lost after ten idle seconds and a client could then
+ * pass a limit of 3 a minute by waiting eleven. No answer waits for the storage: the count in
+ * memory decides, and the storage follows within a quarter of a second. Only a crash of the machine
+ * in that moment forgets requests. Waiting for the disk each time would take half of the time of a
+ * read.
  */
 export class RateLimiter {
   readonly #ctx: DurableObjectState;
@@ -33,7 +34,11 @@ export class RateLimiter {
   #storing = false;
   #dirty = false;
 
-  /** @param setting the RATE_LIMITS setting. Throws for one that is none. */
+  /**
+   * Throws for an invalid setting.
+   *
+   * @param setting the RATE_LIMITS setting
+   */
   constructor(ctx: DurableObjectState, credential: LimitedCredential, setting: string | undefined) {
     this.#ctx = ctx;
     this.#quotas = quotasFrom(credential, setting);
@@ -43,7 +48,7 @@ export class RateLimiter {
     return this.#lastUsedAtMs;
   }
 
-  /** Counts a request, unless its limit is used up. */
+  /** Counts a request, unless its limit is exhausted. */
   count(policy: RateLimitPolicy, nowMs: number): { readonly admitted: boolean; readonly limit: LimitState } {
     const quota = this.#quotas[policy];
     const { admitted, window, remaining, resetSeconds } = admit(this.#windows.get(policy) ?? null, quota, nowMs);
@@ -56,14 +61,17 @@ export class RateLimiter {
     return { admitted, limit };
   }
 
-  /** For the constructor of an object that exists: what was stored before it was put to sleep. */
+  /** Loads the stored windows, in the constructor of an existing object. */
   async load(): Promise<void> {
     const windows = (await this.#ctx.storage.get<Record<string, Window>>(WINDOWS)) ?? {};
     this.#lastUsedAtMs = (await this.#ctx.storage.get<number>(LAST_USED)) ?? null;
     for (const [policy, window] of Object.entries(windows)) this.#windows.set(policy as RateLimitPolicy, window);
   }
 
-  /** What changes while one write rests goes with the next one, however many requests there were. */
+  /**
+   * Stores the windows. Changes during the pause after a write are stored by the next one, however
+   * many requests there were.
+   */
   async #store(): Promise<void> {
     this.#storing = true;
     try {
@@ -79,12 +87,12 @@ export class RateLimiter {
   }
 }
 
-/** The names of session quotas in the setting have this in front: `session-read`. */
+/** The prefix of session quotas in the setting: `session-read`. */
 const SESSION_PREFIX = 'session-';
 
 /**
- * Returns the quotas of a credential: the defaults, with those of the setting in their place. Throws for a setting with an unknown name or a
- * number that is not positive and whole.
+ * Returns the quotas of a credential: the defaults, overridden by the setting. Throws for a setting
+ * with an unknown name or a number that is not positive and whole.
  */
 function quotasFrom(
   credential: LimitedCredential,

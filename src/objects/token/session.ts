@@ -21,14 +21,17 @@ export type SessionAdmission =
   | { readonly outcome: 'limited'; readonly limit: LimitState }
   | { readonly outcome: 'unauthenticated'; readonly fault: SessionFault };
 
-/** As of an access token. */
+/** As for an access token. */
 const WITHDRAWN_SCHEMA = 'CREATE TABLE IF NOT EXISTS withdrawn (only_row INTEGER PRIMARY KEY CHECK (only_row = 0));';
 
 const SCHEMA = `
   CREATE TABLE session (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
 `;
 
-/** One login: its record, and the windows of its rate limits. Nothing else holds it, so whoever logs out is out everywhere at once. */
+/**
+ * One login: its record, and the windows of its rate limits. Nothing else holds it, so a logout
+ * takes effect everywhere at once.
+ */
 export class SessionObject extends DurableObject<CoordinatorConfig> {
   readonly #meter: RateLimiter;
   #session: Session | null = null;
@@ -42,7 +45,10 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     void ctx.blockConcurrencyWhile(() => this.#meter.load());
   }
 
-  /** Idempotent: a session that exists stays as it is. Gives when it began; null for one that was withdrawn before. */
+  /**
+   * Creates the session, and returns when it began. Idempotent: an existing session does not
+   * change. Returns null for one that was withdrawn before.
+   */
   create(input: NewSession): number | null {
     if (this.#session !== null) return this.#session.createdAtMs;
     if (this.#has('withdrawn')) return null;
@@ -54,7 +60,11 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     return session.createdAtMs;
   }
 
-  /** Authenticates a secret and counts the request, in this order. @param request.secretHash lower-case hex SHA-256 */
+  /**
+   * Authenticates a secret and counts the request, in this order.
+   *
+   * @param request.secretHash lower-case hex SHA-256
+   */
   admit(request: { readonly secretHash: string; readonly policy: RateLimitPolicy }): SessionAdmission {
     const fault = this.#fault(request.secretHash);
     if (this.#session === null || fault !== null) return { outcome: 'unauthenticated', fault: fault ?? 'unknown' };
@@ -64,7 +74,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     return { outcome: 'admitted', sessionId: this.#session.id, user: this.#session.user, limit };
   }
 
-  /** As of an access token: see `AccessTokenObject.withdrawUnused`. */
+  /** Withdraws the session as `AccessTokenObject.withdrawUnused` withdraws a token. */
   withdrawUnused(): Withdrawal {
     if (this.#session === null) {
       this.ctx.storage.transactionSync(() => {
@@ -78,12 +88,15 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     return 'withdrawn';
   }
 
-  /** For a stream that goes on: whether it still may. Takes nothing from any quota, and is no use of the session. */
+  /**
+   * Reports whether a stream may continue. It uses no quota and does not count as a use of the
+   * session.
+   */
   isOpen(secretHash: string): boolean {
     return this.#fault(secretHash) === null;
   }
 
-  /** Logs out. Again it changes nothing. */
+  /** Logs out. Idempotent. */
   end(): void {
     if (this.#session?.endedAtMs === null) this.#store({ ...this.#session, endedAtMs: Date.now() });
   }
@@ -102,7 +115,7 @@ export class SessionObject extends DurableObject<CoordinatorConfig> {
     this.#session = session;
   }
 
-  /** Trying sessions that do not exist leaves nothing behind. */
+  /** Reports whether a table exists. Trying sessions that do not exist leaves nothing behind. */
   #has(table: 'session' | 'withdrawn'): boolean {
     const query = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = ?";
     return this.ctx.storage.sql.exec(query, table).toArray().length > 0;

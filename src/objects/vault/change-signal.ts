@@ -1,8 +1,11 @@
-/** Wakes those who wait for something to change. In memory only: who is forgotten by a restart asks again. */
+/**
+ * Wakes callers that wait for a change. It is in memory only: a caller that a restart forgets
+ * repeats its request.
+ */
 export class ChangeSignal {
   readonly #waiting = new Map<string, Set<() => void>>();
 
-  /** How many wait, for anything. */
+  /** The number of waiting callers of all keys. */
   get waiting(): number {
     return [...this.#waiting.values()].reduce((count, resumes) => count + resumes.size, 0);
   }

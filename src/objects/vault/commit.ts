@@ -3,16 +3,16 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 /** No two clocks of one platform differ by more. */
 const MAX_CLOCK_SKEW_MS = 60_000;
 
-/** The storage transactions of one vault, and the alarm that drives what they leave to be done. */
+/** The storage transactions of one vault, and the alarm that drives their pending work. */
 export class VaultCommit {
   readonly #storage: DurableObjectStorage;
   readonly #rows: VaultStorage;
   readonly #onCommit: () => void;
   #armedAtMs: number | null = null;
-  /** Added to what is due, while the clock that rings seems to be ahead of this one. */
+  /** Added to the due time while the clock of the alarm seems to be ahead of this one. */
   #patienceMs = 0;
 
-  /** @param onCommit after each commit: whoever waits for news looks again */
+  /** @param onCommit called after each commit, so that waiting readers continue */
   constructor(storage: DurableObjectStorage, rows: VaultStorage, onCommit: () => void) {
     this.#storage = storage;
     this.#rows = rows;
@@ -20,11 +20,12 @@ export class VaultCommit {
   }
 
   /**
-   * The writes and the alarm that drives their outbox are durable together, or not at all. What memory holds of them changes in the same
-   * turn: whoever has waited for something else meanwhile must not go on with what was before.
+   * Makes the writes and the alarm that drives their outbox durable together, or not at all. The
+   * memory changes in the same turn, so that code which was waiting does not continue with the old
+   * state.
    *
-   * @param remember called when the writes stand, before anything is waited for
-   * @returns what the writes gave
+   * @param remember called after the writes, before anything is awaited
+   * @returns the result of the writes
    */
   async run<T>(writes: () => T, remember: () => void = () => {}): Promise<T> {
     let armed: Promise<void> = Promise.resolve();
@@ -47,7 +48,7 @@ export class VaultCommit {
     return given;
   }
 
-  /** Sets the alarm to what is due first, unless one before that is set already. */
+  /** Sets the alarm to the first due time, unless an earlier one is already set. */
   async arm(): Promise<void> {
     const dueAtMs = this.#rows.nextDueAtMs();
     if (dueAtMs === null || (this.#armedAtMs !== null && this.#armedAtMs <= dueAtMs)) return;
@@ -60,9 +61,10 @@ export class VaultCommit {
   }
 
   /**
-   * The alarm has rung. It goes by another clock than this one: where it comes too early nothing is due yet, and set for the same time it would
-   * ring again and again until this clock has come as far. So each time that it is too early the next one is set a little later than before;
-   * one that was on its way when another was set costs a millisecond.
+   * Records that the alarm has fired. The alarm uses another clock than this one. When it fires too
+   * early, nothing is due yet, and an alarm for the same time would fire repeatedly until this
+   * clock reaches it. Therefore each early alarm delays the next one a little more. An alarm that
+   * was firing while another was set costs a millisecond.
    */
   onAlarm(nowMs: number): void {
     const isEarly = this.#armedAtMs !== null && nowMs < this.#armedAtMs;
@@ -70,7 +72,7 @@ export class VaultCommit {
     this.#armedAtMs = null;
   }
 
-  /** The alarm was lost, or may have been. */
+  /** Records that the alarm was lost, or may have been. */
   disarm(): void {
     this.#armedAtMs = null;
   }

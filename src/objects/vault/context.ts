@@ -8,19 +8,22 @@ import type { ChangeSignal } from '#objects/vault/change-signal.ts';
 import type { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
-/** A member at the door of a vault. */
+/** A vault and the member who accesses it. */
 interface Authorized {
   readonly vault: Vault;
   readonly viewer: Member;
 }
 
-/** What the desks of a vault share: its object keeps the vault itself and says who enters. */
+/**
+ * The shared context of a vault's commands. The object itself keeps the vault and authorizes
+ * callers.
+ */
 export interface VaultContext {
   readonly storage: VaultStorage;
   readonly commits: VaultCommit;
   readonly chains: readonly Chain[];
   readonly changes: ChangeSignal;
   readonly vault: () => Vault | null;
-  /** Refuses `forbidden`. */
+  /** Returns the vault and the member. Refuses `forbidden`. */
   readonly authorize: (actor: Actor, permission: Permission) => Result<Authorized, Refusal>;
 }

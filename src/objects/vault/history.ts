@@ -4,14 +4,18 @@ import { canonicalBytes } from '#domain/canonical/bytes.ts';
 import type { Actor } from '#domain/transaction/transaction.ts';
 
 /**
- * One line of a vault's audit history: who did what to which digest, and when. Each line holds the hash of the line before,
- * so that nobody can take one out, put one in or reorder two without every later hash changing.
+ * One entry of a vault's audit history: the actor, the action, the digest and the time. Each entry
+ * holds the hash of the one before. Therefore removing, inserting or reordering entries changes
+ * every later hash.
  */
 export interface HistoryEntry {
   readonly seq: number;
-  /** Null for what concerns the vault itself. */
+  /** Null for an entry about the vault itself. */
   readonly transactionId: string | null;
-  /** The version of the record after this step; 0 for the vault itself. Exactly one line per version. */
+  /**
+   * The version of the record after this step; 0 for the vault itself. There is exactly one entry
+   * for each version.
+   */
   readonly version: number;
   readonly action: string;
   /** Null for the service itself. */
@@ -28,7 +32,7 @@ export interface HistoryEntry {
 
 export const NO_PREVIOUS_ENTRY = '0'.repeat(64);
 
-/** Lower-case hex SHA-256 over every field of the entry. */
+/** Returns the lower-case hex SHA-256 over every field of the entry. */
 export function historyHash(entry: HistoryEntry): string {
   return bytesToHex(
     sha256(

@@ -45,14 +45,15 @@ import type { HeldNonceRecord, ApprovalOutcome } from '#objects/vault/views.ts';
 import { writeNewVault, writeVault, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 import { errorText } from '#store/error-text.ts';
 
-/** An alarm that fails is retried six times and then dropped for good; so it never fails, and comes back after this. */
+/** The platform drops an alarm after six failed retries, so it never fails, and repeats instead. */
 const ALARM_RETRY_MS = 1_000;
 type Answer<T> = Promise<Result<T, Refusal>>;
 
 /**
- * One vault: the only writer and the truth of its members, transactions, votes and history. Each command is one synchronous
- * turn with one storage transaction, so two approvals can never both be the last, and a crash keeps all of it or nothing.
- * There is no network in a turn: what has to happen outside is a row of the outbox.
+ * One vault: the only writer and the source of truth of its members, transactions, approvals and
+ * history. Each command is one synchronous turn with one storage transaction. Therefore two
+ * approvals can never both be the last, and a crash keeps all of it or nothing. A turn uses no
+ * network: external work is a row of the outbox.
  */
 export class VaultObject extends DurableObject<CoordinatorConfig> {
   readonly #storage: VaultStorage;
@@ -68,7 +69,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
   readonly #resets: CredentialResetCommands;
   readonly #chains: readonly Chain[];
   #vault: Vault | null = null;
-  /** Who waits for a transaction to change, by its id. */
+  /** Callers that wait for a transaction to change, by its id. */
   readonly changes = new ChangeSignal();
 
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
@@ -102,7 +103,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     if (this.#vault !== null) void ctx.blockConcurrencyWhile(() => this.#keys.deriveNetworks());
   }
 
-  /** Idempotent for one reference. Refuses `number-taken`, where another one was first, and what `policyFault` refuses. */
+  /** Creates the vault. Idempotent for one reference. Refuses `number-taken` and `PolicyFault`s. */
   async initialise(spec: VaultSpec): Promise<Result<Vault, PolicyFault | 'number-taken'>> {
     const known = this.#vault;
     if (known !== null) return known.reference === spec.reference ? accepted(known) : refused('number-taken');
@@ -115,26 +116,26 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return created;
   }
 
-  /** Returns the vault, after the directory has its addresses: activity on an address that it does not know is dropped. */
+  /** Returns the vault after updating the directory, which drops activity on unknown addresses. */
   async describe(): Promise<Vault | null> {
     const vault = this.#vault;
     if (vault !== null) await drainProjection(this.#storage, this.env.DB);
     return vault;
   }
 
-  /** Tells the read model everything again: it was set back, or lost. Null when the vault does not exist. */
+  /** Requeues the whole read model after its reset or loss. Null when the vault does not exist. */
   async project(): Promise<ReturnType<VaultStorage['requeueProjection']> | null> {
     return this.#vault === null ? null : this.#commits.run(() => this.#storage.requeueProjection(Date.now()));
   }
 
-  /** Gives the person these roles, or takes the person out when there are none. Null when the vault does not exist. */
+  /** Sets the roles of a user, or removes the user when there are none. Null without a vault. */
   async putMember(userId: UserId, roles: readonly Role[]): Promise<Result<Vault, 'needs-quorum'> | null> {
     const changed = this.#vault === null ? null : withMember(this.#vault, userId, roles);
     if (changed?.ok === true) await this.#updateVault(changed.value, { action: 'member', detail: userId });
     return changed;
   }
 
-  /** A wallet on one more chain; again it changes nothing. Null when the vault, or the chain, does not exist. */
+  /** Adds a wallet on a chain. Idempotent. Null when the vault or the chain does not exist. */
   async enableChain(name: string): Promise<Vault | null> {
     const chain = findChain(this.#chains, name);
     if (this.#vault === null || chain === null) return null;
@@ -143,7 +144,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return after;
   }
 
-  /** See `PolicyCommands.inForce`, as for the next four. */
+  /** See `PolicyCommands.inForce`, also for the next six. */
   policy(actor: Actor): Result<PolicyView, Refusal> {
     return this.#policies.inForce(actor);
   }
@@ -172,7 +173,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#policies.decide(actor, id, decision);
   }
 
-  /** See `TransactionCommands.create`, as for the next nine, and `ActivityCommands` for what others did. */
+  /** See `TransactionCommands.create`, also for the methods below, and `ActivityCommands`. */
   create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
     return this.#transactions.create(actor, request);
   }
@@ -181,16 +182,15 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#transactions.previewCreation(actor, request);
   }
 
-  /** What the vault made, or what others did. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  /** Returns a transaction or activity. Refuses `forbidden`, then `transaction-not-found`. */
   read(actor: Actor, id: TransactionId): Result<TransactionView | ActivityView, Refusal> {
     const found = this.#transactions.read(actor, id);
-    // Its own first: they are asked for far more often.
+    // Transactions come first: they are read far more often.
     return found.ok ? found : (this.#activities.read(actor, id) ?? found);
   }
 
   /**
-   * The record once it differs from the version that was seen, or as it is when the time is over. Whoever lost the right to see it
-   * meanwhile does not see it. Refuses as `read` does.
+   * Returns the record once it differs from `seen` or time is over. Refuses as `read` even then.
    */
   async readLater(
     actor: Actor,
@@ -240,7 +240,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#activities.followWork(id);
   }
 
-  /** See `BalanceCommands`, as for the next three. */
+  /** See `BalanceCommands`, also for the next three. */
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
@@ -261,7 +261,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#balances.record(report);
   }
 
-  /** See `CredentialResetCommands`, as for the next two. */
+  /** See `CredentialResetCommands`, also for the next two. */
   recordCredentialReset(reset: CredentialReset): Promise<number | null> {
     return this.#resets.record(reset);
   }
@@ -274,7 +274,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#resets.verifyCancellation(id, given);
   }
 
-  /** See `VaultFeed`, as for the next. */
+  /** See `VaultFeed`, also for the next. */
   beginFeed(actor: Actor): Result<number, Refusal> {
     return this.#feed.begin(actor);
   }
@@ -283,7 +283,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#feed.next(actor, after, waitMs);
   }
 
-  /** See `NotificationCommands`, as for the next. */
+  /** See `NotificationCommands`, also for the next. */
   notificationWork(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
     return this.#notifications.work(ids);
   }
@@ -296,14 +296,14 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#transactions.record(id, event);
   }
 
-  /** Before the history of a transaction is read from D1. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  /** Updates the history in D1 for a reader. Refuses `forbidden`, then `transaction-not-found`. */
   async flushTransaction(actor: Actor, id: TransactionId): Promise<Result<null, Refusal>> {
     const found = this.read(actor, id);
     if (found.ok) await drainProjection(this.#storage, this.env.DB);
     return found.ok ? accepted(null) : found;
   }
 
-  /** Before a list is read from D1: finishes projecting, so that callers see what they wrote. Refuses `forbidden`. */
+  /** Completes the projection before a list is read from D1. Refuses `forbidden`. */
   async flushProjection(actor: Actor): Promise<Result<VaultScope, Refusal>> {
     const found = authorize(this.#vault, actor, 'view');
     if (!found.ok) return found;
@@ -312,7 +312,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return accepted({ policy: vault.policy, viewer, formerWallets: formerWalletsOf(vault) });
   }
 
-  /** See `TransactionCommands.work`, as for the next one. */
+  /** See `TransactionCommands.work`, also for the next one. */
   work(id: TransactionId, job: TransactionJob): TransactionWork | null {
     return this.#transactions.work(id, job);
   }
@@ -321,7 +321,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#transactions.heldNonces(wallet);
   }
 
-  /** See `KeyCommands.work`, as for the next two. */
+  /** See `KeyCommands.work`, also for the next two. */
   keyWork(): KeyWork | null {
     return this.#keys.work();
   }
@@ -360,7 +360,7 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#keys.recordExport(requested);
   }
 
-  /** For the sweep: sets a lost alarm again, lets an overdue expiry happen, and renews an old entry in the directory. */
+  /** For the sweep: restores a lost alarm, and renews an old entry in the directory. */
   async rearmAlarm(isEntryOld = false): Promise<void> {
     if (this.#vault === null) return;
     if (isEntryOld) this.#storage.enqueueDirectory(Date.now());

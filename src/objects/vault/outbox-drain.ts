@@ -10,11 +10,11 @@ import type { VaultStorage } from '#objects/vault/storage.ts';
 import { project } from '#store/transactions.ts';
 import { replaceMembers, upsertVault, upsertWallets } from '#store/vaults.ts';
 
-/** D1 takes a batch of this many records well within its limits. */
+/** A D1 batch of this many records is well within its limits. */
 const RECORDS_PER_BATCH = 50;
 const AUDIT_PER_BATCH = 200;
 const JOBS_PER_ALARM = 100;
-/** At once: an invocation may ask a thousand others. What is left is due, and the alarm comes back for it. */
+/** In one run: an invocation may make a thousand calls. The rest stays due for the next alarm. */
 const MAX_BATCHES = 300;
 
 export interface DueWork {
@@ -25,13 +25,14 @@ export interface DueWork {
 }
 
 /**
- * Sends a message for every job that is due, and puts the row off until an effect should have come. The row stays: only the
- * recorded effect removes it, so a message that is lost is sent again and one that comes twice finds nothing to do.
+ * Sends a message for every due job, and postpones the row until an effect is expected. Only the
+ * recorded effect removes the row. Therefore a lost message is sent again, and a repeated one finds
+ * nothing to do.
  */
 export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promise<void> {
   const rows = storage.due(nowMs, JOBS_PER_ALARM).filter((row) => row.job !== 'expire' && row.job !== 'expire-policy');
   for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));
-  // What was owed before the keys were taken away.
+  // Enqueued before push notifications were disabled.
   const silent = storage.notificationsEnabled ? [] : rows.filter(({ job }) => job === 'notify');
   for (const { transactionId, job } of silent) storage.completeJob(transactionId, job);
   const queues = Map.groupBy(
@@ -42,8 +43,9 @@ export async function drainDue({ storage, env, vaultId, nowMs }: DueWork): Promi
 }
 
 /**
- * Brings the read model up to date. Upserts are guarded by the record's version, so running it twice, or late, is harmless;
- * a row goes only after D1 has answered, and only if it was not renewed meanwhile. Fifteen thousand records at once are the most.
+ * Updates the read model. Upserts are guarded by the record's version, so running it twice, or
+ * late, is harmless. A row is removed only after D1 has answered, and only if it was not renewed
+ * meanwhile. It projects at most fifteen thousand records at once.
  */
 export async function drainProjection(storage: VaultStorage, db: D1Database): Promise<void> {
   for (let batch = 0; batch < MAX_BATCHES; batch++) {
@@ -61,12 +63,12 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
     if (rows.some((row) => row.transactionId === '')) await enter(db, vault);
     await project(db, { records, lines });
     storage.recordProjected(history, rows);
-    // Should this one end here, the alarm comes back for the rest.
+    // If this run stops here, the alarm continues with the rest.
     if (history.lines.length === AUDIT_PER_BATCH) storage.enqueueHistory(Date.now());
   }
 }
 
-/** What the directory has to know of a vault. */
+/** Writes a vault's entry in the directory. */
 async function enter(db: D1Database, vault: Vault): Promise<void> {
   const { id, reference, foundedAtMs, configuration, members, keys, policy } = vault;
   const origins = [...new Set(passkeysOf(policy).map(({ origin }) => origin))];
@@ -91,7 +93,10 @@ function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {
   return { vaultId, seq, transactionId, atMs, entry: JSON.stringify(entry), hash };
 }
 
-/** Looking at a chain must not wait behind signing, and nothing behind telling people. */
+/**
+ * Returns the queue of a job. Polling a chain must not wait behind signing, and nothing behind
+ * notifications.
+ */
 function queueOf({ job }: OutboxRow, env: CoordinatorConfig): Queue<JobMessage> {
   if (job === 'notify') return env.NOTIFICATION_QUEUE;
   return job === 'confirm' || job === 'follow' || job === 'reconcile' ? env.CONFIRMATION_QUEUE : env.SIGNING_QUEUE;

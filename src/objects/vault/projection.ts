@@ -5,8 +5,8 @@ import { transactionHash } from '#domain/transaction/transaction.ts';
 import { isWatchedAfterFailure, outstandingJob } from '#domain/transaction/job.ts';
 
 /**
- * A transaction as the read model may hold it: without the bytes to sign and the signed bytes. They are needed by the
- * consumers alone, who ask the vault object.
+ * A transaction in the read model, without the bytes to sign and the signed bytes. Only the
+ * consumers need them, and get them from the vault object.
  */
 export interface PublicTransaction extends Omit<Transaction, 'attempts'> {
   readonly attempts: readonly PublicAttempt[];
@@ -31,12 +31,12 @@ export interface ProjectedTransaction {
   readonly updatedAtMs: number;
   readonly txHash: string | null;
   readonly externalId: string | null;
-  /** Some job is still outstanding: the sweep looks at it when nothing has moved for a while. */
+  /** A job is pending: the sweep wakes the vault when the record has not changed for a while. */
   readonly watched: boolean;
   readonly record: string;
 }
 
-/** A row of the list: what the vault made, or what others did. */
+/** A row of the list: a transaction or an activity. */
 export type ListedRecord = PublicTransaction | Activity;
 
 export function isActivity(record: ListedRecord): record is Activity {
@@ -87,7 +87,7 @@ export function projectedTransaction(transaction: Transaction): ProjectedTransac
     updatedAtMs: transaction.updatedAtMs,
     txHash: transactionHash(transaction),
     externalId: transaction.externalId,
-    // What was given up is looked for in its own time: it must not come before what is on its way.
+    // A given-up transaction is polled at its own times and must not precede those in flight.
     watched: outstandingJob(transaction) !== null && !isWatchedAfterFailure(transaction),
     record: JSON.stringify(publicTransaction(transaction)),
   };

@@ -12,8 +12,9 @@ import { BALANCE_SCHEMA, BalanceTable } from '#objects/vault/tables/balance-tabl
 import { POLICY_SCHEMA, PolicyStorage } from '#objects/vault/tables/policy-table.ts';
 
 /**
- * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte are better off in plain ones. `vote` and `signed` repeat what the record says: where a bug in the domain would count one
- * person twice or sign an attempt twice, SQL refuses the whole commit.
+ * The tables of one vault object. Tables of short rows are WITHOUT ROWID; documents of a kilobyte
+ * are better in plain ones. `vote` and `signed` repeat the record: if a bug in the domain would
+ * count one user twice or sign an attempt twice, SQL refuses the commit.
  */
 const SCHEMA = `
   CREATE TABLE vault (only_row INTEGER PRIMARY KEY CHECK (only_row = 0), document TEXT NOT NULL);
@@ -34,35 +35,35 @@ const SCHEMA = `
   INSERT INTO projected (only_row, seq) VALUES (0, 0);
 `;
 
-/** How long an Idempotency-Key is remembered. */
-/** In place of a transaction: lines of the history that are not told yet. */
+/** In place of a transaction: history entries that are not projected yet. */
 const HISTORY = 'history';
 
+/** How long an Idempotency-Key is stored. */
 const IDEMPOTENCY_MS = 24 * 60 * 60 * 1000;
 
 export interface IdempotentResult {
   readonly fingerprint: string;
-  /** The record as it was answered the first time. */
+  /** The record in the first answer. */
   readonly transaction: Transaction;
 }
 
 export interface UnprojectedHistory {
-  /** The last line that the read model had. */
+  /** The last entry in the read model. */
   readonly afterSeq: number;
   readonly lines: readonly { readonly entry: HistoryEntry; readonly hash: string }[];
 }
 
-/** Reads and writes of one vault object. Every write happens inside the object's `transactionSync`. */
+/** Reads and writes of one vault object. Every write is inside the object's `transactionSync`. */
 export class VaultStorage {
   readonly #sql: SqlStorage;
-  /** Counted once and then kept, because every creation asks; null when it has to be counted (again). */
+  /** Cached, because every creation reads it; null when it must be counted (again). */
   #pendingCount: number | null = null;
   readonly policies: PolicyStorage;
   readonly activities: ActivityStorage;
   readonly balances: BalanceTable;
   readonly resets: CredentialResetStorage;
 
-  /** Whether people are notified of anything at all. */
+  /** Whether push notifications are enabled. */
   readonly notificationsEnabled: boolean;
 
   constructor(sql: SqlStorage, notificationsEnabled: boolean) {
@@ -74,7 +75,7 @@ export class VaultStorage {
     this.resets = new CredentialResetStorage(sql);
   }
 
-  /** A vault that was never initialised has no tables: looking at one that does not exist leaves nothing behind. */
+  /** Reports whether the vault was created. Reading one without tables leaves nothing behind. */
   exists(): boolean {
     return this.#sql.exec("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'vault'").toArray().length > 0;
   }
@@ -86,7 +87,7 @@ export class VaultStorage {
     this.#sql.exec(BALANCE_SCHEMA);
   }
 
-  /** Null when there is none. */
+  /** Returns the candidate, or null. */
   keyCandidate(scheme: KeyScheme): KeyCandidate | null {
     const found = 'SELECT document FROM key_candidate WHERE scheme = ?';
     const row = this.#sql.exec<{ document: string }>(found, scheme).toArray()[0];
@@ -103,7 +104,7 @@ export class VaultStorage {
     this.#sql.exec('DELETE FROM key_candidate WHERE scheme = ?', scheme);
   }
 
-  /** Those that are not done, in order. */
+  /** Returns those that are not done, in order. */
   keyRefreshes(): readonly KeyRefresh[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM key_refresh ORDER BY rowid').toArray();
     return rows.map((row) => JSON.parse(row.document) as KeyRefresh);
@@ -138,13 +139,15 @@ export class VaultStorage {
     return rows.map((row) => JSON.parse(row.document) as Transaction);
   }
 
-  /** What is decided and in no block yet: its job says that it is on its way. */
+  /** Returns decided transactions that are in no block yet, by their jobs. */
   transactionsInFlight(): readonly Transaction[] {
     const found = this.#transactionsWith("'sign', 'broadcast', 'confirm'");
     return found.filter(({ inclusion, state }) => inclusion === null && !isFinal(state));
   }
 
-  /** What may own a nonce of its wallet: its job is recorded until the allocator knows how it ended. */
+  /**
+   * Returns transactions that may own a nonce: the job stays until the allocator has the outcome.
+   */
   transactionsWithNonces(): readonly Transaction[] {
     return this.#transactionsWith("'sign', 'broadcast', 'confirm', 'settle'").filter(({ nonceHeld }) => nonceHeld);
   }
@@ -159,7 +162,7 @@ export class VaultStorage {
     return this.#pendingCount;
   }
 
-  /** After a commit that was rolled back: what is kept in memory is counted again. */
+  /** Clears the cached count after a commit that was rolled back. */
   forget(): void {
     this.#pendingCount = null;
   }
@@ -177,7 +180,7 @@ export class VaultStorage {
     }
   }
 
-  /** Replaces a record, and refuses to lose an update: the version before must be the one on disk. */
+  /** Replaces a record. Throws when the stored version is not the previous one. */
   updateTransaction(before: Transaction, after: Transaction): void {
     const pending = isPending(after.state);
     const written = this.#sql.exec(
@@ -217,7 +220,7 @@ export class VaultStorage {
     return rows.toArray()[0]?.tx_id ?? null;
   }
 
-  /** Addresses that the vault has dealt with, of one shape (domain/activity/lookalike.ts). */
+  /** Returns counterparties of one shape (domain/activity/lookalike.ts). */
   counterpartiesLike(shape: string): readonly string[] {
     const rows = this.#sql.exec<{ address: string }>('SELECT address FROM counterparty WHERE shape = ?', shape);
     return rows.toArray().map(({ address }) => address);
@@ -267,12 +270,12 @@ export class VaultStorage {
     );
   }
 
-  /** The number of the newest line; 0 before the first. */
+  /** Returns the number of the newest entry; 0 before the first. */
   historyLength(): number {
     return this.#sql.exec<{ seq: number | null }>('SELECT max(seq) AS seq FROM history').one().seq ?? 0;
   }
 
-  /** Oldest first. */
+  /** Returns the oldest entries first. */
   historyAfter(seq: number, limit: number): readonly HistoryEntry[] {
     const rows = this.#sql.exec<{ document: string }>(
       'SELECT document FROM history WHERE seq > ? ORDER BY seq LIMIT ?',
@@ -282,7 +285,7 @@ export class VaultStorage {
     return rows.toArray().map(({ document }) => JSON.parse(document) as HistoryEntry);
   }
 
-  /** The audit lines that the read model does not have yet, oldest first. */
+  /** Returns the audit entries that the read model does not have yet, oldest first. */
   unprojectedHistory(limit: number): UnprojectedHistory {
     const { seq: afterSeq } = this.#sql.exec<{ seq: number }>('SELECT seq FROM projected').one();
     const rows = this.#sql.exec<{ document: string; hash: string }>(
@@ -294,7 +297,7 @@ export class VaultStorage {
     return { afterSeq, lines };
   }
 
-  /** The read model has these lines of the history, and these records at these versions: unless all of it was owed again meanwhile. */
+  /** Records a projection, unless all of it was enqueued again meanwhile. */
   recordProjected({ afterSeq, lines }: UnprojectedHistory, rows: readonly OutboxRow[]): void {
     const last = lines.at(-1);
     if (last !== undefined) {
@@ -310,13 +313,13 @@ export class VaultStorage {
     }
   }
 
-  /** Puts a job on the list, or renews it for the new version of the record. */
+  /** Enqueues a job, or renews it for the new version of the record. */
   enqueueJob({ transactionId, job, version, dueAtMs, tries }: OutboxRow): void {
     const put = 'INSERT OR REPLACE INTO outbox (tx_id, job, version, due_at_ms, tries) VALUES (?, ?, ?, ?, ?)';
     this.#sql.exec(put, transactionId, job, version, dueAtMs, tries);
   }
 
-  /** Puts off a row unless it was renewed meanwhile. */
+  /** Postpones a row unless it was renewed meanwhile. */
   postpone(row: OutboxRow, dueAtMs: number): void {
     this.#sql.exec(
       'UPDATE outbox SET due_at_ms = ?, tries = tries + 1 WHERE tx_id = ? AND job = ? AND version = ? AND tries = ?',
@@ -328,7 +331,7 @@ export class VaultStorage {
     );
   }
 
-  /** Makes each look at a chain due now, unless it is due by `soonMs` in any case. Two requests in a row send no job twice. */
+  /** Makes each poll due now, unless it is due by `soonMs`. Two requests send no job twice. */
   pollRecordsNow(nowMs: number, soonMs: number): void {
     const poll = "UPDATE outbox SET due_at_ms = ? WHERE job IN ('follow', 'confirm') AND due_at_ms > ?";
     this.#sql.exec(poll, nowMs, soonMs);
@@ -354,25 +357,25 @@ export class VaultStorage {
     return this.#sql.exec<{ due: number | null }>('SELECT min(due_at_ms) AS due FROM outbox').one().due;
   }
 
-  /** The vault's own entry, and with it whatever else is not told yet. */
+  /** Enqueues the vault's own entry, and with it everything else that is not projected. */
   enqueueDirectory(dueAtMs: number): void {
-    // Each change makes the history longer: no two of one millisecond are the same row to whoever has told one of them.
+    // The length of the history distinguishes rows of the same millisecond.
     this.enqueueJob({ transactionId: '', job: 'project', version: this.historyLength(), dueAtMs, tries: 0 });
   }
 
-  /** Lines of the history have no row of their own: what the alarm comes back for when there are more than one page of them. */
+  /** Enqueues the rest of the history, whose entries have no rows of their own. */
   enqueueHistory(dueAtMs: number): void {
     this.enqueueJob({ transactionId: HISTORY, job: 'project', version: 0, dueAtMs, tries: 0 });
   }
 
-  /** As if the read model had nothing of this vault. Gives how much there is to be told. */
+  /** Requeues the whole read model of this vault, and returns its size. */
   requeueProjection(nowMs: number): { readonly records: number; readonly lines: number } {
     const row = "'project', version, ?, 0";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM tx`, nowMs);
     const activities = "SELECT id, document ->> '$.version' AS version FROM activity";
     this.#sql.exec(`INSERT OR REPLACE INTO outbox SELECT id, ${row} FROM (${activities})`, nowMs);
     this.enqueueDirectory(nowMs);
-    // Below every line, and another number each time: whoever is just telling must not take it for where he began.
+    // A new number below every entry, so that a running projection does not match it.
     this.#sql.exec('UPDATE projected SET seq = min(seq, 0) - 1');
     const count = "SELECT count(*) AS records FROM outbox WHERE job = 'project' AND tx_id NOT IN ('', '${HISTORY}')";
     const { records } = this.#sql.exec<{ records: number }>(count).one();

@@ -10,21 +10,23 @@ import type { KeyId, TransactionId, VaultId } from '#domain/id.ts';
 import type { KeyCandidate, KeyRefresh, Vault, VaultKey } from '#domain/vault.ts';
 import type { Wallet } from '#objects/vault/wallets.ts';
 
-/** A transaction with what its reader needs to understand it: the policy of now and the reader's own roles. */
+/**
+ * A transaction with the context for its reader: the policy in force and the reader's own roles.
+ */
 export interface TransactionView {
   readonly transaction: Transaction;
   readonly policy: Policy;
   readonly viewer: Member;
 }
 
-/** What others did, with what its reader needs to understand it. */
+/** An activity with the context for its reader. */
 export interface ActivityView {
   readonly activity: Activity;
   readonly policy: Policy;
   readonly viewer: Member;
 }
 
-/** What a signer is asked to approve, and the keys of the vault: one of them would sign it. */
+/** What a signer approves, and the keys of the vault, one of which would sign it. */
 export interface ChallengeView extends TransactionView {
   readonly keys: readonly VaultKey[];
 }
@@ -33,43 +35,46 @@ export function versionOf(view: TransactionView | ActivityView): number {
   return 'activity' in view ? view.activity.version : view.transaction.version;
 }
 
-/** What a consumer needs to look at a chain again. */
+/** What a consumer needs for another poll of a chain. */
 export interface FollowWork {
   readonly chain: Chain;
   readonly hash: string;
-  /** Where it was found before; null while it waits to be mined. */
+  /** Its known block; null while it waits to be mined. */
   readonly block: ActivityBlock | null;
   readonly wallet: string;
-  /** Should it be in a block. */
+  /** Whether a valuation is needed if it is in a block. */
   readonly needsValuation: boolean;
 }
 
 export interface CreationView {
   readonly view: TransactionView;
-  /** True when an Idempotency-Key has made it before. */
+  /** True when an Idempotency-Key has created it before. */
   readonly replayed: boolean;
 }
 
-/** A change of the policy with what its reader needs to understand it. */
+/** A policy change with the context for its reader. */
 export interface PolicyChangeView {
   readonly change: PolicyChange;
   /** The policy in force. */
   readonly policy: Policy;
-  /** The policy whose quorum decides: the one in force, or for a renewal the one before the version that it renews. */
+  /**
+   * The policy whose quorum decides: the one in force, or for a renewal the one before the version
+   * that it renews.
+   */
   readonly decider: Policy;
-  /** Null: an operator. */
+  /** Null for an operator. */
   readonly viewer: Member | null;
 }
 
-/** The same with the keys of the vault, whose co-signers state what they have in force. */
+/** The same with the keys of the vault, whose co-signers state which policy they have in force. */
 export interface PolicyChangeInFull extends PolicyChangeView {
   readonly keys: readonly VaultKey[];
 }
 
-/** The policy in force, and how much of its limits is left. */
+/** The policy in force, and the spending that counts towards its limits. */
 export interface PolicyView {
   readonly policy: Policy;
-  /** One for each limit, in its order; in the asset's smallest unit. */
+  /** One amount for each limit, in its order; in the asset's smallest unit. */
   readonly spent: readonly string[];
   readonly renewalsNeeded: readonly NeededRenewal[];
   readonly keys: readonly VaultKey[];
@@ -77,49 +82,49 @@ export interface PolicyView {
 
 export interface ApprovalOutcome {
   readonly view: TransactionView;
-  /** False when this voice was already counted. */
+  /** False when this decision was already recorded. */
   readonly changed: boolean;
 }
 
 export interface VaultScope {
   readonly policy: Policy;
   readonly viewer: Member;
-  /** Addresses on which nothing is signed any more. The directory lists them among the others. */
+  /** Addresses for which nothing is signed any more. The directory lists them among the others. */
   readonly formerWallets: readonly Wallet[];
 }
 
-/** What a consumer needs for a job; null when the job is not outstanding (any more). */
+/** What a consumer needs for a job; null when the job is not pending (any more). */
 export interface TransactionWork {
   readonly transaction: Transaction;
   readonly chain: Chain;
   readonly key: VaultKey;
-  /** Every version, in order: a co-signer that was away catches up. */
+  /** Every version, in order, so that a co-signer that was unreachable can adopt them. */
   readonly policies: readonly AdoptedPolicy[];
   readonly signingThreshold: number;
 }
 
-/** A transaction that is under way, by the nonce of its attempts; null before the first one. */
+/** A transaction in flight with the nonce of its attempts; null before the first one. */
 export interface HeldNonceRecord {
   readonly transactionId: TransactionId;
   readonly nonce: string | null;
-  /** What its attempts take at most, of each asset. */
+  /** The maximum spending of its attempts, for each asset. */
   readonly amounts: readonly AssetAmount[];
-  /** The block that holds it, or null. */
+  /** The block that includes it, or null. */
   readonly includedIn: string | null;
-  /** One RPC node alone states that this block is final. */
+  /** Only one RPC node reports this block as final. */
   readonly isFinalForOneNode: boolean;
 }
 
-/** A key that gets new shares. */
+/** A key refresh that is due. */
 export interface RefreshWork extends Pick<TransactionWork, 'key' | 'policies' | 'signingThreshold'> {
   readonly vaultId: VaultId;
-  /** As far as it has come. */
+  /** The progress of the refresh. */
   readonly refresh: KeyRefresh;
-  /** Every key that waits for new shares, this one first. */
+  /** Every key that waits for a refresh, this one first. */
   readonly underWay: readonly KeyId[];
 }
 
-/** A policy that the co-signers of these keys are shown. */
+/** The policies that are propagated to the co-signers of these keys. */
 export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
   readonly vaultId: VaultId;
   readonly keys: readonly VaultKey[];
@@ -127,9 +132,9 @@ export interface AdoptionWork extends Pick<TransactionWork, 'policies'> {
 
 export interface KeyWork {
   readonly vault: Vault;
-  /** Of the key that it lacks. */
+  /** The scheme of the missing key. */
   readonly scheme: KeyScheme;
   readonly policies: readonly AdoptedPolicy[];
-  /** As far as it has come; null while there is nothing of it. */
+  /** The progress of the key; null before the first step. */
   readonly candidate: KeyCandidate | null;
 }

@@ -7,8 +7,9 @@ import { walletAddress } from '#domain/vault.ts';
 import { walletKey } from '#mpc/derivation.ts';
 
 /**
- * The vault with a wallet on one more chain: the address follows from the key that it has, and comes with the key where that is still
- * being made. The same vault when it uses the chain already.
+ * Returns the vault with a wallet on one more chain. The address follows from the existing key, or
+ * comes with the key that is still being generated. Returns the same vault when it uses the chain
+ * already.
  */
 export function withChain(vault: Vault, chain: Chain): Vault {
   const { configuration, keys } = vault;
@@ -28,7 +29,7 @@ export interface Wallet {
   readonly address: string;
 }
 
-/** Every wallet that has an address by now. */
+/** Returns every wallet that has an address. */
 export function walletsOf(vault: Vault): readonly Wallet[] {
   return vault.configuration.chains.flatMap((chain) => {
     const address = walletAddress(vault, chain);
@@ -36,7 +37,10 @@ export function walletsOf(vault: Vault): readonly Wallet[] {
   });
 }
 
-/** The addresses of a vault on which nothing is signed any more: they are listed, and the recovery tool has their keys. */
+/**
+ * Returns the addresses of a vault for which nothing is signed any more. They are listed, and the
+ * recovery tool has their keys.
+ */
 export function formerWalletsOf({ keys }: Vault): readonly Wallet[] {
   return keys.flatMap(({ formerAddresses = {} }) =>
     Object.entries(formerAddresses).map(([chain, address]) => ({ chain, address })),
@@ -44,8 +48,9 @@ export function formerWalletsOf({ keys }: Vault): readonly Wallet[] {
 }
 
 /**
- * The vault with an address of its own on every test network of Bitcoin. A vault that was stored before P2WPKH keys were
- * derived has the address of its mainnet key there; that one becomes a former address. The same vault where there is none.
+ * Returns the vault with a separate address on every test network of Bitcoin. A vault that was
+ * stored before P2WPKH keys were derived has the address of its mainnet key there, which becomes a
+ * former address. Returns the same vault when there is no such address.
  */
 export function withNetworkKeys(vault: Vault, known: readonly Chain[]): Vault {
   const { configuration } = vault;
@@ -63,14 +68,17 @@ function rederived(key: VaultKey, chain: Chain, configuration: VaultConfiguratio
   return addressed({ ...key, addresses, formerAddresses }, chain, configuration);
 }
 
-/** The vault with one key more, on every chain of it that it uses by now: some may have come while the key was being made. */
+/**
+ * Returns the vault with one more key, on every chain of the key that the vault uses now: some may
+ * be new since the key generation began.
+ */
 export function withKey(vault: Vault, key: VaultKey, known: readonly Chain[]): Vault {
   const { configuration, keys } = vault;
   const whole = usedOf(vault, known).reduce((made, chain) => addressed(made, chain, configuration), key);
   return { ...vault, keys: [...keys, whole] };
 }
 
-/** The schemes of the chains that a vault uses and has no key for. */
+/** Returns the schemes of the chains that a vault uses and has no key for. */
 export function missingSchemes(vault: Vault, known: readonly Chain[]): readonly KeyScheme[] {
   const needed = new Set(usedOf(vault, known).map(({ family }) => keySchemeOf(family, vault.configuration)));
   return [...needed].filter((scheme) => !vault.keys.some((key) => key.scheme === scheme));
@@ -80,7 +88,7 @@ function usedOf({ configuration }: Vault, known: readonly Chain[]): readonly Cha
   return known.filter(({ name }) => configuration.chains.includes(name));
 }
 
-/** The key with its address on a chain that the vault uses it for. */
+/** Returns the key with its address on a chain that the vault uses it for. */
 function addressed(key: VaultKey, chain: Chain, configuration: VaultConfiguration): VaultKey {
   const { scheme, addresses } = key;
   if (scheme !== keySchemeOf(chain.family, configuration) || chain.name in addresses) return key;

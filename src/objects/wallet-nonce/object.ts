@@ -18,8 +18,9 @@ import {
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 
 /**
- * `free` and `next` are of releases that counted upwards. They are dropped without being read: one wrong count of an RPC node
- * may have moved them, and nothing in them tells whether it did. What follows without them, proven counts say.
+ * `free` and `next` are from releases that counted upwards. They are dropped without being read: a
+ * wrong count of an RPC node may have changed them, and nothing in them shows whether it did.
+ * Proven counts replace them.
  */
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS owned (transaction_id TEXT PRIMARY KEY, nonce TEXT NOT NULL UNIQUE) WITHOUT ROWID;
@@ -35,32 +36,35 @@ const SCHEMA = `
   DROP TABLE IF EXISTS next;
 `;
 
-/** Stands for the native asset in the table of what is reserved. */
+/** Stands for the native asset in the table `reserved`. */
 const NATIVE = '';
 
-/** As long a consumer may come late with a transaction that is over; none runs longer than a quarter of an hour. */
+/**
+ * How late a consumer may come with a transaction that is over. None runs longer than a quarter of
+ * an hour.
+ */
 const REMEMBERED_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** `ChainCounts` as decimal text. */
 export interface CountTexts {
   readonly latest: string;
   readonly pending: string;
-  /** Absent where it was not asked for. */
+  /** Absent when it was not requested. */
   readonly proven?: { readonly latest: string | null; readonly pending: string | null; readonly block: string };
 }
 
 export interface AllocationRequest extends CountTexts {
   readonly transactionId: string;
-  /** What the vault knows its transactions by that are under way; none when absent. */
+  /** The vault's records of its transactions in flight; none when absent. */
   readonly held?: readonly HeldSlot[];
-  /** What the transaction takes, and of which balances; absent where coins are claimed. */
+  /** The transaction's spending and the balances; absent on UTXO chains. */
   readonly spending?: Spending;
 }
 
-/** A transaction that is under way, by the record of its vault. */
+/** A transaction in flight, by the record of its vault. */
 export interface HeldSlot extends RecordedSpending {
   readonly nonce: string;
-  /** Another transaction may have its nonce; what it takes is still weighed. False when absent. */
+  /** Another transaction may have its nonce. Its spending still counts. False when absent. */
   readonly isReleased?: boolean;
 }
 
@@ -77,23 +81,27 @@ export interface ReservationRequest {
   readonly spending: Spending;
 }
 
-/** Why nothing is reserved (see `weigh`). */
+/** Why nothing is reserved (see `decideReservation`). */
 export type ReservationFault =
   | { readonly nonce: null; readonly why: 'stale' }
   | { readonly nonce: null; readonly why: 'in-flight'; readonly others: readonly string[] };
 
 export type AllocationResult =
-  /** `reserved`: what it takes at most from now on, of each asset; absent where coins are claimed. */
+  /** `reserved`: its maximum spending from now on, of each asset; absent on UTXO chains. */
   | { readonly nonce: string; readonly reserved?: readonly AssetAmount[] }
   | ReservationFault
-  /** `over`: so is this transaction. `unproven`: the counts name transactions that are not known, and want proof. */
+  /**
+   * `over`: this transaction has ended. `unproven`: the counts include unknown transactions and
+   * need proof.
+   */
   | { readonly nonce: null; readonly why: 'over' | 'unproven' }
   /** Behind a transaction that is about to end. */
   | { readonly nonce: null; readonly why: 'behind'; readonly waitsFor: string };
 
 /**
- * The persistent nonce allocator of one wallet on one chain. Asked twice for the same transaction it gives the same nonce;
- * SQL refuses a nonce that two transactions would own. Where a chain pays with coins, it keeps who has claimed which.
+ * The persistent nonce allocator of one wallet on one chain. A repeated request of a transaction
+ * returns the same nonce, and SQL refuses a nonce with two owners. On UTXO chains it stores which
+ * transaction has claimed which UTXO.
  */
 export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   constructor(ctx: DurableObjectState, env: CoordinatorConfig) {
@@ -101,7 +109,10 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     ctx.storage.sql.exec(SCHEMA);
   }
 
-  /** The nonce of a transaction (see `allocate` of the domain), or why there is none yet. Idempotent. */
+  /**
+   * Returns the nonce of a transaction (see `allocate` of the domain), or why there is none yet.
+   * Idempotent.
+   */
   allocate(request: AllocationRequest): AllocationResult {
     const { transactionId, held = [] } = request;
     if (this.#hasEnded(transactionId)) return { nonce: null, why: 'over' };
@@ -122,15 +133,16 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     }
     const spending = atSlot(request.spending, nonce);
     const weighed = decideReservation(this.#inFlight(given.book, known), transactionId, spending);
-    // What waits for money gets no nonce: no other transaction ever waits for it.
+    // A transaction that waits for funds gets no nonce: no other transaction ever waits for it.
     const book = weighed.outcome === 'reserved' ? given.book : whole;
     this.#keep(transactionId, weighed, { before, book });
     return weighed.outcome === 'reserved' ? { nonce, reserved: weighed.amounts } : unreserved(weighed);
   }
 
   /**
-   * Reserves what a further attempt of a transaction takes, which has its nonce already. Gives null, or why it does not. One
-   * that was over and is undone by a reorganisation is not weighed again. Idempotent.
+   * Reserves the spending of a further attempt of a transaction that already has its nonce. Returns
+   * null, or why it failed. A transaction that had ended and is undone by a reorg is not checked
+   * again. Idempotent.
    */
   reserve({ transactionId, held, spending }: ReservationRequest): ReservationFault | null {
     if (this.#hasEnded(transactionId)) return null;
@@ -154,18 +166,25 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   }
 
   #inFlight({ owned }: NonceAllocations, recorded: readonly HeldSlot[]): InFlight {
-    // What a transaction takes it may still take, whichever has its nonce by now.
+    // A transaction can still spend its amounts, whichever transaction has its nonce now.
     const held = recorded.map(({ transactionId, nonce }) => [transactionId, BigInt(nonce)] as const);
     const all = new Map([...held, ...owned]);
     return { owned: all, reserved: this.#reservations(), recorded, settledBlock: this.#settledBlock() };
   }
 
-  /** The newest block with a transaction that is in flight no more, as decimal text: balances before it do not count. */
+  /**
+   * Returns the newest block with a retired transaction, as decimal text: earlier balances do not
+   * count.
+   */
   settledBlock(): string {
     return this.#settledBlock().toString();
   }
 
-  /** A settled block that is ahead of every block of the chain was none. Idempotent. @param head decimal text */
+  /**
+   * Lowers a settled block that is ahead of every block of the chain and thus invalid. Idempotent.
+   *
+   * @param head decimal text
+   */
   lowerSettledBlock({ head }: { readonly head: string }): void {
     if (this.#settledBlock() > BigInt(head)) this.#settleAt(head);
   }
@@ -201,7 +220,10 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     }
   }
 
-  /** See `blockerOf`: what a transaction waits behind, or null. `unproven`: the counts are below what is used for good, and want proof. */
+  /**
+   * Returns what a transaction waits behind (see `blockerOf`), or null. `unproven`: the counts are
+   * below the floor and need proof.
+   */
   blocker({
     transactionId,
     ...texts
@@ -215,7 +237,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     return blocker === null ? null : { transactionId: blocker.transactionId };
   }
 
-  /** Coins that a transaction has to leave alone. */
+  /** Returns the UTXOs that a transaction must not spend. */
   claimedByOthers({ transactionId }: { readonly transactionId: string }): readonly string[] {
     const { sql } = this.ctx.storage;
     const rows = sql.exec<{ coin: string }>('SELECT coin FROM coin WHERE transaction_id <> ?', transactionId);
@@ -223,8 +245,8 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
   }
 
   /**
-   * Claims all of these coins for a transaction, or none of them: false when another has one, or it is over. What it claimed before stays claimed, for
-   * the attempt that it is part of. Idempotent.
+   * Claims all of these UTXOs for a transaction, or none: returns false when another has one, or
+   * this one has ended. Earlier claims stay for the attempt that spends them. Idempotent.
    */
   claim({ transactionId, utxos }: { readonly transactionId: string; readonly utxos: readonly string[] }): boolean {
     const { sql } = this.ctx.storage;
@@ -239,7 +261,10 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     return true;
   }
 
-  /** See `leave`: whether a transaction that signed nothing may end without its nonce being used up. Idempotent. */
+  /**
+   * Reports whether a transaction that signed nothing may end without using its nonce (see
+   * `reserveRelease`). Idempotent.
+   */
   leave(request: { readonly transactionId: string }): boolean {
     const before = this.#load();
     const { book, mayGo } = reserveRelease(before, request.transactionId);
@@ -247,27 +272,28 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     return mayGo;
   }
 
-  /** It goes on after all. Idempotent. */
+  /** Continues a transaction after all. Idempotent. */
   stay(request: { readonly transactionId: string }): void {
     const before = this.#load();
     const book = cancelRelease(before, request.transactionId);
     if (book !== before) this.#store(book);
   }
 
-  /** For a transaction that has to wait for a place. Idempotent. */
+  /** Releases the nonce of a transaction that must wait for a nonce slot. Idempotent. */
   release(request: { readonly transactionId: string }): void {
     this.ctx.storage.sql.exec('DELETE FROM coin WHERE transaction_id = ?', request.transactionId);
     this.#store(release(this.#load(), request.transactionId));
   }
 
   /**
-   * For a transaction that is over: its nonce is used for good, or is the next one's. A consumer that comes late with it gets nothing more: what
-   * it took nobody would ever give back. Idempotent.
+   * Ends a transaction: its nonce is used permanently or becomes the next one. A late consumer gets
+   * nothing more for it, because that would never be released. Idempotent.
    *
-   * With `keepsCoins` no other payment gets its coins, until it is ended without: it may be included all the same, or go on.
+   * With `keepsCoins`, no other payment gets its UTXOs until it is ended without: it may still be
+   * included or continue.
    *
-   * @param isSpent a final block holds it, and its nonce is not used again
-   * @param includedIn the block that holds it, as decimal text; nothing, or null, for none
+   * @param isSpent a final block includes it, and its nonce is not used again
+   * @param includedIn the block that includes it, as decimal text; null or absent without one
    */
   end({ transactionId, isSpent, includedIn = null, keepsCoins = false }: Ending): void {
     const { sql } = this.ctx.storage;
@@ -302,7 +328,9 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
     };
   }
 
-  /** The book is as long as the wallet has transactions in flight: it is written whole. */
+  /**
+   * Writes the allocations as a whole: they are as many as the wallet has transactions in flight.
+   */
   #store(book: NonceAllocations): void {
     const { sql } = this.ctx.storage;
     this.ctx.storage.transactionSync(() => {
@@ -313,7 +341,7 @@ export class WalletNonceObject extends DurableObject<CoordinatorConfig> {
       sql.exec('DELETE FROM leaving');
       for (const id of book.leaving) sql.exec('INSERT INTO leaving (transaction_id) VALUES (?)', id);
       sql.exec('INSERT OR REPLACE INTO floor (only_row, nonce) VALUES (0, ?)', book.floor.toString());
-      // What has no nonce (any more) takes nothing.
+      // A transaction without a nonce reserves nothing.
       sql.exec('DELETE FROM reserved WHERE transaction_id NOT IN (SELECT transaction_id FROM owned)');
     });
   }
@@ -325,7 +353,9 @@ function unreserved(weighed: Exclude<ReservationDecision, { readonly outcome: 'r
     : { nonce: null, why: 'in-flight', others: weighed.others };
 }
 
-/** The book as the vault knows it: with every nonce that is held, and without those that are given to others. */
+/**
+ * Returns the allocations by the vault's records: with every held nonce, and without released ones.
+ */
 function withHeld(book: NonceAllocations, held: readonly HeldSlot[]): NonceAllocations {
   const freed = held.filter(isReleased).reduce((rest, { transactionId }) => release(rest, transactionId), book);
   return restoreHeld(freed, held.filter((one) => !isReleased(one)).map(slotIn));
@@ -339,7 +369,9 @@ function slotIn({ transactionId, nonce }: HeldSlot): HeldNonce {
   return { transactionId, nonce: BigInt(nonce) };
 }
 
-/** The spending of a transaction that gets this nonce: where it is a place that is not open, it opens it. */
+/**
+ * Returns the spending of a transaction with this nonce: it opens a nonce slot that is not open.
+ */
 function atSlot(spending: Spending, nonce: string): Spending {
   const { positions } = spending;
   return positions === undefined || positions.open.includes(nonce) ? spending : plusRent(spending, positions.rent);

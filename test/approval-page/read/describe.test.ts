@@ -28,8 +28,8 @@ test('a transfer is shown with its amount, its chain, and the name of the addres
     address: SUPPLIER,
   });
   expect(factOf(transferOf(policy), 'Chain')?.text).toBe('anvil (eip155:31337)');
-  expect(factOf(transferOf(policy), 'Largest fee')?.text).toBe('0.001 ETH');
-  expect(factOf(transferOf(policy, { to: THIEF }), 'To')?.text).toBe('not in the address book');
+  expect(factOf(transferOf(policy), 'Maximum fee')?.text).toBe('0.001 ETH');
+  expect(factOf(transferOf(policy, { to: THIEF }), 'To')?.text).toBe('Not in the address book');
 });
 
 test('the end of a payment that has one is shown', () => {
@@ -41,7 +41,7 @@ test('the end of a payment that has one is shown', () => {
 test('a memo is shown with every letter to be seen', () => {
   expect(factOf(transferOf(policy, { memo: '104729\u202E' }), 'Memo')).toEqual({
     label: 'Memo',
-    text: 'written into the chain',
+    text: 'Written to the chain',
     raw: '104729⟨U+202E⟩',
   });
   expect(factOf(transferOf(policy), 'Memo')).toBeUndefined();
@@ -53,15 +53,15 @@ test('a token has decimals only where this page lists it, and its contract is sh
   expect(describeIntent(listed, policy).title).toBe('Send 1,234.5 USDC');
   const unknown = { ...listed, tokenAddress: THIEF };
   const { title, warnings } = describeIntent(unknown, policy);
-  expect(title).toBe('Send 1,234,500,000 raw units of a token that this page does not know');
-  expect(warnings).toContain('This page does not know this token: compare the address of its contract.');
+  expect(title).toBe('Send 1,234,500,000 raw units of an unknown token');
+  expect(warnings).toContain('This page does not know this token. Compare the contract address.');
   expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
 });
 
 test('a chain that the page does not know is shown by its CAIP-2, with a warning', () => {
   const { title, warnings } = describeIntent(transferOf(policy, { chain: 'eip155:99' }), policy);
-  expect(title).toContain('of the smallest unit');
-  expect(warnings).toEqual(['This page does not know this chain: amounts are in raw units.']);
+  expect(title).toContain('raw units of the native asset');
+  expect(warnings).toEqual(['This page does not know this chain. Amounts are in raw units.']);
 });
 
 test('a call is decoded, and its bytes are shown', () => {
@@ -72,7 +72,7 @@ test('a call is decoded, and its bytes are shown', () => {
   expect(factOf(call, 'Argument amount')?.raw).toBe('5');
   expect(factOf(call, 'Data')?.raw).toBe(data);
   const unknown: Intent = { ...call, data: '0x12345678' };
-  expect(describeIntent(unknown, policy).warnings.join()).toContain('no standard knows this call');
+  expect(describeIntent(unknown, policy).warnings.join()).toContain('Its effect is unknown');
 });
 
 test('an allowance without end and an address that looks like a known one are warned of', () => {
@@ -83,9 +83,9 @@ test('an allowance without end and an address that looks like a known one are wa
     spender: THIEF,
     amount: amountOf(2n ** 256n - 1n),
   };
-  expect(describeIntent(all, policy).warnings.join()).toContain('may take all of this token');
+  expect(describeIntent(all, policy).warnings.join()).toContain('may spend the entire balance of this token');
   const twin = `${SUPPLIER.slice(0, 5)}${THIEF.slice(5, -4)}${SUPPLIER.slice(-4)}`;
-  expect(describeIntent(transferOf(policy, { to: twin }), policy).warnings.join()).toContain('looks like');
+  expect(describeIntent(transferOf(policy, { to: twin }), policy).warnings.join()).toContain('resembles');
 });
 
 test('typed data is shown value by value', () => {
@@ -127,10 +127,10 @@ test('a policy change is shown field by field, with what it weakens', () => {
   const { title, facts, warnings } = describeChange(mandate, policy, proposed);
   expect(title).toBe('Change the policy to version 2');
   expect(facts.map(({ label }) => label)).toEqual([
-    'Changed: Approvals for a transaction',
-    'Changed: What counts as an approval',
+    'Changed: Approval threshold',
+    'Changed: Approval method',
     'Added: Device',
-    'Changed: What cannot be decoded',
+    'Changed: Blind signing',
     'Added: Required device',
     'Removed: Address book, anvil (eip155:31337)',
     'Note',
@@ -140,11 +140,11 @@ test('a policy change is shown field by field, with what it weakens', () => {
     'Policy change',
     'New policy',
   ]);
-  expect(facts.find(({ label }) => label === 'Added: Device')?.text).toContain(`of signer ${ALICE}`);
+  expect(facts.find(({ label }) => label === 'Added: Device')?.text).toContain(`signer ${ALICE}`);
   expect(warnings).toEqual([
-    'Fewer approvals are enough for a transaction.',
-    'Fewer approvals are enough for a policy change.',
-    'Device signatures no longer count: the server alone says who approved.',
+    'A transaction requires fewer approvals than before.',
+    'A policy change requires fewer approvals than before.',
+    'Device signatures are no longer required. The server alone determines which signers approved.',
     expect.stringContaining('New devices: 1'),
   ]);
 });

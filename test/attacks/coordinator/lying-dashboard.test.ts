@@ -173,7 +173,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     const page = await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
     await page.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
     const to = page.locator('dl > div').filter({ has: page.locator('dt', { hasText: /^To$/ }) });
-    expect(await to.textContent()).toBe(`Tonot in the address book${THIEF}`);
+    expect(await to.textContent()).toBe(`ToNot in the address book${THIEF}`);
     expect(await page.getByText(SUPPLIER).count()).toBe(0);
     await signed(page);
     const [answer] = (await got()) as ApprovalAnswer[];
@@ -195,7 +195,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
       const said = { nonce, issuedAtMs: Date.now(), policyVersion: 2, policyHash: '22'.repeat(32) };
       return requestOf(policy, honest(), { statements: [...fresh(nonce).slice(0, 2), statementOf(3, said)] });
     });
-    const box = page.getByLabel('Approve although co-signer 3 has another policy in force');
+    const box = page.getByLabel('Approve although co-signer 3 has a different policy in force');
     await box.waitFor();
     // The button takes a click only after a moment in any case: a ticked box shows that the moment has passed.
     await box.check();
@@ -230,7 +230,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     const bound = { ...honest(), to: THIEF };
     await refuses(
       await shown((nonce) => requestOf(own, bound, { statements: fresh(nonce) })),
-      /names another policy than the one in force/,
+      /does not name the policy in force/,
     );
   });
 
@@ -261,7 +261,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     const page = await shown((nonce) =>
       requestOf(stranger, { ...honest(), policyHash: hashOf(stranger) }, { statements: fresh(nonce, stranger) }),
     );
-    await page.getByText('another fingerprint').waitFor();
+    await page.getByText('fingerprint does not match').waitFor();
     expect(await approve(page).count()).toBe(0);
     await elsewhere.close();
     [alice, lying] = [before, beforeLying];

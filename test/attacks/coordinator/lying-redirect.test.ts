@@ -109,7 +109,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await send({ ...request, userId: ALICE, userName: 'alice' });
     await tab.getByRole('button', { name: 'Create a passkey' }).click();
     await tab.getByText('Passkey created').waitFor();
-    await tab.getByRole('button', { name: 'Send it to the dashboard' }).click();
+    await tab.getByRole('button', { name: 'Send to the dashboard' }).click();
     const answer = parseApprovalAnswer(await broughtTo(dashboard), ID);
     if (answer?.type !== 'conclave/approval/enrolled') throw new Error('no passkey was made');
     return deviceOf(answer.device);
@@ -157,7 +157,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await shown((nonce) => requestOf(policy, theft, { statements: fresh(nonce) }));
     await tab.getByRole('heading', { name: 'Send 1.5 ETH' }).waitFor();
     const to = tab.locator('dl > div').filter({ has: tab.locator('dt', { hasText: /^To$/ }) });
-    expect(await to.textContent()).toBe(`Tonot in the address book${THIEF}`);
+    expect(await to.textContent()).toBe(`ToNot in the address book${THIEF}`);
     expect(await tab.getByText(SUPPLIER).count()).toBe(0);
     // The request stands in neither the address bar nor the history.
     expect(tab.url()).toBe(`${path.origin}/`);
@@ -190,7 +190,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
 
   test('gets nothing for a request that the page did not call for, or that comes a second time', async () => {
     await send(requestOf(policy, honest(), { statements: fresh('00'.repeat(32)) }));
-    await refuses(/does not wait for this request/);
+    await refuses(/does not expect this request/);
     await tab.goto(dashboard);
     const nonce = await nonceOf();
     const request = requestOf(policy, honest(), { statements: fresh(nonce) });
@@ -198,7 +198,7 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await approve().waitFor();
     await tab.goto(dashboard);
     await send({ ...request, canonical: bytesToHex(intentBytes({ ...honest(), to: THIEF })) });
-    await refuses(/does not wait for this request/);
+    await refuses(/does not expect this request/);
   });
 
   test('cannot swap the request after the person has read it', async () => {
@@ -237,10 +237,10 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     const nonce = await nonceOf(dashboard);
     await tab.goto(stranger);
     await send(requestOf(policy, honest(), { statements: fresh(nonce) }), second);
-    await refuses(/does not wait for this request/);
+    await refuses(/does not expect this request/);
     await tab.goto(stranger);
     await shown((own) => requestOf(policy, honest(), { statements: fresh(own) }));
-    await tab.getByText(`answers ${dashboard}`).waitFor();
+    await tab.getByText(`answering to ${dashboard}`).waitFor();
     await tab.getByRole('button', { name: 'Back to the dashboard without signing' }).click();
     expect(await broughtTo(dashboard)).toEqual({ type: 'conclave/approval/declined', version: 1, requestId: ID });
   });
@@ -249,6 +249,6 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
     await shown((nonce) => requestOf(policy, honest(), { statements: fresh(nonce) }));
     await approve().waitFor();
     await tab.reload();
-    await refuses(/opens from a dashboard/);
+    await refuses(/Open this page from a Conclave dashboard/);
   });
 });

@@ -79,11 +79,13 @@ test('an export that the history has passes, and one that it does not have is se
   const cut = { ...second, exports: second.exports.slice(0, 1) };
   const renamed = { ...first, nonce: before, exports: [] };
   expect(exportFaults([...nothing.slice(0, 1), cut], audit(nonce, [requestedAtMs]))).toEqual([
-    `co-signer 1, key ${key.keyId}: the list answers another question`,
-    `co-signer 2, key ${key.keyId}: the signature is wrong`,
+    `co-signer 1, key ${key.keyId}: the list has another nonce`,
+    `co-signer 2, key ${key.keyId}: the signature is not valid`,
     `co-signer 3, key ${key.keyId}: no list`,
   ]);
-  expect(exportFaults([renamed], audit(before, []))).toContain(`co-signer 1, key ${key.keyId}: the signature is wrong`);
+  expect(exportFaults([renamed], audit(before, []))).toContain(
+    `co-signer 1, key ${key.keyId}: the signature is not valid`,
+  );
 });
 
 test('the rows survive a restart, and a co-signer gives ten packages of a key a day', async () => {

@@ -162,11 +162,11 @@ test('what t co-signers have in force is proven, and remembered from then on', a
 });
 
 test('one agreement too few proves nothing', async () => {
-  expect(await prove({ by: cosigners.slice(0, 1) })).toContain('fewer than 2 co-signers state');
-  expect(await prove({ by: [] })).toContain('fewer than 2 co-signers state');
-  expect(await prove({ by: others })).toContain('fewer than 2 co-signers state');
-  expect(await prove({ states: first })).toContain('fewer than 2 co-signers state');
-  expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+  expect(await prove({ by: cosigners.slice(0, 1) })).toContain('Fewer than 2 co-signers state');
+  expect(await prove({ by: [] })).toContain('Fewer than 2 co-signers state');
+  expect(await prove({ by: others })).toContain('Fewer than 2 co-signers state');
+  expect(await prove({ states: first })).toContain('Fewer than 2 co-signers state');
+  expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
 test('with t agreements the person names each other co-signer, by what it states', async () => {
@@ -178,8 +178,8 @@ test('with t agreements the person names each other co-signer, by what it states
   expect(await toName({ except: { 1: linkOf(fork) } })).toEqual(['1:other-history']);
   expect(await toName({ except: { 2: linkOf(third) } })).toEqual(['2:later-version']);
   const two = { 2: linkOf(third), 3: linkOf(first) };
-  expect(await toName({ except: two })).toContain('ask the other signers whether there was a change');
-  expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('fewer than 3');
+  expect(await toName({ except: two })).toContain('Ask the other signers whether the policy was changed');
+  expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
 test('each key of the vault needs its t agreements, and the exceptions of each are named', async () => {
@@ -209,10 +209,10 @@ test('a renewal of version k is decided with co-signers of version k - 1 and k, 
   expect(await outcome(late)).toMatchObject({ isRenewal: true, exceptions: [], pinned });
   expect(await toName({ ...renewal, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
   const older = { 1: linkOf(first), 2: linkOf(first) };
-  expect(await prove({ ...renewal, except: older })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ ...renewal, except: older })).toContain('Fewer than 2 co-signers state');
   // A new change, or another policy of that version, is no renewal: there the newest version is asked for.
   const forked = { ...late, proposed: successor(second, { threshold: 1 }) };
-  expect(await prove(forked)).toContain('fewer than 2 co-signers state');
+  expect(await prove(forked)).toContain('Fewer than 2 co-signers state');
   expect(await outcome({ ...renewal, proposed: successor(third) })).toMatchObject({ isRenewal: false });
   // Version 2 is renewed while version 3 is in force.
   expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
@@ -221,8 +221,8 @@ test('a renewal of version k is decided with co-signers of version k - 1 and k, 
 test('without a confirmed threshold all co-signers have to agree', async () => {
   const device = { ...pinned, threshold: null };
   expect(await toName({ device })).toEqual([]);
-  expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('pin them again with');
-  expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('fewer than 3');
+  expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('Pin them again with');
+  expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('Fewer than 3');
 });
 
 test('a confirmed threshold is for as many co-signers as it was confirmed for', async () => {
@@ -230,7 +230,7 @@ test('a confirmed threshold is for as many co-signers as it was confirmed for', 
   const moved = successor(first, { cosigners: pinsOf(more) });
   const story = { by: more, states: moved, policies: [creation(first), changed(moved)] };
   expect(await prove(story)).toMatchObject({ cosigners: pinsOf(more), threshold: null });
-  expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('fewer than 4');
+  expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('Fewer than 4');
 });
 
 test('an older chain than the device has verified, or another one, proves nothing', async () => {
@@ -246,7 +246,7 @@ test('an older chain than the device has verified, or another one, proves nothin
 test('statements about another key than the wallet’s prove nothing', async () => {
   const mallorys = newKey();
   expect(await prove({ keys: [mallorys] })).toContain('not the key of the wallet');
-  expect(await prove({ keys: [{ ...mallorys, publicKey: key.publicKey }] })).toContain('the name of another one');
+  expect(await prove({ keys: [{ ...mallorys, publicKey: key.publicKey }] })).toContain('does not match its public key');
   expect(await prove({ keys: [] })).toContain('no key yet');
 });
 
@@ -255,7 +255,7 @@ test('a key that the service leaves out is asked for where the whole vault is me
   const known = await prove({ keys: both, wallet: null });
   if (typeof known === 'string') throw new Error(known);
   expect(known.keyIds).toEqual(both.map(({ keyId }) => keyId));
-  expect(await prove({ device: known, wallet: null })).toContain('fewer than 2 co-signers state');
+  expect(await prove({ device: known, wallet: null })).toContain('Fewer than 2 co-signers state');
   expect(await prove({ device: known })).toEqual({ ...known });
 });
 
@@ -265,5 +265,5 @@ test('other co-signers are believed when the quorum before them has signed them,
   const signed = await prove({ ...story, policies: [creation(first), changed(moved)] });
   expect(signed).toMatchObject({ cosigners: pinsOf(others), policy: { version: 2, hash: hashOf(moved) } });
   const alone = { ...story, policies: [creation(first), changed(moved, [byLaptop])] };
-  expect(await prove(alone)).toContain('pin them again with their fingerprint');
+  expect(await prove(alone)).toContain('Pin them again with their fingerprint');
 });

@@ -64,7 +64,7 @@ test('an answer that the tab did not ask for is not taken, and leaves the addres
 test('a person who leaves the page without signing comes back to where they were', () => {
   const { back, shown } = tabThatAwaits('answer');
   const declined = { type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId } as const;
-  expect(back(declined)).toEqual({ kind: 'fault', why: 'The approval page was left without a signature.' });
+  expect(back(declined)).toEqual({ kind: 'fault', why: 'The approval page was closed without a signature.' });
   expect(shown).toEqual([path]);
   expect(back(answer)).toMatchObject({ kind: 'fault' });
 });

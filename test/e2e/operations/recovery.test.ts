@@ -107,8 +107,8 @@ test('members see the export in the history, before any co-signer gave a package
     pageFile ?? '',
   ];
   const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
-  expect(stdout).toContain('9 lists, and each export is in the history');
-  await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another question');
+  expect(stdout).toContain('Verified 9 lists. Each export is in the history.');
+  await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another nonce');
   // Who is not a member learns nothing.
   const { mallory } = world.people();
   const answer = await mallory.client.request('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
@@ -165,7 +165,7 @@ test('in a terminal: export, and open without the service', async () => {
   const { stdout, stderr } = await run(process.execPath, words);
   expect([JSON.parse(stdout), stderr.replaceAll(/npm warn.*\n/g, '')]).toMatchObject([
     [{ address: vault.address }],
-    expect.stringContaining('node 1: another-recovery-key') as string,
+    expect.stringContaining('co-signer 1: another-recovery-key') as string,
   ]);
   await expect(run(process.execPath, ['cli/conclave.ts', 'recover', 'new', ...keys])).rejects.toThrow('EEXIST');
   const fresh = ['4', '5'].flatMap((node) => ['--key', join(safe, `recovery-${node}.pem`)]);

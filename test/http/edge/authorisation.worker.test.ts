@@ -29,7 +29,6 @@ const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'se
   'POST /transaction/estimate-fee': ['initiator', 'signer'],
   'POST /transaction/transfer': ['initiator', 'signer'],
   'POST /transaction/message': ['initiator', 'signer'],
-  'POST /transaction/message/verify': 'oneself',
   'POST /transaction/contract-interaction': ['initiator', 'signer'],
   'POST /transaction/erc20-approve': ['initiator', 'signer'],
   'GET /transaction/:txId': ['viewer', 'initiator', 'signer', 'admin'],
@@ -86,19 +85,10 @@ const SUBSCRIPTION = {
     auth: 'BTBZMqHH6r4Tts7J_aSIgg',
   },
 };
-/** The documentation of web3.js, `web3.eth.accounts.sign`. */
-const CLAIM = {
-  chain: 'ethereum',
-  address: '0x2c7536E3605D9C16a7a3D7b1898e529396a65c23',
-  message: 'Some data',
-  signature:
-    '0xb91467e570a6466aa9e9876cbcd013baba02900b8979d43fe208a4a4f339f5fd6007e74cd82e037b800186422fc2da167c747ef045e5d18a5f5d4300f8e1a0291c',
-};
 const BODIES: Readonly<Record<string, object>> = {
   'POST /transaction/estimate-fee': { to: RECIPIENT, amount: '1' },
   'POST /transaction/transfer': { to: RECIPIENT, amount: '1' },
   'POST /transaction/message': { message: 'hello' },
-  'POST /transaction/message/verify': CLAIM,
   'POST /transaction/contract-interaction': { to: TOKEN, data: '0xd0e30db0', value: '0' },
   'POST /transaction/erc20-approve': { tokenAddress: TOKEN, spender: WALLET, amount: '1' },
   'PATCH /transaction/:txId/visibility': { visible: false },

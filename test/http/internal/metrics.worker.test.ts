@@ -49,7 +49,7 @@ test('without a data set, or with one that fails, everything goes on', async () 
       throw new Error('too many');
     },
   };
-  recordMetric({ METRICS }, { kind: 'alarm', texts: ['late-sweep'] });
-  recordMetric({}, { kind: 'alarm', texts: ['late-sweep'] });
+  recordMetric({ METRICS }, { kind: 'alert', texts: ['late-sweep'] });
+  recordMetric({}, { kind: 'alert', texts: ['late-sweep'] });
   expect((await call('GET /health')).status).toBe(200);
 });

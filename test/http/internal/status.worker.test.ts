@@ -60,9 +60,9 @@ test('rows of every kind are found by their age', async () => {
   const quarter = 900_000;
   // Of all minutes of an hour, four.
   await sweep(coordinator, Math.ceil(now / quarter) * quarter - 60_000);
-  expect(logged.filter((line) => line.includes('"alarm"'))).toEqual([]);
+  expect(logged.filter((line) => line.includes('"alert"'))).toEqual([]);
   await sweep(coordinator, Math.ceil(now / quarter) * quarter);
   log.mockRestore();
-  const alarms = logged.filter((line) => line.includes('"alarm"')).map((line) => JSON.parse(line) as { code: string });
-  expect(alarms.map(({ code }) => code)).toEqual(expect.arrayContaining(['dead-letters', 'failed-deliveries']));
+  const alerts = logged.filter((line) => line.includes('"alert"')).map((line) => JSON.parse(line) as { code: string });
+  expect(alerts.map(({ code }) => code)).toEqual(expect.arrayContaining(['dead-letters', 'failed-deliveries']));
 });

@@ -44,6 +44,8 @@ async function connect(treasury: Treasury, cookie: string, lastEventId?: string)
 async function listen(treasury: Treasury, cookie: string, lastEventId?: string) {
   const response = await connect(treasury, cookie, lastEventId);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+  // A stream is no read: a person with many pages open reads on.
+  expect(response.headers.get('ratelimit-policy')).toBe('"stream";q=60;w=60');
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (reader === undefined) throw new Error('a stream has a body');
   const close = () => reader.cancel();

@@ -13,8 +13,8 @@ test('what comes is given, and no timer is left', async () => {
 });
 
 test.each([
-  ['gives nothing', async () => null, 'no answer within 1000 ms'],
-  ['never ends', () => new Promise<null>(() => {}), 'no answer within 1000 ms: the last probe has not ended'],
+  ['gives nothing', async () => null, 'No answer within 1000 ms'],
+  ['never ends', () => new Promise<null>(() => {}), 'No answer within 1000 ms: the last probe has not ended'],
 ])('a probe that %s ends with what was waited for', async (_, probe, message) => {
   const refused = expect(pollUntil('answer', probe, 1_000)).rejects.toThrow(new Error(message));
   await vi.advanceTimersByTimeAsync(20_000);

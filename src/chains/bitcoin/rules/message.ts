@@ -20,7 +20,7 @@ const PUSH_32 = 32;
  * BIP-322: "Signers MUST prefix the signature with the variant that was used to create the
  * signature." This one is the witness stack alone.
  */
-export const SIMPLE_VARIANT = 'smp';
+const SIMPLE_VARIANT = 'smp';
 
 /**
  * Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. The
@@ -58,7 +58,7 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
 }
 
 /** Returns `to_sign` of BIP-322, unsigned. @param script of the address that signs */
-export function virtualTransaction(script: Uint8Array, message: string): Transaction {
+function virtualTransaction(script: Uint8Array, message: string): Transaction {
   // message_hash = SHA256 tagged "BIP0322-signed-message", scriptSig = OP_0 PUSH32[ message_hash ]
   const tag = sha256(utf8ToBytes('BIP0322-signed-message'));
   const messageHash = sha256(concatBytes(tag, tag, utf8ToBytes(message)));

@@ -56,7 +56,7 @@ export function messagePreimage(intent: Pick<MessageIntent, 'chain' | 'format' |
 }
 
 /** Returns the bytes whose keccak256 is signed for a text (EIP-191, version 0x45). */
-export function textPreimage(text: string): Hex {
+function textPreimage(text: string): Hex {
   const content = stringToHex(text);
   const length = String(hexToBytes(content).length);
   return concatHex([stringToHex(`\u0019Ethereum Signed Message:\n${length}`), content]);

@@ -11,7 +11,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
-export const SIGNATURE_BYTES = 64;
+const SIGNATURE_BYTES = 64;
 
 /**
  * Joins the stored message and the signature of the co-signers to a transaction: between approval and network this is the last look. Its
@@ -69,7 +69,7 @@ export function readSigned(raw: string): SignedTransaction | null {
  * RFC 8032 in its strict reading, as the network's own verification, which takes no key of small order either. By the runtime's own code:
  * it knows nothing of what has made the signature, and takes an eighth of the time of noble's.
  */
-export function isBy(wallet: string, message: Uint8Array, signature: Uint8Array): boolean {
+function isBy(wallet: string, message: Uint8Array, signature: Uint8Array): boolean {
   if (!isPublicKey(wallet) || signature.length !== SIGNATURE_BYTES) return false;
   const publicKey = bytesOf(wallet);
   if (!isStrong(publicKey)) return false;
@@ -87,6 +87,6 @@ function isStrong(publicKey: Uint8Array): boolean {
   }
 }
 
-export function signatureText(signature: Uint8Array): string {
+function signatureText(signature: Uint8Array): string {
   return getBase58Decoder().decode(signature);
 }

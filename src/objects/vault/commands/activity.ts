@@ -29,25 +29,37 @@ export interface ActivityReport {
   readonly chain: string;
   readonly hash: string;
   readonly seen: ChainTransaction | null;
-  /** What is known of the assets that it moved; null when nobody was asked, which is enough for what is recorded already. */
+  /**
+   * The valuation of the assets that it moved; null when no price source was called, which is
+   * enough for an existing record.
+   */
   readonly valuation: Valuation | null;
 }
 
-/** `own`: the vault made it, and has a record of it. `none`: it does not concern the vault, or is not there. */
+/**
+ * `own`: the vault made it and has a record of it. `none`: it does not concern the vault, or does
+ * not exist.
+ */
 export type ActivityOutcome = 'recorded' | 'unchanged' | 'own' | 'none';
 
-/** Where the consumers report what others did to the wallets of a vault, and people look at it. */
+/**
+ * The commands for activities. Consumers report foreign transactions of the vault's wallets, and
+ * members read them.
+ */
 export class ActivityCommands {
   readonly #host: VaultContext;
   readonly #watch: (id: TransactionId) => Promise<unknown>;
 
-  /** @param watch has a transaction of the vault's own that failed looked for again */
+  /** @param watch resumes the polling of a failed transaction of the vault itself */
   constructor(host: VaultContext, watch: (id: TransactionId) => Promise<unknown>) {
     this.#host = host;
     this.#watch = watch;
   }
 
-  /** One record for a hash, whoever reports it, in whatever order and however often. */
+  /**
+   * Records a transaction. There is one record for a hash, whatever the source, order and number of
+   * reports.
+   */
   async record({ chain: name, hash, seen, valuation }: ActivityReport): Promise<ActivityOutcome> {
     const { storage, commits, chains, changes } = this.#host;
     const vault = this.#host.vault();
@@ -79,7 +91,7 @@ export class ActivityCommands {
     return 'recorded';
   }
 
-  /** Somebody says that there is news of what is recorded: the next look at its chain is due at once. */
+  /** Makes the next poll of a recorded transaction due at once, after a report of a change. */
   async pollNow(chain: string, hash: string): Promise<void> {
     const { storage, commits } = this.#host;
     const activity = this.#host.vault() === null ? null : storage.activities.ofHash(chain, hash);
@@ -91,8 +103,9 @@ export class ActivityCommands {
   }
 
   /**
-   * What was called FAILED without any block is in one: its record is wrong, and people may pay again. One node says so here; the record
-   * changes when all of them were asked.
+   * Resumes the polling of a transaction that is FAILED without a block but is in one: its record
+   * is wrong, and members may pay again. Only one RPC node reports it here. The record changes
+   * after a poll of all of them.
    */
   async #reviveIfGivenUp(transactionId: string, hash: string, blockNumber: string): Promise<void> {
     const transaction = this.#host.storage.transaction(transactionId);
@@ -103,14 +116,14 @@ export class ActivityCommands {
     await this.#watch(transaction.id);
   }
 
-  /** A monitor is often there before the next look of the vault's own. */
+  /** Polls a transaction of the vault at once: a monitor is often earlier than its next poll. */
   async #pollOwnNow(transactionId: string): Promise<void> {
     const { storage, commits } = this.#host;
     const row = storage.queuedJob(transactionId, 'confirm');
     if (row !== null) await commits.run(() => storage.enqueueJob({ ...row, dueAtMs: Date.now() }));
   }
 
-  /** For the consumers: what is to be looked at again, or null. */
+  /** Returns what the consumers must poll again, or null. */
   followWork(id: string): FollowWork | null {
     const activity = this.#host.storage.activities.read(id);
     const chain = activity === null ? null : findChain(this.#host.chains, activity.chain);
@@ -125,12 +138,15 @@ export class ActivityCommands {
         };
   }
 
-  /** Null when there is no activity of this id. Refuses `forbidden`. */
+  /** Returns the activity, or null when there is none with this id. Refuses `forbidden`. */
   read(actor: Actor, id: TransactionId): Result<ActivityView, Refusal> | null {
     return this.#find(actor, id, 'view');
   }
 
-  /** For all members, and for good. Null when there is no activity of this id. Refuses `forbidden`. */
+  /**
+   * Sets the visibility for all members, permanently. Returns null when there is no activity with
+   * this id. Refuses `forbidden`.
+   */
   async setVisibility(
     actor: Actor,
     id: TransactionId,

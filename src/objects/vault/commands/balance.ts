@@ -17,49 +17,55 @@ import type { Wallet } from '#objects/vault/wallets.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 import { enqueueReconciliation, writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
-/** What of one wallet is to be compared with its chain. */
+/** The assets of one wallet that must be compared with its chain. */
 export interface ReconcileWork {
   readonly chain: Chain;
   readonly address: string;
   readonly assets: readonly ChainAsset[];
-  /** Something differs already: what is said now may change a balance. */
+  /** There is a difference already, so this report may change a balance. */
   readonly hasDiscrepancy: boolean;
 }
 
-/** What its chain says of them; null when it can not be asked. */
+/** The chain's report on the assets; null when it was unavailable. */
 export interface HoldingsReport {
   readonly chain: string;
   readonly assets: readonly ChainAsset[];
   readonly held: Holdings | null;
-  /** Before the chain was asked, a look through its blocks had not come to its end. */
+  /** A scan of its blocks was still open before the chain was read. */
   readonly hasOpenScan: boolean;
 }
 
-/** The blocks to look through: after the one at which ledger and chain agreed last; null when they never did. */
+/**
+ * The blocks to scan: after the last one at which balances and chain agreed; null when they never
+ * did.
+ */
 export interface BlockRange {
   readonly since: string | null;
 }
 
-/** A balance with what is not in it yet; amounts in the asset's smallest unit. */
+/** A balance with the amounts that are not final yet, in the asset's smallest unit. */
 export interface BalanceView extends ChainAsset {
   readonly wallet: string;
-  /** False where only hidden records have moved it: it is not compared with its chain either. */
+  /** False when only hidden records have moved it: it is not compared with its chain either. */
   readonly visible: boolean;
   readonly balance: Balance;
-  /** With what is in blocks that may still go: what the chain says now. */
+  /** The chain's current amount, including blocks that are not final. */
   readonly current: bigint;
-  /** In blocks that may still go. */
+  /** Received in blocks that are not final. */
   readonly incoming: bigint;
-  /** In such blocks, or decided and on its way there; fees only once they are paid. */
+  /** Sent in such blocks, or decided and in flight; fees only once they are paid. */
   readonly outgoing: bigint;
 }
 
-/** So many questions to a node in one go: a stranger can give a wallet any number of tokens. */
+/**
+ * The maximum number of assets in one comparison: a stranger can send a wallet any number of
+ * tokens.
+ */
 const MAX_COMPARED_AT_ONCE = 50;
-/** A chain that could not be asked is asked again after so many polls. */
+/** The number of polls after which an unavailable chain is read again. */
 const UNREACHABLE_POLLS = 60;
 
-/** What the wallets of a vault have, and whether their chains agree. */
+/** The commands for the balances of a vault's wallets and their comparison with the chains. */
 export class BalanceCommands {
   readonly #host: VaultContext;
 
@@ -67,7 +73,7 @@ export class BalanceCommands {
     this.#host = host;
   }
 
-  /** One page, after the last one of the page before. Refuses `forbidden`. */
+  /** Returns one page, after the last balance of the previous page. Refuses `forbidden`. */
   balances(
     actor: Actor,
     after: Omit<ChainAsset, 'kind'> | null,
@@ -80,7 +86,7 @@ export class BalanceCommands {
     return accepted(page.map((row) => this.#view(entered.value.vault, row, inFlight)));
   }
 
-  /** The balances of some assets; of one that never moved there is none. */
+  /** Returns the balances of some assets, without those that never moved. */
   views(vault: Vault, assets: readonly ChainAsset[]): readonly BalanceView[] {
     const inFlight = this.#host.storage.transactionsInFlight();
     return assets.flatMap((asset) => {
@@ -90,8 +96,8 @@ export class BalanceCommands {
   }
 
   /**
-   * Returns the wallets that there are by now, for a person who has them looked through. The next look at each record that is not final, and
-   * the comparison with the chains, are due at once. Refuses `forbidden`.
+   * Returns the existing wallets for a requested scan. The next poll of each record that is not
+   * final, and the comparison with the chains, are due at once. Refuses `forbidden`.
    */
   async requestRescan(actor: Actor): Promise<Result<readonly Wallet[], Refusal>> {
     const entered = this.#host.authorize(actor, 'curate');
@@ -125,7 +131,7 @@ export class BalanceCommands {
     };
   }
 
-  /** For the consumers: what is due to be compared. */
+  /** Returns the comparisons that are due, for the consumers. */
   work(): readonly ReconcileWork[] {
     const vault = this.#host.vault();
     if (vault === null) return [];
@@ -137,7 +143,7 @@ export class BalanceCommands {
     });
   }
 
-  /** Gives where to look into what differs, and did not before; null when there is nothing of the kind. */
+  /** Records a comparison. Returns the blocks to scan for a new difference, or null without one. */
   async record({ chain: name, assets, held, hasOpenScan }: HoldingsReport): Promise<BlockRange | null> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
@@ -176,7 +182,7 @@ export class BalanceCommands {
     return agreedAt.length === 0 ? null : { since: oldestOf(agreedAt) };
   }
 
-  /** A line in the history of the vault, which is what an auditor reads. */
+  /** Adds an entry to the vault's history, which auditors read. */
   #logDifference(vault: Vault, chain: string, { kind, tokenAddress, tokenId, adjustment }: Balance): void {
     if (adjustment === null) return;
     const { reason, units, fromBlock, toBlock } = adjustment;
@@ -186,20 +192,23 @@ export class BalanceCommands {
   }
 }
 
-/** One that is another each time, because the wallet is never at rest, is looked into once. */
+/**
+ * Reports whether a difference needs a scan. One that varies each time, because the wallet is never
+ * at rest, is scanned for once.
+ */
 function needsScan(before: Balance, after: Balance, isMoving: boolean): boolean {
   if (after.difference === null || after.difference.units === before.difference?.units) return false;
   return before.difference === null || !isMoving;
 }
 
-/** Null, where one of them never agreed: from nowhere on. */
+/** Returns the oldest block, or null when one of them never agreed: the scan has no start. */
 function oldestOf(blocks: readonly (string | null)[]): string | null {
   const known = blocks.filter((block) => block !== null).map(BigInt);
   if (known.length < blocks.length) return null;
   return known.reduce((least, block) => (block < least ? block : least)).toString();
 }
 
-/** What a transaction that is not in a block yet will take out of the wallet. */
+/** Returns what a transaction that is not in a block yet will take from the wallet. */
 function unitsLeaving(
   { intent, chain }: Transaction,
   asset: { readonly chain: string; readonly tokenAddress: string | null },

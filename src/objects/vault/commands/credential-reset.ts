@@ -13,7 +13,7 @@ import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
-/** Members look at the newest ones; the history has all. */
+/** The number of newest resets that members see. The history has all of them. */
 const SHOWN_RESETS = 20;
 
 const ACTIONS = {
@@ -23,7 +23,7 @@ const ACTIONS = {
   EXPIRED: 'expire-credential-reset',
 } as const;
 
-/** What a vault knows of the credential resets of its members. The object of each person decides; this is what people see. */
+/** The vault's copy of its members' credential resets. The object of each user decides on them. */
 export class CredentialResetCommands {
   readonly #host: VaultContext;
 
@@ -32,9 +32,9 @@ export class CredentialResetCommands {
   }
 
   /**
-   * Enters a version of a reset, with a line in the history and a notification of every member. A version that is known changes
-   * nothing. Returns the time before which nothing is issued, as the members were notified of it; null where the
-   * person does not belong to the vault.
+   * Records a version of a reset, with a history entry and a notification of every member. A known
+   * version changes nothing. Returns the time before which nothing is issued, as announced to the
+   * members, or null when the user is not a member.
    */
   async record(reset: CredentialReset): Promise<number | null> {
     const { storage, commits } = this.#host;
@@ -60,7 +60,10 @@ export class CredentialResetCommands {
     return effectiveAtMs;
   }
 
-  /** The newest first, or the one that is asked for. Refuses, in order: `forbidden`, `credential-reset-not-found`. */
+  /**
+   * Returns the newest resets first, or the requested one. Refuses, in order: `forbidden`,
+   * `credential-reset-not-found`.
+   */
   read(actor: Actor, id: CredentialResetId | null): Result<readonly CredentialReset[], Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
@@ -71,9 +74,9 @@ export class CredentialResetCommands {
   }
 
   /**
-   * Returns the reset that a device of the person wants to cancel. The device belongs to the policy in force, so that a device
-   * that was lost and removed cancels nothing.
-   * Refuses, in order: `credential-reset-not-found`, `device-signature-refused`.
+   * Returns the reset that a device of the user cancels. The device belongs to the policy in force,
+   * so that a lost and removed device cancels nothing. Refuses, in order:
+   * `credential-reset-not-found`, `device-signature-refused`.
    */
   async verifyCancellation(id: CredentialResetId, given: DeviceSignature): Promise<Result<CredentialReset, Refusal>> {
     const vault = this.#host.vault();
@@ -94,9 +97,13 @@ function detailOf({ id, userId, effectiveAtMs, cancellation }: CredentialReset):
   return JSON.stringify({ id, userId, effectiveAtMs, ...cancelledBy, ...device });
 }
 
-/** A person with a credential; null for the operator, for time, and for a device, which the detail names. */
+/**
+ * Returns the user who cancelled with a credential; null for the operator, for time, and for a
+ * device, which the detail names.
+ */
 function actorOf({ cancellation }: CredentialReset): Actor | null {
   if (cancellation === null || cancellation.tokenId === null) return null;
-  // The address is left out: the person may have cancelled in another vault, whose members alone see it.
+  // The address is omitted: the cancellation may come from another vault, and only that vault's
+  // members may see it.
   return { userId: cancellation.userId, tokenId: cancellation.tokenId, address: null };
 }

@@ -10,21 +10,27 @@ import type { ChainAsset } from '#objects/vault/tables/balance-table.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 
-/** The key under which a vault's change signal is woken by whatever its history tells. */
+/** The key under which an entry in the history wakes the vault's change signal. */
 export const FEED_SIGNAL = 'feed';
 
-/** What has changed in a vault since a reader looked last, as it is now: however often it changed, each thing is here once. */
+/**
+ * The changes in a vault since a reader's last request, in their current state: each record is
+ * included once, however often it changed.
+ */
 export interface VaultChanges {
-  /** The number of the newest line of the history that is covered: the reader goes on after it. */
+  /** The number of the newest history entry that is covered. The reader continues after it. */
   readonly seq: number;
   readonly transactions: readonly (TransactionView | ActivityView)[];
   readonly balances: readonly BalanceView[];
 }
 
-/** Records are large, and whoever was away for long takes several answers. */
+/** Records are large. A reader that was disconnected for long needs several answers. */
 const LINES_AT_ONCE = 50;
 
-/** What a dashboard is told while it is open (spec part 6). It follows from the history alone, so nothing has to be kept for it. */
+/**
+ * The feed of an open dashboard (spec part 6). It follows from the history alone, so nothing is
+ * stored for it.
+ */
 export class VaultFeed {
   readonly #host: VaultContext;
   readonly #balances: BalanceCommands;
@@ -34,13 +40,16 @@ export class VaultFeed {
     this.#balances = balances;
   }
 
-  /** The newest line, for a reader who begins now. Refuses `forbidden`. */
+  /** Returns the number of the newest entry, for a new reader. Refuses `forbidden`. */
   begin(actor: Actor): Result<number, Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     return entered.ok ? accepted(this.#host.storage.historyLength()) : entered;
   }
 
-  /** Everything after a line, at once when there is something, else when there is or the time is over. Refuses `forbidden`. */
+  /**
+   * Returns everything after an entry: at once when there is something, else at the next change or
+   * when the time is over. Refuses `forbidden`.
+   */
   async next(actor: Actor, after: number, waitMs: number): Promise<Result<VaultChanges, Refusal>> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
@@ -48,7 +57,7 @@ export class VaultFeed {
     return this.#changes(actor, after);
   }
 
-  /** Whoever is no member any more, meanwhile, is told nothing. */
+  /** Membership is checked again after the wait: a removed member receives nothing. */
   #changes(actor: Actor, after: number): Result<VaultChanges, Refusal> {
     const { storage, authorize } = this.#host;
     const entered = authorize(actor, 'view');
@@ -82,7 +91,7 @@ export class VaultFeed {
   }
 }
 
-/** Of an adjustment, its asset: see `BalanceCommands`, which writes the line. */
+/** Returns the asset of an adjustment. `BalanceCommands` writes the entry. */
 function adjustedAsset({ action, detail }: HistoryEntry): readonly ChainAsset[] {
   if (action !== 'adjust-balance' || detail === null) return [];
   const { chain, kind, tokenAddress, tokenId } = JSON.parse(detail) as ChainAsset;

@@ -5,16 +5,16 @@ import type { RefreshWork } from '#objects/vault/views.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
-/** How far a run of the job has come. */
+/** The progress of a run of the job. */
 export type RefreshReport =
   /** The next step is due at once. */
   | { readonly type: 'progress'; readonly refresh: KeyRefresh }
-  /** What was dealt is no good: the next step comes when it comes. */
+  /** The dealt shares are unusable. The next step follows at its usual time. */
   | { readonly type: 'set-aside'; readonly refresh: KeyRefresh }
   /** Every co-signer uses its new share. */
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
 
-/** Where keys of a vault get new shares, one key after the other. */
+/** The commands for the key refreshes of a vault, one key after the other. */
 export class KeyRefreshCommands {
   readonly #host: VaultContext;
   readonly #updateVault: UpdateVault;
@@ -24,7 +24,10 @@ export class KeyRefreshCommands {
     this.#updateVault = updateVault;
   }
 
-  /** New shares for a key. Again while they are on their way it changes nothing. False when the vault has no such key. */
+  /**
+   * Requests a refresh of a key. A repetition during the refresh changes nothing. Returns false
+   * when the vault has no such key.
+   */
   async request(keyId: string): Promise<boolean> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
@@ -40,7 +43,7 @@ export class KeyRefreshCommands {
     return true;
   }
 
-  /** For the consumers: the key that gets new shares next, as far as it has come; null when none does. */
+  /** Returns the next key refresh with its progress, for the consumers; null without one. */
   work(): RefreshWork | null {
     const { storage } = this.#host;
     const vault = this.#host.vault();
@@ -53,7 +56,9 @@ export class KeyRefreshCommands {
     return { vaultId: vault.id, key, refresh, underWay, policies: storage.policies.adopted(), signingThreshold };
   }
 
-  /** What a run of the job has done. One that comes late, of a refresh that is over, changes nothing. */
+  /**
+   * Records the progress of a run of the job. A late report of a completed refresh changes nothing.
+   */
   async report(keyId: string, report: RefreshReport): Promise<void> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
@@ -79,7 +84,9 @@ export class KeyRefreshCommands {
   }
 }
 
-/** Two runs at once begin the same refresh, and each proves a part of it. */
+/**
+ * Merges two reports: two simultaneous runs begin the same refresh, and each proves a part of it.
+ */
 function merged(known: KeyRefresh, reported: KeyRefresh): KeyRefresh {
   const isFurther = (reported.begun?.epoch ?? 0) > (known.begun?.epoch ?? 0);
   return {

@@ -7,23 +7,25 @@ import type { KeyWork } from '#objects/vault/views.ts';
 import { enqueueNextStep } from '#objects/vault/writes/key-jobs.ts';
 import { formerWalletsOf, missingSchemes, withKey, withNetworkKeys } from '#objects/vault/wallets.ts';
 
-/** How far a run of the job has come. */
+/** The progress of a run of the job. */
 export type KeyProgress =
-  /** Two co-signers have made the set-up that they lacked. */
+  /** Two co-signers have created a missing set-up. */
   | { readonly type: 'paired' }
-  /** There is a key, or one group more has proven it. */
+  /** There is a key, or one more group has proven it. */
   | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
-  /** Somebody can not sign with it: it is never used, and another one is made. */
+  /** A co-signer cannot sign with it: it is never used, and another key is generated. */
   | { readonly type: 'discarded'; readonly candidate: KeyCandidate };
 
-/** The vault as it is from now on, with a line in its history, and whatever else is written with it. */
+/**
+ * Writes the vault's new state with a history entry, and runs the other writes of the same commit.
+ */
 export type UpdateVault = (
   after: Vault,
   line: { readonly action: string; readonly detail: string },
   also?: () => void,
 ) => Promise<void>;
 
-/** Where the keys of a vault come to be. */
+/** The commands for the generation of a vault's keys. */
 export class KeyCommands {
   readonly #host: VaultContext;
   readonly #updateVault: UpdateVault;
@@ -33,7 +35,10 @@ export class KeyCommands {
     this.#updateVault = updateVault;
   }
 
-  /** For the consumers: the key that is made next, as far as it has come; null when none is lacking. */
+  /**
+   * Returns the next key to generate with its progress, for the consumers; null when none is
+   * missing.
+   */
   work(): KeyWork | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
@@ -42,7 +47,10 @@ export class KeyCommands {
     return { vault, scheme, policies: storage.policies.adopted(), candidate: storage.keyCandidate(scheme) };
   }
 
-  /** What a run of the job has done: the next one is due at once. One that comes late, of a key that was discarded, changes nothing. */
+  /**
+   * Records the progress of a run of the job, and makes the next one due at once. A late report of
+   * a discarded key changes nothing.
+   */
   async progress(scheme: KeyScheme, progress: KeyProgress): Promise<void> {
     const { storage, commits, chains } = this.#host;
     const vault = this.#host.vault();
@@ -56,29 +64,34 @@ export class KeyCommands {
         storage.putKeyCandidate({ ...candidate, provenBy });
       }
       if (progress.type === 'discarded') {
-        // The next run comes when it comes: what is wrong may be wrong for some time.
+        // The next run follows at its usual time, because the fault may last for some time.
         if (known?.keyId === progress.candidate.keyId) storage.dropKeyCandidate(scheme);
       } else enqueueNextStep(storage);
     });
   }
 
-  /** A key of the vault. The first one of its scheme that is recorded stays: a second run of the job changes nothing. */
+  /**
+   * Records a key of the vault. The first recorded key of a scheme stays: a second run of the job
+   * changes nothing.
+   */
   async record(key: VaultKey): Promise<void> {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
     if (vault === null || vault.keys.some(({ scheme }) => scheme === key.scheme)) return;
     const after = withKey(vault, key, chains);
     await this.#updateVault(after, { action: 'key', detail: key.keyId }, () => {
-      // A policy that was adopted while the key was made is not part of it.
+      // A policy that was adopted during the key generation is not part of the key.
       enqueueAdoption(storage, after);
-      // The job of this key is still in the outbox, due when it would be sent again: the next key does not wait for that.
+      // The job of this key is still in the outbox until its next retry. The next key does not wait
+      // for that.
       if (missingSchemes(after, chains).length > 0) enqueueNextStep(storage);
     });
   }
 
   /**
-   * Moves a vault of before to the keys of its test networks (see `withNetworkKeys`), in one commit with a line in its history.
-   * It follows from the stored key alone, so it runs at each start of the object, and the second time changes nothing.
+   * Moves an older vault to the keys of its test networks (see `withNetworkKeys`), in one commit
+   * with a history entry. The result follows from the stored key alone, so it runs at each start of
+   * the object, and the second time changes nothing.
    */
   async deriveNetworks(): Promise<void> {
     const { storage, chains } = this.#host;
@@ -87,13 +100,14 @@ export class KeyCommands {
     if (after === null || after === vault) return;
     const line = { action: 'derive-network-keys', detail: JSON.stringify({ former: formerWalletsOf(after) }) };
     await this.#updateVault(after, line, () => {
-      // The ledger has what the former address held: it is compared with the chain at once.
+      // The balances have the amounts of the former address, so they are compared with the chain at
+      // once.
       storage.balances.pollNow(Date.now());
       storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs: Date.now(), tries: 0 });
     });
   }
 
-  /** See `recordExport`. */
+  /** Records an export; see `recordExport`. */
   recordExport(requested: RecoveryExport): Promise<boolean> {
     return recordExport(this.#host, requested);
   }

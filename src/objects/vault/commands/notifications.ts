@@ -13,22 +13,22 @@ import { NOTIFICATION_MS } from '#objects/vault/outbox.ts';
 import { EXPORT_REQUESTED } from '#objects/vault/writes/recovery-exports.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 
-/** What people are notified of. */
+/** The subject of a notification. */
 export type NotificationSubjectId = TransactionId | CredentialResetId;
 
-/** News that were told, and the row of the outbox that asked for it. */
+/** A delivered notification, and the outbox row that requested it. */
 export interface DeliveredNotification {
   readonly id: NotificationSubjectId;
   readonly version: number;
 }
 
-/** Somebody to be told. */
+/** A notification that is due. */
 export interface NotificationWork extends DeliveredNotification {
   readonly vaultId: VaultId;
   readonly notification: Notification;
 }
 
-/** What the members of a vault are told when they look elsewhere. */
+/** The commands for notifications of a vault's members. */
 export class NotificationCommands {
   readonly #host: VaultContext;
 
@@ -36,7 +36,10 @@ export class NotificationCommands {
     this.#host = host;
   }
 
-  /** For the consumers: of these, what somebody is to be told. Where nobody is (any more), it is done. */
+  /**
+   * Returns the due notifications among these subjects, for the consumers. A subject without
+   * recipients is completed.
+   */
   async work(ids: readonly NotificationSubjectId[]): Promise<readonly NotificationWork[]> {
     const vaultId = this.#host.vault()?.id ?? null;
     const queued = [...new Set(ids)].flatMap((id) => {
@@ -52,7 +55,10 @@ export class NotificationCommands {
     return changes;
   }
 
-  /** They were told, as far as they could be reached. What has changed since is told as well. */
+  /**
+   * Completes the notifications after delivery, as far as it was possible. A change since then is
+   * notified, too.
+   */
   async done(delivered: readonly DeliveredNotification[]): Promise<void> {
     const { storage, commits } = this.#host;
     const current = delivered.filter(({ id, version }) => storage.queuedJob(id, 'notify')?.version === version);
@@ -62,7 +68,11 @@ export class NotificationCommands {
     });
   }
 
-  /** @param version of the record; of what concerns the vault itself the number of its line in the history */
+  /**
+   * Returns the notification of a subject, or null.
+   *
+   * @param version of the record; for the vault itself, the number of its history entry
+   */
   #notification(id: NotificationSubjectId, version: number): Notification | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();

@@ -19,29 +19,29 @@ import { newChange, writeChangeDecision, writeNewChange } from '#objects/vault/w
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { AdoptionWork, PolicyChangeInFull, PolicyChangeView, PolicyView } from '#objects/vault/views.ts';
 
-/** What follows from a policy that was adopted. */
+/** The consequences of an adopted policy. */
 export interface PolicyEffects {
-  /** Takes the votes that do not count under it; runs inside a commit. */
+  /** Removes the approvals that do not count under it; runs inside a commit. */
   readonly dropVotes: (policy: Policy) => void;
-  /** The vault as it is from now on. */
+  /** Replaces the vault in memory. */
   readonly replaceVault: (vault: Vault) => void;
 }
 
-/** What somebody says to a change; a device signs its digest. */
+/** A signer's decision on a change. A device signs its digest. */
 export type ChangeDecision =
   | { readonly type: 'approve'; readonly device: DeviceSignature | null }
   | { readonly type: 'reject' | 'cancel' };
 
-/** What showing the policies to the co-signers has come to. */
+/** The result of a propagation of the policies to the co-signers. */
 export interface AdoptionReport {
-  /** The newest version that was shown. */
+  /** The newest propagated version. */
   readonly version: number;
   /** Whether every co-signer has adopted it under every key. */
   readonly isComplete: boolean;
   readonly expired: readonly ExpiredAdoption[];
 }
 
-/** Where the signers of a vault read and change what governs it. */
+/** The commands with which the signers of a vault read and change its policy. */
 export class PolicyCommands {
   readonly #host: VaultContext;
   readonly #governance: PolicyEffects;
@@ -51,7 +51,7 @@ export class PolicyCommands {
     this.#governance = governance;
   }
 
-  /** Refuses `forbidden`. */
+  /** Returns the policy in force. Refuses `forbidden`. */
   inForce(actor: Actor): Result<PolicyView, Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
@@ -63,15 +63,15 @@ export class PolicyCommands {
     return accepted({ policy, spent, keys, renewalsNeeded: renewalsNeededBy(storage, vault) });
   }
 
-  /** Policies that were ever in force, the newest first, below this version. Refuses `forbidden`. */
+  /** Returns all adopted policies below this version, the newest first. Refuses `forbidden`. */
   history(actor: Actor, before: number | null, limit: number): Result<readonly AdoptedPolicy[], Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     return entered.ok ? accepted(this.#host.storage.policies.adoptedBefore(before, limit)) : entered;
   }
 
   /**
-   * A next policy, for the signers of now to decide. The same wish again is the same change.
-   * Refuses, in order: `forbidden`, then what `newChange` refuses.
+   * Proposes a next policy, on which the current signers decide. A repeated proposal returns the
+   * same change. Refuses, in order: `forbidden`, then what `newChange` refuses.
    */
   async propose(proposal: Proposal): Promise<Result<PolicyChangeView, PolicyPatchFault | Refusal>> {
     const entered = this.#enterToPropose(proposal.actor);
@@ -86,8 +86,9 @@ export class PolicyCommands {
   }
 
   /**
-   * A new mandate for a policy that was adopted, for the quorum of the policy before it to decide. The same request again is the same
-   * change. Refuses, in order: `forbidden`, then what `newRenewal` refuses.
+   * Proposes a new mandate for an adopted policy, on which the quorum of the policy before it
+   * decides. A repeated request returns the same change. Refuses, in order: `forbidden`, then what
+   * `newRenewal` refuses.
    */
   async renew(request: RenewalRequest): Promise<Result<PolicyChangeView, Refusal>> {
     const entered = this.#host.authorize(request.actor, 'propose');
@@ -101,7 +102,7 @@ export class PolicyCommands {
     return accepted(this.#view(change, vault, viewer));
   }
 
-  /** The newest first, older than this one. Refuses `forbidden`. */
+  /** Returns the changes that are older than this one, the newest first. Refuses `forbidden`. */
   changes(actor: Actor, before: PolicyChangeId | null, limit: number): Result<PolicyChangeView[], Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
@@ -110,15 +111,16 @@ export class PolicyCommands {
     return accepted(changes.map((change) => this.#view(change, vault, viewer)));
   }
 
-  /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
+  /** Returns one change. Refuses, in order: `forbidden`, `policy-change-not-found`. */
   read(actor: Actor, id: PolicyChangeId): Result<PolicyChangeInFull, Refusal> {
     const found = this.#find(actor, id, 'view');
     return found.ok ? accepted({ ...found.value, keys: this.#host.vault()?.keys ?? [] }) : found;
   }
 
   /**
-   * A voice for or against a change, or the end of it by whoever wanted it. The last voice puts the policy in force.
-   * Refuses, in order: `forbidden`, `policy-change-not-found`, `policy-change-not-pending`, what `deviceSignatureRefusal` refuses.
+   * Records an approval, a rejection or a cancellation of a change. The last approval puts the
+   * policy in force. Refuses, in order: `forbidden`, `policy-change-not-found`,
+   * `policy-change-not-pending`, what `deviceSignatureRefusal` refuses.
    */
   async decide(actor: Actor, id: PolicyChangeId, decision: ChangeDecision): Promise<Result<PolicyChangeView, Refusal>> {
     const act = decision.type === 'cancel' ? 'view' : decision.type;
@@ -129,7 +131,8 @@ export class PolicyCommands {
       decision.type === 'approve'
         ? await deviceSignatureRefusal({ ...decision, actor, digest }, before.value.decider)
         : null;
-    // That took a moment, in which others may have decided: everything but the signature is looked at now.
+    // Verifying the signature awaits, so other decisions can land meanwhile. All other checks run
+    // now.
     if (this.#host.vault()?.policy !== before.value.policy) return this.decide(actor, id, decision);
     const found = this.#find(actor, id, act);
     if (!found.ok) return found;
@@ -144,13 +147,16 @@ export class PolicyCommands {
     return this.#find(actor, id, 'view');
   }
 
-  /** The time of its decision may be over. */
+  /** Expires a change if the time of its decision is over. */
   async expire(id: string): Promise<void> {
     const change = this.#host.storage.policies.change(id);
     if (change !== null) await this.#apply(change, { type: 'expire' });
   }
 
-  /** For the consumers: the policies that co-signers are shown, with the keys; null when all have adopted the newest. */
+  /**
+   * Returns the policies and keys for the consumers, which propagate them to the co-signers; null
+   * when all have adopted the newest.
+   */
   adoptionWork(): AdoptionWork | null {
     const { storage } = this.#host;
     const vault = this.#host.vault();
@@ -159,8 +165,9 @@ export class PolicyCommands {
   }
 
   /**
-   * Records which co-signers refused a policy for its expired mandate. Where every co-signer has adopted the newest policy, its
-   * adoption is complete. It changes nothing where a newer one came meanwhile.
+   * Records which co-signers refused a policy for its expired mandate. When every co-signer has
+   * adopted the newest policy, its adoption is complete. It changes nothing when a newer policy was
+   * adopted meanwhile.
    */
   async reportAdoption({ version, isComplete, expired }: AdoptionReport): Promise<void> {
     const { storage, commits } = this.#host;
@@ -176,7 +183,7 @@ export class PolicyCommands {
     if (isComplete || isChanged) await commits.run(write, () => this.#governance.replaceVault(after));
   }
 
-  /** What an event does to a change, with all that follows where it is adopted. */
+  /** Applies an event to a change, with all consequences of an adoption. */
   async #apply(change: PolicyChange, event: PolicyChangeEvent): Promise<void> {
     const { storage, commits } = this.#host;
     const vault = this.#host.vault();
@@ -195,14 +202,15 @@ export class PolicyCommands {
     return vault === null ? refused({ code: 'forbidden' }) : accepted({ vault, viewer: null });
   }
 
-  /** Refuses, in order: `forbidden`, `policy-change-not-found`. */
+  /** Returns a change for this act. Refuses, in order: `forbidden`, `policy-change-not-found`. */
   #find(actor: Actor, id: PolicyChangeId, act: 'view' | 'approve' | 'reject'): Result<PolicyChangeView, Refusal> {
     const entered = this.#host.authorize(actor, 'view');
     if (!entered.ok) return entered;
     const { vault, viewer } = entered.value;
     const change = this.#host.storage.policies.change(id);
     const view = change === null ? null : this.#view(change, vault, viewer);
-    // Signers of now reject a renewal as any change: a person who no longer signs can approve it, and not end it.
+    // Current signers reject a renewal like any change. A user who is no longer a signer can
+    // approve it, but not end it.
     const decides =
       act === 'approve' && view !== null
         ? mayApprove(viewer, view.change, view.decider)

@@ -37,7 +37,10 @@ import { rescheduleAfter, writeCreation, writeDecision } from '#objects/vault/wr
 
 type PersonalEvent = Extract<TransactionEvent, { readonly actor: Actor }>;
 
-/** Where people make transactions and decide over them, and the consumers report what became of them. */
+/**
+ * The commands with which members create transactions and decide on them, and with which the
+ * consumers report the outcome.
+ */
 export class TransactionCommands {
   readonly #host: VaultContext;
 
@@ -46,10 +49,11 @@ export class TransactionCommands {
   }
 
   /**
-   * Creates a transaction, or answers the same Idempotency-Key with what it created before.
+   * Creates a transaction, or returns what the same Idempotency-Key created before.
    *
-   * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`, `chain-not-enabled`, `wallet-not-ready`,
-   * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
+   * Refuses, in order: `forbidden`, `idempotency-key-reused`, `external-id-taken`,
+   * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`,
+   * `policy-forbids`.
    */
   async create(actor: Actor, request: CreationRequest): Promise<Result<CreationView, Refusal>> {
     const rehearsed = this.previewCreation(actor, request);
@@ -66,8 +70,9 @@ export class TransactionCommands {
   }
 
   /**
-   * What `create` would do now, and does not do: the transaction that would be made is in no way kept, and its id never used. What
-   * it would meet on its chain can be asked before anything is stored. Refuses as `create` does.
+   * Returns what `create` would do now, without doing it: the transaction is not stored, and its id
+   * is never used. The caller can check its outcome on its chain before anything is stored. Refuses
+   * as `create` does.
    */
   previewCreation(actor: Actor, request: CreationRequest): Result<CreationView, Refusal> {
     const entered = this.#host.authorize(actor, 'create');
@@ -80,12 +85,15 @@ export class TransactionCommands {
     return accepted({ view: { transaction, policy: vault.policy, viewer }, replayed });
   }
 
-  /** Refuses, in order: `forbidden`, `transaction-not-found`. */
+  /** Returns a transaction. Refuses, in order: `forbidden`, `transaction-not-found`. */
   read(actor: Actor, id: TransactionId): Result<TransactionView, Refusal> {
     return this.#find(actor, id, 'view');
   }
 
-  /** What a signer is asked to approve. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`. */
+  /**
+   * Returns what a signer approves. Refuses, in order: `forbidden`, `transaction-not-found`,
+   * `transaction-not-pending`.
+   */
   challenge(actor: Actor, id: TransactionId): Result<ChallengeView, Refusal> {
     const found = this.#find(actor, id, 'decide');
     if (!found.ok) return found;
@@ -96,8 +104,9 @@ export class TransactionCommands {
   }
 
   /**
-   * One voice for the intent as it was created, signed by a device where the vault counts no others. Refuses as `challenge` does, and what
-   * `deviceSignatureRefusal` refuses; the same voice again changes nothing.
+   * Records an approval of the intent as it was created, with a device signature if the vault
+   * counts no others. A repetition changes nothing. Refuses as `challenge` does, and what
+   * `deviceSignatureRefusal` refuses.
    */
   async approve(
     actor: Actor,
@@ -108,22 +117,28 @@ export class TransactionCommands {
     if (!found.ok) return found;
     const { transaction, policy } = found.value;
     const { digest } = transaction;
-    // It takes a moment, in which others may decide: everything but the signature is looked at after it.
+    // Verifying the signature awaits, so other decisions can land meanwhile. All other checks run
+    // after it.
     const signatureRefusal = await deviceSignatureRefusal({ actor, digest, device }, policy);
     if (this.#host.vault()?.policy !== policy) return this.approve(actor, id, device);
     return this.#addDecision(actor, id, { event: { type: 'approve', actor, digest, device }, signatureRefusal });
   }
 
-  /** Ends a pending transaction for good, whoever approved before. Refuses as `challenge` does. */
+  /**
+   * Rejects a pending transaction permanently, whatever its approvals. Refuses as `challenge` does.
+   */
   reject(actor: Actor, id: TransactionId): Promise<Result<ApprovalOutcome, Refusal>> {
     return this.#addDecision(actor, id, { event: { type: 'reject', actor }, signatureRefusal: null });
   }
 
   /**
-   * Takes a pending transaction back; of one that waits to be mined, takes its nonce. A signer may stop what is on its way, as a
-   * signer may reject what is not. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`, `end-not-unknown`.
+   * Cancels a pending transaction. For one that waits to be mined, an attempt without effect takes
+   * its nonce. A signer may cancel a broadcast transaction, as a signer may reject a pending one.
+   * Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-pending`,
+   * `end-not-unknown`.
    *
-   * @param acknowledged the caller knows that it may be included all the same, and ends it for this reason without a cancellation
+   * @param acknowledged the caller knows that the transaction may still be included, and ends it
+   *   for this reason without a cancellation
    */
   async cancel(
     actor: Actor,
@@ -140,32 +155,44 @@ export class TransactionCommands {
     return transaction.state === 'CANCELLED' ? found : this.#decided(found.value, { type: 'cancel', actor });
   }
 
-  /** Another attempt at the same nonce for a higher price. Refuses, in order: `forbidden`, `transaction-not-found`, `transaction-not-broadcast`. */
+  /**
+   * Requests another attempt at the same nonce for a higher fee. Refuses, in order: `forbidden`,
+   * `transaction-not-found`, `transaction-not-broadcast`.
+   */
   async speedUp(actor: Actor, id: TransactionId): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'create');
     return found.ok ? this.#decided(found.value, { type: 'speedUp', actor }) : found;
   }
 
-  /** For all members, and for good. Refuses, in order: `forbidden`, `transaction-not-found`. */
+  /**
+   * Sets the visibility for all members, permanently. Refuses, in order: `forbidden`,
+   * `transaction-not-found`.
+   */
   async setVisibility(actor: Actor, id: TransactionId, visible: boolean): Promise<Result<TransactionView, Refusal>> {
     const found = this.#find(actor, id, 'curate');
     return found.ok ? this.#decided(found.value, { type: 'setVisibility', actor, visible }) : found;
   }
 
-  /** What does not count under a new policy is no voice in what is undecided; runs inside a commit. */
+  /**
+   * Removes approvals that do not count under a new policy from pending transactions; runs inside a
+   * commit.
+   */
   dropStaleApprovals(policy: Policy): void {
     for (const pending of this.#host.storage.pendingTransactions()) {
       this.#write(pending, { type: 'dropVotes', policy }, null);
     }
   }
 
-  /** The time of its decision may be over. */
+  /** Expires a transaction if the time of its decision is over. */
   async expire(id: string): Promise<void> {
     const transaction = this.#host.storage.transaction(id);
     if (transaction !== null) await this.#apply(transaction, { type: 'expire' }, null);
   }
 
-  /** For the consumers: what happened. Late and doubled reports change nothing. Gives the record afterwards. */
+  /**
+   * Records an event of the consumers, and returns the record afterwards. Late and repeated reports
+   * change nothing.
+   */
   async record(id: TransactionId, event: TransactionEvent): Promise<Transaction | null> {
     const transaction = this.#host.vault() === null ? null : this.#host.storage.transaction(id);
     if (transaction === null) return null;
@@ -176,7 +203,7 @@ export class TransactionCommands {
     const entered = this.#host.authorize(actor, permission);
     if (!entered.ok) return entered;
     const transaction = this.#host.storage.transaction(id);
-    // What others did can only be looked at.
+    // Activities can only be read.
     const activity = transaction === null ? this.#host.storage.activities.read(id) : null;
     if (activity !== null) return refused({ code: 'transaction-not-pending', state: activity.state });
     if (transaction === null) return refused({ code: 'transaction-not-found' });
@@ -200,7 +227,7 @@ export class TransactionCommands {
     return accepted({ view: { transaction: after, policy, viewer }, changed: decided.value.changed });
   }
 
-  /** Applies what a person asks for, or refuses it. */
+  /** Applies a member's request, or refuses it. */
   async #decided(view: TransactionView, event: PersonalEvent): Promise<Result<TransactionView, Refusal>> {
     const decided = decide(view.transaction, event, this.#context());
     if (!decided.ok) return decided;
@@ -216,7 +243,10 @@ export class TransactionCommands {
     return after;
   }
 
-  /** Decides, and writes record, effects and history; runs inside a commit. Gives the record afterwards. */
+  /**
+   * Decides, and writes record, effects and history; runs inside a commit. Returns the record
+   * afterwards.
+   */
   #write(transaction: Transaction, event: TransactionEvent, actor: Actor | null): Transaction {
     const context = this.#context();
     const decided = decide(transaction, event, context);
@@ -229,7 +259,7 @@ export class TransactionCommands {
     return after;
   }
 
-  /** For the consumers: the job with all it needs, or null when it is not outstanding. */
+  /** Returns the job with all that the consumers need, or null when it is not pending. */
   work(id: TransactionId, job: TransactionJob): TransactionWork | null {
     const { storage, chains } = this.#host;
     const vault = this.#host.vault();
@@ -242,7 +272,10 @@ export class TransactionCommands {
     return { transaction, chain, key, policies: storage.policies.adopted(), signingThreshold };
   }
 
-  /** For the consumers: the transactions of a wallet whose nonces its allocator must not give to others. */
+  /**
+   * Returns the transactions of a wallet whose nonces its allocator must not give to others, for
+   * the consumers.
+   */
   heldNonces({ chain, address }: Wallet): readonly HeldNonceRecord[] {
     if (this.#host.vault() === null) return [];
     return this.#host.storage.transactionsWithNonces().flatMap((transaction) => {
@@ -264,7 +297,9 @@ export class TransactionCommands {
   }
 }
 
-/** Which of the attempts is carried out nobody knows: of each asset what the dearest of them takes. */
+/**
+ * Returns the largest amount of each asset among the attempts, because any of them may be included.
+ */
 function spendingOfAttempts({ intent, attempts }: Transaction): readonly AssetAmount[] {
   if (intent.kind === 'message') return [];
   const each = attempts.map(({ purpose, maxFee }) => spendingOf(actionOfAttempt(intent, purpose), unitsOf(maxFee)));

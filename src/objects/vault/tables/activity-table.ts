@@ -1,12 +1,15 @@
 import type { Activity } from '#domain/activity/activity.ts';
 
-/** A hash is one record for good, however often somebody reports it. */
+/** A hash has one record permanently, whatever the number of reports. */
 export const ACTIVITY_SCHEMA = `
   CREATE TABLE activity (id TEXT PRIMARY KEY, chain TEXT NOT NULL, hash TEXT NOT NULL, document TEXT NOT NULL, UNIQUE (chain, hash));
   CREATE INDEX activity_waiting ON activity (chain) WHERE document ->> '$.state' = 'BROADCAST';
 `;
 
-/** What a vault's object keeps of what others did. Every write happens inside the object's `transactionSync`. */
+/**
+ * A vault object's storage of activities. Every write happens inside the object's
+ * `transactionSync`.
+ */
 export class ActivityStorage {
   readonly #sql: SqlStorage;
 
@@ -22,7 +25,7 @@ export class ActivityStorage {
     return this.#one('SELECT document FROM activity WHERE chain = ? AND hash = ?', chain, hash);
   }
 
-  /** How many wait to be mined. */
+  /** Returns the number of activities that wait to be mined. */
   waiting(chain: string): number {
     const count = "SELECT count(*) AS waiting FROM activity WHERE chain = ? AND document ->> '$.state' = 'BROADCAST'";
     return this.#sql.exec<{ waiting: number }>(count, chain).one().waiting;
@@ -38,7 +41,7 @@ export class ActivityStorage {
     );
   }
 
-  /** The transaction of the vault's own that was signed as this; null when it is none of them. */
+  /** Returns the vault's own transaction with this hash, or null. */
   ownTransaction(hash: string): string | null {
     return (
       this.#sql.exec<{ tx_id: string }>('SELECT tx_id FROM signed WHERE hash = ?', hash).toArray()[0]?.tx_id ?? null

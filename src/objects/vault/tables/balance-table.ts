@@ -6,9 +6,10 @@ import type { Asset, AssetKind } from '#domain/activity/movement.ts';
 import { assetKey } from '#domain/activity/movement.ts';
 
 /**
- * A transaction has one line for an asset, so nothing is counted twice, and the lines stay: whoever doubts a balance adds them up. Empty
- * text stands for null, which no key can hold. A balance whose comparison is never due is one that only hidden records have: strangers
- * can give a wallet ten thousand tokens, and nobody is to be asked for them every hour.
+ * A transaction has one line for an asset, so nothing is counted twice. The lines stay, so that an
+ * auditor can sum them up. An empty text stands for null, which no key can hold. A balance without
+ * a due comparison was moved only by hidden records: strangers can send a wallet ten thousand
+ * tokens, which are not compared every hour.
  */
 export const BALANCE_SCHEMA = `
   CREATE TABLE ledger (record_id TEXT NOT NULL, chain TEXT NOT NULL, kind TEXT NOT NULL, token_address TEXT NOT NULL, token_id TEXT NOT NULL, units TEXT NOT NULL, block INTEGER NOT NULL, final INTEGER NOT NULL CHECK (final IN (0, 1)), PRIMARY KEY (record_id, token_address, token_id)) WITHOUT ROWID;
@@ -18,7 +19,7 @@ export const BALANCE_SCHEMA = `
   CREATE INDEX balance_due ON balance (due_at_ms);
 `;
 
-/** An asset of one wallet: a vault has one on each chain. */
+/** An asset of one wallet: a vault has one wallet on each chain. */
 export interface ChainAsset extends Asset {
   readonly chain: string;
 }
@@ -37,7 +38,7 @@ interface LineRow extends Record<string, SqlStorageValue> {
   readonly final: number;
 }
 
-/** The record of a transaction, and whether it is in the list. */
+/** The record of a transaction, and whether it is visible in the list. */
 export interface PostedRecord {
   readonly recordId: string;
   readonly chain: string;
@@ -49,12 +50,14 @@ interface BalanceRow extends Record<string, SqlStorageValue> {
   readonly document: string;
 }
 
-/** What is reported about a new wallet, or a new token, is worked on by then. */
+/** By this time, reports about a new wallet or a new token are processed. */
 const FIRST_COMPARISON_MS = 60 * 60 * 1000;
 
 const LINE = 'kind, token_address, token_id, units, block, final';
 
-/** What a vault's object keeps of what its wallets have. Every write happens inside the object's `transactionSync`. */
+/**
+ * A vault object's storage of balances. Every write happens inside the object's `transactionSync`.
+ */
 export class BalanceTable {
   readonly #sql: SqlStorage;
 
@@ -63,8 +66,8 @@ export class BalanceTable {
   }
 
   /**
-   * From now on the asset has a balance, and when it is to be seen it is compared with its chain from now on. Gives whether it is, and
-   * was not before.
+   * Opens the balance of an asset, and schedules its comparison with the chain when it is visible.
+   * Reports whether the comparison is new.
    */
   open(asset: ChainAsset, isSeen: boolean): boolean {
     if (this.balance(asset) === null) this.put(asset.chain, newBalance(asset));
@@ -73,14 +76,14 @@ export class BalanceTable {
     return true;
   }
 
-  /** Whether anything but hidden records has moved it. */
+  /** Reports whether anything but hidden records has moved it. */
   isSeen({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): boolean {
     const seen =
       'SELECT 1 FROM balance WHERE chain = ? AND token_address = ? AND token_id = ? AND due_at_ms IS NOT NULL';
     return this.#sql.exec(seen, chain, tokenAddress ?? '', tokenId ?? '').toArray().length > 0;
   }
 
-  /** When it is compared next. */
+  /** Schedules the next comparison. */
   schedule({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>, dueAtMs: number): void {
     const due = 'UPDATE balance SET due_at_ms = ? WHERE chain = ? AND token_address = ? AND token_id = ?';
     this.#sql.exec(due, dueAtMs, chain, tokenAddress ?? '', tokenId ?? '');
@@ -110,8 +113,8 @@ export class BalanceTable {
   }
 
   /**
-   * What a transaction does to the wallet, in place of what it was said to do before; null when it is in no block (any more). Gives
-   * whether an asset is to be compared from now on.
+   * Replaces the effect of a transaction on the wallet; null when it is in no block (any more).
+   * Reports whether an asset has a new comparison.
    */
   post({ recordId, chain, isSeen }: PostedRecord, posting: Posting | null): boolean {
     const before = this.#lines('WHERE record_id = ?', recordId);
@@ -157,7 +160,7 @@ export class BalanceTable {
     this.put(asset.chain, { ...balance, final, late });
   }
 
-  /** What the ledger says that the wallet had at the end of a block, and what of that is in blocks that may still go. */
+  /** Returns the recorded amount at the end of a block, and the part of it that is not final. */
   standAt(
     { chain, tokenAddress, tokenId }: ChainAsset,
     blockNumber: string,
@@ -173,18 +176,18 @@ export class BalanceTable {
     };
   }
 
-  /** Lines of blocks that may still go. */
+  /** Returns the lines of blocks that are not final. */
   openLines({ chain, tokenAddress, tokenId }: Omit<ChainAsset, 'kind'>): readonly StoredLine[] {
     const key = [chain, tokenAddress ?? '', tokenId ?? ''];
     return this.#lines('WHERE chain = ? AND token_address = ? AND token_id = ? AND final = 0', ...key);
   }
 
-  /** Assets whose comparison is due, the longest-waiting first. */
+  /** Returns the assets whose comparison is due, the oldest first. */
   due(nowMs: number, limit: number): readonly (ChainAsset & Balance)[] {
     return this.#balances('WHERE due_at_ms <= ? ORDER BY due_at_ms LIMIT ?', nowMs, limit);
   }
 
-  /** Everything is compared now. */
+  /** Makes every comparison due now. */
   pollNow(nowMs: number): void {
     this.#sql.exec('UPDATE balance SET due_at_ms = ? WHERE due_at_ms > ?', nowMs, nowMs);
   }
@@ -194,8 +197,10 @@ export class BalanceTable {
   }
 
   /**
-   * One page by chain, address and id: every coin, and of tokens what the wallet has, or may have soon.
-   * @param after the last one of the page before
+   * Returns one page by chain, address and id: every native asset, and the tokens that the wallet
+   * has or may have soon.
+   *
+   * @param after the last one of the previous page
    */
   page(
     after: Omit<ChainAsset, 'kind'> | null,

@@ -6,7 +6,10 @@ import type { Rules } from '#domain/policy/rules.ts';
 import { DAY_MS } from '#domain/policy/rules.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 
-/** Proposals and decided spending are rows of their own: pending ones are found and a day is summed without reading the rest. */
+/**
+ * Proposals and decided spending have their own rows, so that pending ones are found and a day is
+ * summed without reading the rest.
+ */
 export const POLICY_SCHEMA = `
   CREATE TABLE policy (version INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE policy_change (id TEXT PRIMARY KEY, pending INTEGER NOT NULL CHECK (pending IN (0, 1)), hash TEXT NOT NULL, document TEXT NOT NULL);
@@ -15,7 +18,9 @@ export const POLICY_SCHEMA = `
   CREATE INDEX spent_asset ON spent (chain, token, at_ms);
 `;
 
-/** What a vault's object keeps of its policies. Every write happens inside the object's `transactionSync`. */
+/**
+ * A vault object's storage of policies. Every write happens inside the object's `transactionSync`.
+ */
 export class PolicyStorage {
   readonly #sql: SqlStorage;
 
@@ -23,13 +28,13 @@ export class PolicyStorage {
     this.#sql = sql;
   }
 
-  /** Every version, in order. */
+  /** Returns every version, in order. */
   adopted(): readonly AdoptedPolicy[] {
     const rows = this.#sql.exec<{ document: string }>('SELECT document FROM policy ORDER BY version').toArray();
     return rows.map((row) => JSON.parse(row.document) as AdoptedPolicy);
   }
 
-  /** The newest first, below this version. */
+  /** Returns the versions below this one, the newest first. */
   adoptedBefore(version: number | null, limit: number): readonly AdoptedPolicy[] {
     const rows = this.#sql.exec<{ document: string }>(
       'SELECT document FROM policy WHERE version < ? ORDER BY version DESC LIMIT ?',
@@ -39,15 +44,15 @@ export class PolicyStorage {
     return rows.toArray().map((row) => JSON.parse(row.document) as AdoptedPolicy);
   }
 
-  /** The policy that was adopted as this version, or null. */
+  /** Returns the policy that was adopted as this version, or null. */
   adoptedAs(version: number): AdoptedPolicy | null {
     const [newest] = this.adoptedBefore(version + 1, 1);
     return newest?.policy.version === version ? newest : null;
   }
 
   /**
-   * The policy whose quorum decides over a change: the one in force, or for a renewal the one before
-   * the version that it renews, because co-signers judge the mandate by that one.
+   * Returns the policy whose quorum decides on a change: the one in force, or for a renewal the one
+   * before the version that it renews, because co-signers judge the mandate by that one.
    */
   deciderOver({ renewsVersion }: Pick<PolicyChange, 'renewsVersion'>, inForce: Policy): Policy {
     if (renewsVersion === undefined) return inForce;
@@ -56,7 +61,7 @@ export class PolicyStorage {
     return before.policy;
   }
 
-  /** Puts a new mandate in the place of the one of an adopted policy. Another policy is not replaced. */
+  /** Replaces the mandate of an adopted policy. Another policy is not replaced. */
   renew(adopted: AdoptedPolicy, hash: string): void {
     this.#sql.exec(
       'UPDATE policy SET document = ? WHERE version = ? AND hash = ?',
@@ -79,23 +84,27 @@ export class PolicyStorage {
     return this.#changes('WHERE id = ?', id)[0] ?? null;
   }
 
-  /** The pending change that would put the policy of this hash in force, or null. */
+  /** Returns the pending change that would put the policy of this hash in force, or null. */
   pendingChangeTo(hash: string): PolicyChange | null {
     return this.#changes('WHERE pending = 1 AND hash = ?', hash)[0] ?? null;
   }
 
-  /** The oldest first. */
+  /** Returns the oldest first. */
   pendingChanges(): readonly PolicyChange[] {
     return this.#changes('WHERE pending = 1 ORDER BY id');
   }
 
-  /** The newest first. */
+  /** Returns the newest first. */
   changesBefore(id: string | null, limit: number): readonly PolicyChange[] {
-    // Above every id, which has only digits and capital letters behind its prefix.
+    // Above every id, which has only digits and capital letters after its prefix.
     return this.#changes('WHERE id < ? ORDER BY id DESC LIMIT ?', id ?? 'pch_~', limit);
   }
 
-  /** @param hash of the policy that it would put in force */
+  /**
+   * Stores a change.
+   *
+   * @param hash hash of the policy that it would put in force
+   */
   putChange(change: PolicyChange, hash: string): void {
     this.#sql.exec(
       'INSERT OR REPLACE INTO policy_change (id, pending, hash, document) VALUES (?, ?, ?, ?)',
@@ -106,7 +115,7 @@ export class PolicyStorage {
     );
   }
 
-  /** From the decision to spend on, for as long as the limit of a day looks back. */
+  /** Records the spending of a decided transaction, for the period of the daily limit. */
   addSpent({ id, exposure }: Transaction, rules: Rules, atMs: number): void {
     this.#sql.exec('DELETE FROM spent WHERE at_ms <= ?', atMs - DAY_MS);
     const amounts = new Map<string, bigint>();
@@ -127,12 +136,12 @@ export class PolicyStorage {
     }
   }
 
-  /** It has not left the wallet, and will not. */
+  /** Removes the spending of a transaction that never leaves the wallet. */
   removeSpent(transactionId: string): void {
     this.#sql.exec('DELETE FROM spent WHERE tx_id = ?', transactionId);
   }
 
-  /** Decided within the last 24 hours, in the asset's smallest unit. */
+  /** Returns the decided spending within the last 24 hours, in the asset's smallest unit. */
   spentOf(asset: AssetRef, nowMs: number): bigint {
     const rows = this.#sql.exec<{ amount: string }>(
       'SELECT amount FROM spent WHERE chain = ? AND token = ? AND at_ms > ?',

@@ -3,7 +3,10 @@ import { STORED_RESET_STATES } from '#domain/access/credential-reset.ts';
 import type { CredentialResetId } from '#domain/id.ts';
 import { parseCredentialResetId, parseDeviceKeyId, parseTokenId, parseUserId } from '#domain/id.ts';
 
-/** The same table in a person's object, which decides, and in a vault's, which knows what its members were notified of. */
+/**
+ * The same table in a user's object, which decides, and in a vault's, which records what its
+ * members were notified of.
+ */
 export const CREDENTIAL_RESET_SCHEMA = `
   CREATE TABLE IF NOT EXISTS credential_reset (
     id TEXT PRIMARY KEY,
@@ -51,7 +54,7 @@ export class CredentialResetStorage {
     return this.#rows('WHERE id = ?', id)[0] ?? null;
   }
 
-  /** The newest first. */
+  /** Returns the newest first. */
   newest(limit: number): readonly CredentialReset[] {
     return this.#rows('ORDER BY id DESC LIMIT ?', limit);
   }
@@ -60,7 +63,7 @@ export class CredentialResetStorage {
     return this.#rows('WHERE requested_at_ms > ?', sinceMs).length;
   }
 
-  /** Stores it, unless a later version is there: that is a bug, and the commit fails. */
+  /** Stores a reset. Throws when a later version is stored: that is a bug, and the commit fails. */
   put(reset: CredentialReset): void {
     this.#sql.exec(CREDENTIAL_RESET_SCHEMA);
     const known = this.read(reset.id);
@@ -84,7 +87,10 @@ export class CredentialResetStorage {
     );
   }
 
-  /** An object without a reset has no table: looking leaves nothing behind. */
+  /**
+   * Returns the selected resets. An object without a reset has no table: reading leaves nothing
+   * behind.
+   */
   #rows(clause: string, ...bindings: (string | number)[]): readonly CredentialReset[] {
     const table = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'credential_reset'";
     if (this.#sql.exec(table).toArray().length === 0) return [];

@@ -24,15 +24,16 @@ export interface CreationScope {
 
 export interface CheckedCreation {
   readonly transaction: Transaction;
-  /** True when this Idempotency-Key has made it before: nothing is to be created. */
+  /** True when this Idempotency-Key has created it before: nothing new is created. */
   readonly replayed: boolean;
 }
 
 /**
- * What a creation comes to; writes nothing.
+ * Returns the result of a creation without writing anything.
  *
- * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`, `chain-not-enabled`,
- * `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`.
+ * Refuses, in order: `idempotency-key-reused`, `external-id-taken`, `not-after-passed`,
+ * `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`,
+ * `policy-forbids`.
  */
 export function checkCreation(scope: CreationScope, request: CreationRequest): Result<CheckedCreation, Refusal> {
   const { storage, chains, vault, actor, nowMs } = scope;
@@ -45,7 +46,8 @@ export function checkCreation(scope: CreationScope, request: CreationRequest): R
   }
   const taken = externalId === null ? null : storage.transactionOfExternalId(externalId);
   if (taken !== null) return refused({ code: 'external-id-taken', transactionId: taken });
-  // Here, and not when the body is read: a request that is repeated after its end gets its record.
+  // Checked here and not at parsing, so that a request that is repeated after its time limit gets
+  // its record.
   const { notAfterMs = null } = request;
   if (notAfterMs !== null && notAfterMs <= nowMs) return refused({ code: 'not-after-passed', notAfterMs });
   const chain = findChain(chains, request.chain);

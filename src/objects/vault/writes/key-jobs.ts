@@ -3,7 +3,10 @@ import type { Vault } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { missingSchemes } from '#objects/vault/wallets.ts';
 
-/** Enqueues the generation of the keys that the chains of a vault lack, and drops candidates that it has keys for. Runs inside a commit. */
+/**
+ * Enqueues the generation of the keys that a vault's chains lack, and drops candidates of existing
+ * keys. Runs inside a commit.
+ */
 export function enqueueMissingKeys(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   for (const { scheme } of after.keys) storage.dropKeyCandidate(scheme);
   if (missingSchemes(after, chains).length === 0) storage.completeJob('', 'generate-key');

@@ -5,7 +5,10 @@ import type { Vault } from '#domain/vault.ts';
 import { walletAddress } from '#domain/vault.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
-/** What somebody would have to imitate: whom the vault has paid, trusted or named before, and itself. By shape (domain/activity/lookalike.ts). */
+/**
+ * Returns the addresses that an attacker would imitate: those that the vault has paid, given an
+ * allowance or named before, and its own. They are found by shape (domain/activity/lookalike.ts).
+ */
 export function similarAddresses(
   storage: VaultStorage,
   vault: Vault,
@@ -17,7 +20,7 @@ export function similarAddresses(
   return (shape) => [...storage.counterpartiesLike(shape), ...known.filter((address) => shapeOf(address) === shape)];
 }
 
-/** What a vault knows of those who deal with it. */
+/** Returns what a vault knows of its counterparties. */
 export function knownCounterparties(storage: VaultStorage, vault: Vault, chain: Chain): KnownCounterparties {
   const like = similarAddresses(storage, vault, chain);
   return {

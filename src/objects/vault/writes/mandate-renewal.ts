@@ -13,8 +13,8 @@ import { MAX_PENDING_CHANGES, openChange } from '#objects/vault/writes/policy-ch
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
 /**
- * A renewal as it would be proposed now; where one of this version is pending already, it is that one.
- * Refuses, in order: `policy-version-not-found`, `mandate-in-force`, `too-many-policy-changes`.
+ * Returns a new renewal, or the pending one of this version. Refuses, in order:
+ * `policy-version-not-found`, `mandate-in-force`, `too-many-policy-changes`.
  */
 export function newRenewal(
   storage: VaultStorage,
@@ -35,11 +35,11 @@ export function newRenewal(
   return accepted({ change, isNew: true });
 }
 
-/** The versions that co-signers cannot adopt before their mandates are renewed. */
+/** Returns the versions that co-signers cannot adopt before their mandates are renewed. */
 export function renewalsNeededBy(storage: VaultStorage, vault: Vault): readonly NeededRenewal[] {
   const { keys, expiredAdoptions = [] } = vault;
   if (keys.length > 0 && expiredAdoptions.length === 0) return [];
-  // Co-signers adopted the policies together with the candidate of a key: what it lacks is a proof.
+  // Co-signers adopted the policies together with the key candidate, which only lacks a proof.
   if (keys.length === 0 && KEY_SCHEMES.some((scheme) => storage.keyCandidate(scheme) !== null)) return [];
   const isWaiting = storage.queuedJob('', keys.length === 0 ? 'generate-key' : 'adopt-policy') !== null;
   const refusedBy = keys.length === 0 ? null : expiredAdoptions;

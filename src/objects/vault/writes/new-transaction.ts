@@ -23,15 +23,24 @@ export interface CreationRequest {
   readonly note: string | null;
   readonly externalId: string | null;
   readonly speed: Speed;
-  /** When the time to carry it out is over; null or absent for no such end. */
+  /** The time limit of its execution; null or absent without one. */
   readonly notAfterMs?: number | null;
-  /** A consolidation of so many coins: the action pays nothing, and the vault names its own wallet as the recipient. */
+  /**
+   * A consolidation of this many UTXOs: the action pays nothing, and the vault uses its own wallet
+   * as the recipient.
+   */
   readonly joins?: number;
-  /** Of Bitcoin, in virtual bytes, as estimated now: the fee cap follows from it. Absent or null where it is not known. */
+  /**
+   * Bitcoin: the current estimate in virtual bytes, which determines the fee cap. Absent or null
+   * when unknown.
+   */
   readonly virtualSize?: string | null;
-  /** The known address that one of this request looks like, named by the caller: it is not meant. */
+  /**
+   * The known address that an address of this request resembles, as the caller names it: it is not
+   * the recipient.
+   */
   readonly acceptLookalikeOf: string | null;
-  /** The caller's Idempotency-Key and the hash of the request it came with. */
+  /** The caller's Idempotency-Key and the hash of its request. */
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | null;
 }
 
@@ -40,7 +49,7 @@ export interface Origin {
   readonly chain: Chain;
   /** The wallet that acts. */
   readonly from: string;
-  /** The known address that this one looks like, when the caller has accepted it. */
+  /** The known address that this one resembles, when the caller has accepted it. */
   readonly lookalikeOf: string | null;
   readonly actor: Actor;
   readonly nowMs: number;
@@ -54,7 +63,7 @@ const DISPLAY_TYPES_OF: Readonly<Record<Action['kind'], Transaction['displayType
   message: 'MESSAGE',
 };
 
-/** The record of a new transaction: its intent and digest are fixed here for good. */
+/** Returns the record of a new transaction, with its permanent intent and digest. */
 export function newTransaction(request: CreationRequest, origin: Origin): Transaction {
   const { vault, chain, actor, nowMs } = origin;
   const id = newTransactionId(vault.id, nowMs, randomBytes(10));
@@ -109,7 +118,7 @@ function newIntent(
     policyHash: policyHashOf(vault.policy),
     note,
     createdAtMs: nowMs,
-    // What can no longer be carried out is not decided any more either.
+    // After the time limit of the execution there is nothing to decide either.
     expiresAtMs: Math.min(nowMs + vault.configuration.decisionPeriodSeconds * 1000, notAfterMs ?? Infinity),
   };
   if (action.kind === 'message') return { ...frame, ...action };
@@ -117,19 +126,25 @@ function newIntent(
   return { ...frame, ...action, maxFee, lookalikeOf, ...end };
 }
 
-/** A payment of nothing to oneself: all coins that it spends come back as one, less the fee. */
+/**
+ * Returns a payment of nothing to the wallet itself: all spent UTXOs come back as one, less the
+ * fee.
+ */
 export function consolidation(wallet: string): Extract<Action, { readonly kind: 'transfer' }> {
   return { kind: 'transfer', to: wallet, tokenAddress: null, amount: amountOf(0n) };
 }
 
-/** The smaller of the chain's fee cap for this size and the policy's. */
+/** Returns the smaller one of the chain's fee cap for this size and the policy's. */
 function maxFeeOf(chain: Chain, { rules }: Policy, virtualSize: string | null): Amount {
   const ofChain = feeCapFor(chain, virtualSize === null ? null : BigInt(virtualSize));
   const ofPolicy = feeCapOf(rules, chain.caip2);
   return ofPolicy !== null && unitsOf(ofPolicy) < unitsOf(ofChain) ? ofPolicy : ofChain;
 }
 
-/** Lower-case hex SHA-256 over the canonical bytes: what signers approve and co-signers rebuild. */
+/**
+ * Returns the lower-case hex SHA-256 over the canonical bytes, which signers approve and co-signers
+ * rebuild.
+ */
 function intentDigest(intent: Intent): string {
   return bytesToHex(sha256(intentBytes(intent)));
 }

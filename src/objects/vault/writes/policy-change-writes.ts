@@ -23,17 +23,17 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
-/** All of them have to be read by every signer, and the first that is adopted ends the others. */
+/** Every signer must read all of them, and the first adopted one ends the others. */
 export const MAX_PENDING_CHANGES = 10;
 
 export interface Proposal {
   readonly patch: PolicyPatch;
   readonly note: string | null;
-  /** Null: an operator. */
+  /** Null for an operator. */
   readonly actor: Actor | null;
 }
 
-/** A member asks the quorum for a new mandate of an adopted policy. */
+/** A member's request for a new mandate of an adopted policy. */
 export interface RenewalRequest {
   readonly version: number;
   readonly note: string | null;
@@ -41,8 +41,8 @@ export interface RenewalRequest {
 }
 
 /**
- * A change as it would be proposed now; one that wants the same and is pending already is that one.
- * Refuses, in order: what `nextPolicy` refuses, `policy-unchanged`, `too-many-policy-changes`.
+ * Returns a new change, or the pending one with the same policy. Refuses, in order: what
+ * `nextPolicy` refuses, `policy-unchanged`, `too-many-policy-changes`.
  */
 export function newChange(
   storage: VaultStorage,
@@ -64,7 +64,11 @@ export function newChange(
   return accepted({ change: openChange(vault, { policy, note, actor }, vault.policy), isNew: true });
 }
 
-/** A change that nobody has decided over. @param decider the policy whose quorum decides */
+/**
+ * Returns an undecided change.
+ *
+ * @param decider the policy whose quorum decides
+ */
 export function openChange(
   vault: Vault,
   { policy, note, actor }: { readonly policy: Policy } & Pick<Proposal, 'note' | 'actor'>,
@@ -92,7 +96,7 @@ export function openChange(
   };
 }
 
-/** Everything that a new change brings with it. */
+/** Writes a new change with its job and its history entry. */
 export function writeNewChange(storage: VaultStorage, vault: Vault, change: PolicyChange): void {
   storage.policies.putChange(change, policyHashOf(change.policy));
   storage.enqueueJob({
@@ -106,9 +110,10 @@ export function writeNewChange(storage: VaultStorage, vault: Vault, change: Poli
 }
 
 /**
- * Writes what an event does to a change, and gives the vault after it: under another policy when the change is adopted. All other
- * pending changes follow a policy that is no more then, but for renewals, which are of policies that stay as they are. Runs inside
- * a commit; the refusals were answered before.
+ * Writes the result of an event on a change, and returns the vault after it: under another policy
+ * when the change is adopted. An adoption supersedes all other pending changes, because their
+ * predecessor is no longer in force; renewals stay, because their policies do not change. Runs
+ * inside a commit, after all refusals were answered.
  */
 export function writeChangeDecision(
   storage: VaultStorage,
@@ -143,8 +148,8 @@ export function writeChangeDecision(
 }
 
 /**
- * Replaces the mandate of an adopted policy, and nothing else of the vault. The jobs that wait for it
- * are due at once: they would come back by themselves, but only after their back-off.
+ * Replaces only the mandate of an adopted policy. The jobs that wait for it are due at once,
+ * instead of after their back-off.
  */
 function writeRenewal(
   storage: VaultStorage,
@@ -160,8 +165,9 @@ function writeRenewal(
 }
 
 /**
- * The co-signers adopt a policy while its mandate counts, and not with the next signature: a vault that signs nothing for
- * longer than a mandate lasts would otherwise have a policy that no co-signer can adopt any more.
+ * Enqueues the adoption by the co-signers. They adopt a policy while its mandate is valid, and not
+ * with the next signature: otherwise a vault that signs nothing for longer than a mandate lasts
+ * would have a policy that no co-signer can adopt.
  */
 export function enqueueAdoption(storage: VaultStorage, { keys, policy }: Vault): void {
   if (keys.length === 0 || policy.version === 1) return;

@@ -4,13 +4,16 @@ import type { VaultContext } from '#objects/vault/context.ts';
 import { PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
-/** An operator exports the recovery packages of a vault: the shares of its keys, sealed for offline keys. */
+/**
+ * An operator's export of a vault's recovery packages: the shares of its keys, sealed for offline
+ * keys.
+ */
 export interface RecoveryExport {
-  /** Which service key asked, and from where. Public. */
+  /** The service key that requested it, and its address. Public. */
   readonly requestedBy: string;
   readonly keys: readonly {
     readonly keyId: string;
-    /** Numbers of the co-signers that gave a package; null before they are asked. */
+    /** Numbers of the co-signers that gave a package; null before the request to them. */
     readonly givenBy: readonly number[] | null;
   }[];
 }
@@ -19,9 +22,10 @@ export const EXPORT_REQUESTED = 'recovery-export';
 const EXPORT_GIVEN = 'recovery-exported';
 
 /**
- * Writes an export into the history of the vault, one line for each key, and notifies all members when it is requested. The request is
- * committed before a co-signer is asked, so that no crash hides an export. Asked twice it writes twice: a line too many is looked into, a line
- * too few is not. Returns false when the vault does not exist.
+ * Writes an export into the history of the vault, one entry for each key, and notifies all members
+ * when it is requested. The request is committed before any co-signer is called, so that no crash
+ * hides an export. A repeated call writes twice: an extra entry is investigated, and a missing one
+ * is not. Returns false when the vault does not exist.
  */
 export async function recordExport(
   { storage, commits, vault }: VaultContext,
@@ -37,7 +41,8 @@ export async function recordExport(
       writeVaultChange(storage, current, { action, detail, actor: null, reason: requested.requestedBy });
     }
     if (!isRequest || !storage.notificationsEnabled) return;
-    // No transaction has this id; the version names the line of the history that the notification is about.
+    // No transaction has this id. The version is the number of the history entry in the
+    // notification.
     const nowMs = Date.now();
     const id = newTransactionId(current.id, nowMs, randomBytes(10));
     const dueAtMs = nowMs + PROJECTION_DELAY_MS;

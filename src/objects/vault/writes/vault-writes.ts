@@ -20,16 +20,19 @@ import { retryDelayMs, watchDelayMs } from '#objects/vault/outbox.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 
-/** What made a record change: the event's name, and the person behind it (null for the service itself). */
+/**
+ * The cause of a change of a record: the event's name, and the user behind it (null for the service
+ * itself).
+ */
 export interface Cause {
   readonly action: string;
   readonly actor: Actor | null;
 }
 
-/** It has left the wallet, or may still do so. */
+/** States in which the amount has left the wallet, or may still do so. */
 const SPENDING: ReadonlySet<Transaction['state']> = new Set(['SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED']);
 
-/** Everything that a new record brings with it: its row, its first audit line, its job and its projection. */
+/** Writes a new record: its row, its first audit entry, its job and its projection. */
 export function writeCreation(storage: VaultStorage, transaction: Transaction, cause: Cause): void {
   storage.insertTransaction(transaction);
   appendHistory(storage, { before: null, after: transaction, cause });
@@ -37,14 +40,16 @@ export function writeCreation(storage: VaultStorage, transaction: Transaction, c
   enqueueNotification(storage, transaction);
 }
 
-/** Counts what was decided to be spent, as the rules in force count it. */
+/** Records decided spending by the rules in force. */
 function addSpent(storage: VaultStorage, transaction: Transaction): void {
   const vault = storage.vault();
   if (vault === null) throw new Error('a vault that decides has a policy');
   storage.policies.addSpent(transaction, vault.policy.rules, transaction.updatedAtMs);
 }
 
-/** Everything that a decision brings with it. Nothing at all when it changed nothing. */
+/**
+ * Writes a decision with all its consequences. Writes nothing when the decision changed nothing.
+ */
 export function writeDecision(storage: VaultStorage, before: Transaction, written: Decision & { cause: Cause }): void {
   const { transaction: after, changed, effects, cause } = written;
   if (!changed) return;
@@ -53,7 +58,7 @@ export function writeDecision(storage: VaultStorage, before: Transaction, writte
   if (spends && !SPENDING.has(before.state)) addSpent(storage, after);
   if (!spends && SPENDING.has(before.state)) storage.policies.removeSpent(after.id);
   if (after.inclusion !== before.inclusion) post(storage, after, postingOfTransaction(after));
-  // Only what really happened makes somebody known: a proposal is no relation.
+  // Only a successful transaction makes an address known: a proposal does not.
   if (after.state === 'SUCCEEDED' && before.state !== 'SUCCEEDED') {
     storage.addCounterparties(counterpartiesOf(after.intent));
   }
@@ -66,12 +71,12 @@ export interface VaultChange {
   readonly action: string;
   readonly detail: string | null;
   readonly actor: Actor | null;
-  /** Of the policy in force where the change has none of its own. */
+  /** The digest of the policy in force when the change has none of its own. */
   readonly digest?: string;
   readonly reason?: string;
 }
 
-/** A change of members, policy or keys: one audit line. */
+/** Writes one audit entry for a change of members, policy or keys. */
 export function writeVaultChange(storage: VaultStorage, vault: Vault, change: VaultChange): void {
   storage.appendHistory({
     transactionId: null,
@@ -86,7 +91,7 @@ export function writeVaultChange(storage: VaultStorage, vault: Vault, change: Va
   storage.enqueueDirectory(Date.now() + PROJECTION_DELAY_MS);
 }
 
-/** The vault as it is from now on, with the keys and the balances that it lacks. */
+/** Writes the new state of the vault, with its missing keys and balances. */
 export function writeVault(storage: VaultStorage, after: Vault, chains: readonly Chain[]): void {
   storage.putVault(after);
   enqueueMissingKeys(storage, after, chains);
@@ -94,7 +99,7 @@ export function writeVault(storage: VaultStorage, after: Vault, chains: readonly
   if (opened.length > 0) enqueueReconciliation(storage);
 }
 
-/** Everything that a founding brings with it. */
+/** Writes everything for a new vault. */
 export function writeNewVault(storage: VaultStorage, vault: Vault, chains: readonly Chain[]): void {
   storage.createTables();
   storage.putVault(vault);
@@ -105,12 +110,15 @@ export function writeNewVault(storage: VaultStorage, vault: Vault, chains: reado
 
 export interface ActivityChange extends Omit<Cause, 'action'> {
   readonly before: Activity | null;
-  /** The same object when nothing is new. */
+  /** The same object when nothing changed. */
   readonly after: Activity;
   readonly action: string;
 }
 
-/** What a look at a chain brings with it: when the next one is due, and where something is new its row, audit line and projection. */
+/**
+ * Writes the result of a poll: the time of the next one, and after a change the row, audit entry
+ * and projection.
+ */
 export function writeActivity(storage: VaultStorage, change: ActivityChange, pollIntervalMs: number): void {
   const { before, after, action, actor } = change;
   const nowMs = Date.now();
@@ -123,7 +131,7 @@ export function writeActivity(storage: VaultStorage, change: ActivityChange, pol
   if (after === before) return;
   storage.activities.put(after);
   post(storage, after, postingOfActivity(after));
-  // What waits may be taken back: people are told when a block has it.
+  // An unconfirmed transaction may be replaced, so members are notified when it is in a block.
   if (after.block !== null && (before === null || before.block === null)) enqueueNotification(storage, after);
   storage.appendHistory({
     transactionId,
@@ -159,20 +167,23 @@ function postingOfTransaction({ inclusion }: Transaction): Posting | null {
   return { blockNumber, isFinal: finalized, lines: balanceLines(changes, feePaid) };
 }
 
-/** Whether there is something to say, and to whom, is looked at when it is said: by then it may be over. */
+/**
+ * Enqueues a notification. Its content and recipients are determined when it is sent, because it
+ * may be obsolete by then.
+ */
 function enqueueNotification(storage: VaultStorage, { id, version }: Activity | Transaction): void {
   if (!storage.notificationsEnabled) return;
   const dueAtMs = Date.now() + PROJECTION_DELAY_MS;
   storage.enqueueJob({ transactionId: id, job: 'notify', version, dueAtMs, tries: 0 });
 }
 
-/** The comparison that is due first. */
+/** Enqueues the comparison that is due first. */
 export function enqueueReconciliation(storage: VaultStorage): void {
   const dueAtMs = storage.balances.nextDueAtMs();
   if (dueAtMs !== null) storage.enqueueJob({ transactionId: '', job: 'reconcile', version: 0, dueAtMs, tries: 0 });
 }
 
-/** A look that found nothing new, or a 'not now', decides when the same job is due again. */
+/** Sets the next due time of a job after a poll without changes or a temporary failure. */
 export function rescheduleAfter(
   storage: VaultStorage,
   report: { readonly event: TransactionEvent; readonly transaction: Transaction; readonly chain: Chain | null },
@@ -230,7 +241,10 @@ function appendHistory(
   enqueueProjection(storage, after.id, after.version);
 }
 
-/** Which device gave a voice; the newest bytes, once there are any; of a message its signature. */
+/**
+ * Returns the device of an approval; the newest bytes, once there are any; or the signature of a
+ * message.
+ */
 function detailOf(after: Transaction, { action }: Cause): string | null {
   const attempt = newestAttempt(after);
   if (attempt !== null) return `${attempt.number}:${attempt.signed?.hash ?? attempt.signingDigest}`;

@@ -78,6 +78,6 @@ test('signers are warned, in the interface and on the approval page', () => {
   ]);
   expect(warningsOf(toPerson)).toEqual([]);
   const { facts, warnings } = describeIntent(acknowledged, policy);
-  expect(warnings.join()).toContain('no key exists for it');
-  expect(facts.find(({ label }) => label === 'Key of the recipient')?.text).toContain('none');
+  expect(warnings.join()).toContain('is a program-derived address without a key');
+  expect(facts.find(({ label }) => label === 'Recipient key')?.text).toContain('None');
 });

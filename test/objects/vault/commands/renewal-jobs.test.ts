@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
 import { newPolicyChangeId } from '#domain/id.ts';
-import { generateVaultKey } from '#jobs/keys/generate-vault-key.ts';
+import { generateVaultKey } from '#jobs/keys/generate-key.ts';
 import { adoptPolicy } from '#jobs/keys/adopt-policy.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AdoptionReport } from '#objects/vault/commands/policy.ts';

@@ -1,0 +1,49 @@
+import { parseSync } from 'oxc-parser';
+import type { SourceFile } from './house.ts';
+
+/** Words that neither a comment nor a text for people uses, with what to write instead. */
+const TERMS: readonly (readonly [word: RegExp, term: string])[] = [
+  [/\b(?:nobody|somebody|anybody|whoever|nobody's|somebody's|someone|anyone's)\b/i, 'the role of the party'],
+  [/\b(?:asks?|asked|asking)\b/i, 'request, call or require'],
+  [/\b(?:tells?|told|telling)\b/i, 'report, state or notify'],
+  [/\b(?:voices?)\b/i, 'approval or device signature'],
+  [/\b(?:owes?|owed|owing)\b/i, 'enqueue or pending job'],
+  [/\b(?:founds|founding|founded|founder)\b/i, 'create'],
+  [/\b(?:wish|wishes|wished)\b/i, 'request or option'],
+  [/\b(?:fleet|errands?|desks?|news)\b/i, 'node pool, task, commands or event'],
+  [/\b(?:hasten|hurry|take back|takes back|taken back)\b/i, 'speed up or cancel'],
+  [/\b(?:bears? witness|testif(?:y|ies)|unheard)\b/i, 'attest'],
+  [/\bcan not\b/i, 'cannot'],
+  [/\bby the word of\b|\bfor good\b|\bon (?:its|their) way\b/i, 'a plain phrase'],
+];
+
+/** Words of others: a quoted message of a client, or the name of a method of another program. */
+const QUOTED = /`[^`]*`|'[^']*'|"[^"]*"|“[^”]*”/gu;
+
+/** Returns a fault for each comment and each text with a word that the project does not use. */
+export function privateProse({ path, text }: SourceFile): readonly string[] {
+  const { program, comments } = parseSync(path, text);
+  const commented = comments.map(({ value }) => value.replaceAll(QUOTED, ''));
+  return [...commented, ...textsIn(program)].flatMap((one) =>
+    TERMS.flatMap(([word, term]) => {
+      const found = word.exec(one)?.[0];
+      return found === undefined
+        ? []
+        : [`'${found}': write ${term}: ${one.replaceAll(/\s+/gu, ' ').trim().slice(0, 90)}`];
+    }),
+  );
+}
+
+/** Strings that are sentences: they have a space. Codes, names and paths have none. */
+function textsIn(program: unknown): readonly string[] {
+  const texts: string[] = [];
+  const open: unknown[] = [program];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    const { type, value } = node as { readonly type?: unknown; readonly value?: unknown };
+    if ((type === 'Literal' || type === 'JSXText') && typeof value === 'string') texts.push(value);
+    if (type === 'TemplateElement') texts.push((value as { readonly raw: string }).raw);
+    open.push(...Object.values(node));
+  }
+  return texts.filter((text) => text.trim().includes(' '));
+}

@@ -1,0 +1,47 @@
+import { parseSync } from 'oxc-parser';
+import type { SourceFile } from './house.ts';
+
+/** Code has at most 120 columns, and a line of a comment 100: two files stand beside each other on a screen. */
+
+const MAX_CODE_COLUMNS = 120;
+const MAX_COMMENT_COLUMNS = 100;
+/** A line is as long as the text that it holds where that text is longer than this: no formatter breaks it. */
+const LONG_TEXT = 60;
+
+interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+const TEXTS: ReadonlySet<unknown> = new Set(['Literal', 'TemplateElement', 'JSXText']);
+
+function textsIn(program: unknown): readonly Span[] {
+  const texts: Span[] = [];
+  const open: unknown[] = [program];
+  for (let node = open.pop(); node !== undefined; node = open.pop()) {
+    if (typeof node !== 'object' || node === null) continue;
+    const { type, start, end } = node as { readonly type?: unknown; readonly start?: unknown; readonly end?: unknown };
+    if (TEXTS.has(type) && typeof start === 'number' && typeof end === 'number') texts.push({ start, end });
+    open.push(...Object.values(node));
+  }
+  return texts;
+}
+
+const sharedBy = (a: Span, b: Span) => Math.min(a.end, b.end) - Math.max(a.start, b.start);
+
+export function tooWide({ path, text }: SourceFile): readonly string[] {
+  const lines = text.split('\n');
+  if (lines.every((line) => line.length <= MAX_COMMENT_COLUMNS)) return [];
+  const { program, comments } = parseSync(path, text);
+  const texts = textsIn(program);
+  let start = 0;
+  return lines.flatMap((line, i) => {
+    const span = { start, end: start + line.length };
+    start = span.end + 1;
+    const code = span.start + (line.length - line.trimStart().length);
+    const isComment = comments.some((one) => one.start <= code && one.end >= code);
+    const columns = isComment ? MAX_COMMENT_COLUMNS : MAX_CODE_COLUMNS;
+    if (line.length <= columns || (!isComment && texts.some((one) => sharedBy(one, span) > LONG_TEXT))) return [];
+    return [`line ${i + 1} has ${line.length} columns; at most ${columns}`];
+  });
+}
