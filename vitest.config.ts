@@ -94,6 +94,7 @@ export default defineConfig({
                   'of-the-tests': { provider: 'alchemy', secrets: [MONITOR_SECRET] },
                 }),
                 WEB_PUSH: JSON.stringify(newPushSettings()),
+                APPROVAL_ORIGIN: 'https://vaults.example.com',
                 TEST_SERVICE_KEY: SERVICE_KEY,
                 TEST_MIGRATIONS: await readD1Migrations('./migrations'),
               },

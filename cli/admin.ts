@@ -3,9 +3,9 @@ import type { Command } from './command-line.ts';
 import { clientOf, commandNamed, EXIT_CODES, missingCommand, UsageError, usageOf } from './command-line.ts';
 
 /**
- * `admin COMMAND ...`: what an operator does over the internal interface, one command for each of its endpoints. The service
- * key is in the environment and never among the arguments, where other users of the machine read it. Prints the answer as
- * JSON; a refusal of the service is a failure.
+ * `admin COMMAND ...`: the operator commands, one for each endpoint of the internal interface. The
+ * service key is in the environment and never among the arguments, which other users of the machine
+ * can read. Prints the response as JSON. A refusal of the service is a failure.
  */
 
 interface Arguments {
@@ -165,12 +165,15 @@ function many({ values }: Arguments, name: string): readonly string[] {
   return value;
 }
 
-/** One value as a part of a path. */
+/** Returns one option as a path segment. */
 function part(args: Arguments, name: string): string {
   return encodeURIComponent(one(args, name));
 }
 
-/** A field with a whole number; nothing when the option is absent. What the number may be is the service's to say. */
+/**
+ * Returns a field with a whole number, or nothing when the option is absent. The service validates
+ * the number.
+ */
 function whole(args: Arguments, option: string, field: string): Record<string, number> {
   if (args.values[option] === undefined) return {};
   const text = one(args, option);
@@ -186,12 +189,18 @@ function keyPath(args: Arguments): string {
   return `/internal/vault/${part(args, 'vault')}/key/${part(args, 'key')}`;
 }
 
-/** Nothing when the option is absent. What may stand in it is the service's to say. */
+/**
+ * Returns a field with a text, or nothing when the option is absent. The service validates the
+ * text.
+ */
 function words(args: Arguments, option: string, field: string): Record<string, string> {
   return args.values[option] === undefined ? {} : { [field]: one(args, option) };
 }
 
-/** The mode, which has no default. What `token` means is said on standard error, where no script reads the answer. */
+/**
+ * Returns the approval mode, which has no default. The meaning of `token` goes to standard error,
+ * so that scripts read only the response.
+ */
 function approvalMode(args: Arguments): string {
   if (args.values['approval-mode'] === undefined)
     throw new UsageError(`Option --approval-mode is missing. ${MEANING_OF_TOKEN_MODE}`);
@@ -200,12 +209,15 @@ function approvalMode(args: Arguments): string {
   return mode;
 }
 
-/** Each as `device show` prints it; nothing when the option is absent. */
+/** Parses devices as `device show` prints them. Returns nothing when the option is absent. */
 function devices(args: Arguments, field: string): Record<string, readonly unknown[]> {
   return args.values['device'] === undefined ? {} : { [field]: many(args, 'device').map(parsedJson) };
 }
 
-/** Identity keys of the co-signers as one JSON list, or null to pin none; nothing when the option is absent. */
+/**
+ * Parses the identity keys of the co-signers as one JSON list, or null to pin none. Returns nothing
+ * when the option is absent.
+ */
 function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['cosigners'] === undefined) return {};
   const text = one(args, 'cosigners');
@@ -215,7 +227,10 @@ function cosigners(args: Arguments): Readonly<Record<string, unknown>> {
   return { cosigners: value };
 }
 
-/** Rules of a policy as one JSON object; nothing when the option is absent. What may stand in it is the service's to say. */
+/**
+ * Parses the rules of a policy as one JSON object. Returns nothing when the option is absent. The
+ * service validates the rules.
+ */
 function rules(args: Arguments): Readonly<Record<string, unknown>> {
   if (args.values['rules'] === undefined) return {};
   const value = parsedJson(one(args, 'rules'));

@@ -5,12 +5,16 @@ import { Agent, setGlobalDispatcher } from 'undici';
 import type { Api } from '#http/api.ts';
 
 /**
- * The runtime closes a connection that has rested for five seconds, and a request that is on its way just then gets no answer. Node gives one up
- * after four, by a clock that is a second late at times, and more under load. For everything that this process asks.
+ * The runtime closes a connection that was idle for five seconds, and a request in transit at that
+ * moment gets no response. Node drops one after four seconds, by a timer that is a second late at
+ * times, and more under load. The setting applies to all requests of this process.
  */
 setGlobalDispatcher(new Agent({ keepAliveTimeout: 1_000, keepAliveMaxTimeout: 1_000 }));
 
-/** Every endpoint by its path: what it takes and what it answers follows from the routes themselves. */
+/**
+ * Every endpoint by its path. The types of requests and responses follow from the routes
+ * themselves.
+ */
 export type Connection = ReturnType<typeof hc<Api>>;
 
 export type TransactionRecord = InferResponseType<Connection['transaction'][':txId']['$get']>;
@@ -19,7 +23,7 @@ export type VaultRecord = InferResponseType<Connection['internal']['vault'][':va
 export type BalanceRecord = InferResponseType<Connection['vault'][':vaultId']['balances']['$get']>['balances'][number];
 export type TransferBody = InferRequestType<Connection['transaction']['transfer']['$post']>['json'];
 
-/** An answer of the service to something that no typed client would send. */
+/** A response to a request that no typed client would send. */
 export interface Answer<T> {
   readonly status: number;
   readonly headers: Headers;
@@ -31,13 +35,13 @@ export interface RequestOptions {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Nothing came back that the service has said: it may have done what it was asked, or not. */
+/** No response of the service arrived: it may have executed the request or not. */
 export class NoAnswer extends Error {}
 
-/** The service has said no. */
+/** The service refused the request. */
 class Refused extends Error {
   readonly status: number;
-  /** Of the problem (RFC 9457). */
+  /** The code of the problem (RFC 9457). */
   readonly code: string;
 
   constructor(what: string, status: number, problem: unknown) {
@@ -47,7 +51,10 @@ class Refused extends Error {
   }
 }
 
-/** The body of a good answer. Throws `Refused` for any other, `NoAnswer` when there is none. */
+/**
+ * Returns the body of a successful response. Throws `Refused` for any other, `NoAnswer` when there
+ * is none.
+ */
 export async function unwrap<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
   const response = await pending;
   const body = await bodyOf(response);
@@ -55,7 +62,7 @@ export async function unwrap<T>(pending: Promise<ClientResponse<T>>): Promise<T>
   return body as T;
 }
 
-/** What one holder of a token (or of a service key) does over HTTP, as any client would. */
+/** The HTTP client of one holder of a token (or of a service key). */
 export class Client {
   readonly api: Connection;
   readonly #url: string;
@@ -67,12 +74,17 @@ export class Client {
     this.api = hc<Api>(url, { headers: { authorization: `Bearer ${token}` }, fetch: answered });
   }
 
-  /** The same person at another address of the same service: it has been restarted. */
+  /**
+   * Returns the same client at another address of the same service, for example after a restart.
+   */
   at(url: string): Client {
     return new Client(url, this.#token);
   }
 
-  /** Sends anything and gives any answer, good or bad. Throws `NoAnswer` when there is none. */
+  /**
+   * Sends any request and returns any response, successful or not. Throws `NoAnswer` when there is
+   * none.
+   */
   async request<T>(method: string, path: string, options: RequestOptions = {}): Promise<Answer<T>> {
     const { body, headers } = options;
     const response = await answered(`${this.#url}${path}`, {
@@ -92,7 +104,7 @@ export class Client {
     return unwrap(this.api.transaction.transfer.$post({ json }, { headers }));
   }
 
-  /** @param nonce 64 hex digits; with one, the answer has the statements of the co-signers */
+  /** @param nonce 64 hex digits; with one, the response has the statements of the co-signers */
   challenge(txId: string, nonce?: string): Promise<Challenge> {
     const query = nonce === undefined ? {} : { nonce };
     return unwrap(this.api.transaction[':txId'].challenge.$get({ param: { txId }, query }));
@@ -110,23 +122,23 @@ export class Client {
     return unwrap(this.api.transaction[':txId'].$get({ param: { txId } }));
   }
 
-  /** The first page of what a vault has. */
+  /** Returns the first page of the balances of a vault. */
   balances(vaultId: number) {
     return unwrap(this.api.vault[':vaultId'].balances.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
-  /** Has the chains of a vault looked through for what nobody has told of. */
+  /** Requests a scan of the chains of a vault for transactions that no monitor reported. */
   requestRescan(vaultId: number) {
     const param = { vaultId: String(vaultId) };
     return unwrap(this.api.vault[':vaultId']['reprocess-incoming-transactions'].$post({ param }));
   }
 
-  /** The first page of a vault's history. */
+  /** Returns the first page of a vault's history. */
   history(vaultId: number) {
     return unwrap(this.api.vault[':vaultId'].history.$get({ param: { vaultId: String(vaultId) }, query: {} }));
   }
 
-  /** A page of a vault's transactions, the newest first. */
+  /** Returns a page of a vault's transactions, the newest first. */
   transactions(vaultId: number, query: { readonly cursor?: string; readonly limit?: string } = {}) {
     return unwrap(this.api.vault[':vaultId'].transactions.$get({ param: { vaultId: String(vaultId) }, query }));
   }
@@ -142,7 +154,10 @@ async function answered(...[input, init]: Parameters<typeof fetch>): Promise<Res
 
 const NO_CONTENT = 204;
 
-/** A broken connection, or the text of a proxy in between, is no answer. */
+/**
+ * Returns the parsed body. A broken connection, or the text of a proxy in between, is not a
+ * response.
+ */
 async function bodyOf(response: { status: number; json(): Promise<unknown> }): Promise<unknown> {
   if (response.status === NO_CONTENT) return null;
   try {

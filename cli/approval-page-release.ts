@@ -4,24 +4,28 @@ import { join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 
 /**
- * `npm run approval-page:hash`: builds the approval page and prints the SHA-256 of each of its files, and the release hash, which is the
- * SHA-256 of that list. `-- --write` stores the list as the release, in release.txt.
+ * `npm run approval-page:hash`: builds the approval page and prints the SHA-256 of each of its
+ * files, and the release hash, which is the SHA-256 of that list. `-- --write` stores the list as
+ * the release, in release.txt.
  *
- * The list has the form of `sha256sum`, so that anybody can compare a served page with a release without
- * this program.
+ * The list has the form of `sha256sum`, so a reader can compare a served page with a release
+ * without this program.
  */
 
 export const APPROVAL_PAGE = resolve(import.meta.dirname, '..', 'dist', 'approval-page');
 export const RELEASE = resolve(import.meta.dirname, '..', 'src', 'approval-page', 'release.txt');
 
-/** One line for each file of a build, sorted by name. What an operator puts beside them is not part of it. */
+/**
+ * Returns one line for each file of a build, sorted by name. Files that an operator adds are not
+ * part of it.
+ */
 export function releaseOf(folder: string): string {
   const names = readdirSync(folder).filter((name) => name !== 'allowed-origins.json');
   const lines = names.toSorted().map((name) => `${sha256(readFileSync(join(folder, name)))}  ${name}\n`);
   return lines.join('');
 }
 
-/** The one hash that a release publishes. */
+/** Returns the one hash that a release publishes. */
 export function releaseHash(release: string): string {
   return sha256(release);
 }

@@ -2,19 +2,25 @@ import { Client } from './api-client.ts';
 
 /** One command of `conclave`. */
 export interface Command {
-  /** The forms of the command, one a line, and what it reads from the environment. */
+  /** The forms of the command, one per line, and the environment variables that it reads. */
   readonly usage: string;
-  /** Runs the command. Throws `UsageError` for arguments that it cannot read, and any other error for a failure. */
+  /**
+   * Runs the command. Throws `UsageError` for arguments that it cannot parse, and any other error
+   * for a failure.
+   */
   readonly run: (args: readonly string[]) => Promise<void>;
 }
 
-/** The exit codes of every command: the work is done, the work failed, the arguments cannot be read. */
+/** The exit codes of every command: success, failure, invalid arguments. */
 export const EXIT_CODES = { success: 0, failure: 1, usage: 2 } as const;
 
-/** The arguments cannot be read. The usage is shown. */
+/** The arguments cannot be parsed. The usage is shown. */
 export class UsageError extends Error {}
 
-/** Runs a command to its end, or prints its usage for `--help`. Errors go to standard error, so that standard output holds the answer alone. */
+/**
+ * Runs a command to its end, or prints its usage for `--help`. Errors go to standard error, so that
+ * standard output holds only the result.
+ */
 export async function runCommand({ usage, run }: Command, args: readonly string[]): Promise<void> {
   if (args.includes('--help')) {
     console.log(usage);
@@ -34,12 +40,18 @@ function isUsageError(error: unknown): boolean {
   return error instanceof UsageError || (error instanceof TypeError && 'code' in error);
 }
 
-/** Returns the entry of a name; undefined for a name that the table does not have, such as that of a property of every object. */
+/**
+ * Returns the entry of a name, or undefined for a name that the table does not have, such as a
+ * property that every object inherits.
+ */
 export function commandNamed<T>(commands: Readonly<Record<string, T>>, name: string): T | undefined {
   return Object.hasOwn(commands, name) ? commands[name] : undefined;
 }
 
-/** Returns the error text for a command that does not exist; an empty name means that the command is missing. */
+/**
+ * Returns the error text for a command that does not exist; an empty name means that the command is
+ * missing.
+ */
 export function missingCommand(name: string): string {
   return name === '' ? 'The command is missing.' : `Unknown command '${name}'.`;
 }
@@ -52,7 +64,10 @@ export function usageOf(command: string, commands: Readonly<Record<string, { rea
   return lines.map((line) => line.trimEnd()).join('\n');
 }
 
-/** Returns a client of the service at CONCLAVE_URL, with the secret in the environment variable `secretName`. */
+/**
+ * Returns a client of the service at CONCLAVE_URL, with the secret in the environment variable
+ * `secretName`.
+ */
 export function clientOf(secretName: 'CONCLAVE_TOKEN' | 'CONCLAVE_SERVICE_KEY'): Client {
   const { CONCLAVE_URL: url, [secretName]: secret } = process.env;
   if (url === undefined || secret === undefined) throw new UsageError(`Set CONCLAVE_URL and ${secretName}.`);

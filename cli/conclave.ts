@@ -2,13 +2,13 @@ import type { Command } from './command-line.ts';
 import { commandNamed, EXIT_CODES, missingCommand, runCommand } from './command-line.ts';
 
 /**
- * `npm run conclave -- COMMAND ...`: the tools of operators and signers. Exit code 0: done. 1: failed. 2: the arguments
- * cannot be read. The answer is on standard output, errors are on standard error.
+ * `npm run conclave -- COMMAND ...`: the tools of operators and signers. Exit code 0: success. 1:
+ * failure. 2: invalid arguments. The result is on standard output, errors are on standard error.
  */
 
 interface Entry {
   readonly summary: string;
-  /** Loads the command alone: `verify-history` starts without the code of the local stack. */
+  /** Loads only this command: `verify-history` starts without the code of the local stack. */
   readonly load: () => Promise<Command>;
 }
 
@@ -60,7 +60,7 @@ function help(): string {
   ].join('\n');
 }
 
-/** Runs the command that the arguments name. Sets the exit code of the process where it is not 0. */
+/** Runs the command that the arguments name. Sets the exit code of the process when it is not 0. */
 export async function conclave([name, ...args]: readonly string[]): Promise<void> {
   const entry = commandNamed(COMMANDS, name ?? '');
   if (name === '--help' || name === 'help') console.log(help());

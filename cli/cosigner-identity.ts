@@ -4,7 +4,10 @@ import type { Command } from './command-line.ts';
 
 const STANDARD_INPUT = 0;
 
-/** Prints the public keys that follow from an identity secret. The secret is on standard input, where no list of processes shows it. */
+/**
+ * Prints the public keys of an identity secret. The secret is on standard input, so that no list of
+ * processes shows it.
+ */
 export const cosignerIdentityCommand: Command = {
   usage: '  npm run --silent conclave -- cosigner-identity < SECRET_FILE     the secret is 64 hexadecimal digits',
   run: async () => {

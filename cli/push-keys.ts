@@ -2,7 +2,9 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
 
-/** The keys by which push services know a service again (VAPID, RFC 8292), in base64url. */
+/**
+ * The keys by which push services recognize an application server (VAPID, RFC 8292), in base64url.
+ */
 export interface PushKeys {
   /** A `mailto:` or `https:` address of the operator. */
   readonly subject: string;
@@ -10,7 +12,7 @@ export interface PushKeys {
   readonly privateKey: string;
 }
 
-/** New ones. A browser that has subscribed under others is not reached by them. */
+/** Returns new keys. A browser that subscribed under other keys gets no notification under them. */
 export function newPushKeys(subject: string): PushKeys {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { x = '', y = '', d = '' } = privateKey.export({ format: 'jwk' });
@@ -18,7 +20,10 @@ export function newPushKeys(subject: string): PushKeys {
   return { subject, publicKey: point.toString('base64url'), privateKey: d };
 }
 
-/** Prints the WEB_PUSH setting with new keys. Create them once: a browser that subscribed under other keys gets no notification any more. */
+/**
+ * Prints the WEB_PUSH setting with new keys. Create them only once: a browser that subscribed under
+ * other keys gets no further notification.
+ */
 export const pushKeysCommand: Command = {
   usage:
     '  npm run --silent conclave -- push-keys mailto:you@example.com     the address of the operator, mailto: or https://',

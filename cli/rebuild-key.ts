@@ -7,12 +7,15 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { RecoveryPackage } from '#mpc/recovery.ts';
 import { RECOVERY_SUITE, RECOVERY_VERSION, recoveryHeader } from '#mpc/recovery.ts';
 
-/** What only a machine without a network may do: open the shares of a key, and put them together. */
+/** Code for a machine without a network only: it opens the shares of a key, and combines them. */
 
-/** Why a package gives no share. */
+/** The reason why a package yields no share. */
 export type RecoveryFault = 'not-a-package' | 'another-recovery-key' | 'does-not-open' | 'not-its-public-share';
 
-/** The share in a package, which is behind the public share that it names. @param recoverySecret hex of 32 bytes */
+/**
+ * Returns the share in a package, after a check against its public share. @param recoverySecret hex
+ * of 32 bytes
+ */
 export async function openRecovery(recoverySecret: string, sealed: RecoveryPackage): Promise<bigint | RecoveryFault> {
   const point = sealed.publicShares[String(sealed.node)];
   if (sealed.version !== RECOVERY_VERSION || point === undefined) return 'not-a-package';
@@ -33,8 +36,9 @@ export async function openRecovery(recoverySecret: string, sealed: RecoveryPacka
 }
 
 /**
- * The whole secret of a key from shares of so many nodes as its threshold says; null when there are fewer, or when they do not make the key
- * that they name. For an offline machine alone: whoever holds it needs nobody's approval.
+ * Returns the whole secret of a key from the shares of as many co-signers as its threshold, or null
+ * when there are fewer, or when they do not yield the key that they name. It is only for an offline
+ * machine: a holder of the secret needs no approval.
  */
 export function rebuiltSecret(
   { scheme, threshold, publicKey }: Pick<RecoveryPackage, 'scheme' | 'threshold' | 'publicKey'>,

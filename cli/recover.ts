@@ -20,16 +20,23 @@ export interface RecoveredWallet {
   readonly scheme: string;
   readonly chain: string;
   readonly address: string;
-  /** Hex of 32 bytes: big-endian of secp256k1 (of taproot the key of the output), little-endian of Ed25519, where it is the scalar. */
+  /**
+   * Hex of 32 bytes: big-endian for secp256k1 (for taproot the key of the output), little-endian
+   * for Ed25519, where it is the scalar.
+   */
   readonly secret: string;
-  /** An address of P2WPKH on a test network from before its key was derived: co-signers sign nothing on it. */
+  /**
+   * A P2WPKH address on a test network that is older than the derivation of its key. Co-signers
+   * sign nothing for it.
+   */
   readonly isFormer?: true;
 }
 
 /**
- * Returns the wallets that packages hold, and in words why a package or a key gives nothing.
+ * Returns the wallets of the packages, and a text for each package or key that yields nothing.
  *
- * @param recoverySecrets hex of 32 bytes each. Every package is opened with the one that it was sealed for. @param chains CAIP-2
+ * @param recoverySecrets hex of 32 bytes each. Every package is opened with the one that it was
+ * sealed for. @param chains CAIP-2
  */
 export async function recovered(
   recoverySecrets: readonly string[],
@@ -64,7 +71,9 @@ export async function recovered(
   return { wallets, faults };
 }
 
-/** The key of a wallet, whole; null for a chain that takes no signature of this scheme. */
+/**
+ * Returns the whole key of a wallet, or null for a chain that accepts no signature of this scheme.
+ */
 function walletOn(
   { scheme, keyId, epoch, publicKey }: RecoveryPackage,
   secret: bigint,
@@ -72,7 +81,7 @@ function walletOn(
 ): RecoveredWallet | null {
   const self = parsePartyIndex(1);
   if (self === null) throw new Error('there is a first party');
-  // The way from a vault's key to a wallet's is the same for the whole as for a share.
+  // The derivation from a vault's key to a wallet's is the same for the whole key as for a share.
   const whole = {
     scheme,
     keyId,
@@ -86,7 +95,10 @@ function walletOn(
   return recoveredWallet(walletShare(whole, chain), chain);
 }
 
-/** The wallet that the vault's own key had on a test network of Bitcoin; null for every other chain. */
+/**
+ * Returns the wallet that the vault's own key had on a test network of Bitcoin, or null for every
+ * other chain.
+ */
 function formerWalletOn(
   { scheme, keyId, publicKey }: RecoveryPackage,
   secret: bigint,
@@ -110,14 +122,14 @@ function recoveredWallet(
   return { keyId, scheme, chain, address, secret: text };
 }
 
-/** Of a new key, which only its owner can read. Gives the public half, in hex. */
+/** Creates a key file that only its owner can read. Returns the public key in hex. */
 export function newRecoveryKey(file: string): string {
   const { privateKey, publicKey } = generateKeyPairSync('x25519');
   writeFileSync(file, privateKey.export({ type: 'pkcs8', format: 'pem' }), { mode: 0o600, flag: 'wx' });
   return hexOf(publicKey.export({ format: 'jwk' }).x);
 }
 
-/** The secret half, in hex. */
+/** Returns the secret key in hex. */
 export function recoverySecretOf(file: string): string {
   const key = createPrivateKey(readFileSync(file, 'utf8'));
   if (key.asymmetricKeyType !== 'x25519' || createPublicKey(key).asymmetricKeyType !== 'x25519') {
@@ -135,10 +147,11 @@ function hexOf(text: string | undefined): string {
 }
 
 /**
- * `new` creates an offline key for each file and prints the public halves in that order: one for each co-signer
- * (RECOVERY_KEY), so that no secret alone opens more than one share. `open` rebuilds keys from saved answers of
- * `admin recovery export`, with the secrets of as many co-signers as sign together. Run it on a machine without a network,
- * when the service is gone: what it prints needs no approval. Move the funds, and use the keys no more.
+ * `new` creates an offline key for each file and prints the public keys in that order: one for each
+ * co-signer (RECOVERY_KEY), so that no secret alone opens more than one share. `open` rebuilds keys
+ * from saved responses of `admin recovery export`, with the secrets of as many co-signers as sign
+ * together. Run it on a machine without a network, after the service is lost: the printed keys need
+ * no approval. Move the funds, and do not use the keys again.
  */
 export const recoverCommand: Command = {
   usage: [

@@ -17,7 +17,7 @@ import { stopped } from '../local/stack/stopped.ts';
 import { pollUntil } from '../local/stack/poll.ts';
 import { chainFault } from './verify-history.ts';
 
-/** The stack serves the dashboard from here. */
+/** The build of the dashboard that the stack serves. */
 const DASHBOARD = join(import.meta.dirname, '..', 'dist', 'dashboard');
 
 const ETHER = 10n ** 18n;
@@ -68,7 +68,7 @@ export async function runDrill(say: Say): Promise<void> {
   await stack.stop();
   await rm(join(folder, 'state', 'v3', 'd1'), { recursive: true });
   await d1(folder, ['execute', 'DB', '--file', backup]);
-  // A backup can be older than the service: it gets the migrations that it lacks, here none.
+  // A backup can be older than the service. It gets the missing migrations, here none.
   await d1(folder, ['migrations', 'apply', 'DB']);
   stack = await startStack(options);
   say('Deleted D1 and restored the backup.');
@@ -89,7 +89,10 @@ export async function runDrill(say: Say): Promise<void> {
   say(`Created a third vault with the new number ${third.id}. All vaults can pay.`);
 }
 
-/** As `npm run conclave -- admin vault project --vault N`, for each number from 1 on until there is none. */
+/**
+ * Does the same as `npm run conclave -- admin vault project --vault N`, for each number from 1
+ * until a vault does not exist. Returns how many there are.
+ */
 async function projectAll(service: Client): Promise<number> {
   for (let id = 1; ; id++) {
     const { status } = await service.request('POST', `/internal/vault/${id}/projection`);
@@ -98,7 +101,7 @@ async function projectAll(service: Client): Promise<number> {
   }
 }
 
-/** Its list and its history, as people see them. */
+/** Returns the transaction list and the history of a vault, as its members see them. */
 async function read(people: readonly Person[], url: string, { id }: ReadyVault) {
   const [alice] = people;
   if (alice === undefined) throw new Error('A member is required to read the vault.');
@@ -111,9 +114,9 @@ async function read(people: readonly Person[], url: string, { id }: ReadyVault) 
   return { transactions, history };
 }
 
-/** One of wrangler's commands for D1, on the local one of this folder. */
+/** Runs a wrangler command on the local D1 of this folder. */
 async function d1(folder: string, command: readonly string[]): Promise<void> {
-  // Where it looks, beside its configuration.
+  // wrangler reads its state beside its configuration.
   const [folderOfState, config] = [
     join(folder, 'coordinator', '.wrangler'),
     join(folder, 'coordinator', 'wrangler.json'),
@@ -131,9 +134,9 @@ function ifNotThere(error: unknown): void {
 }
 
 /**
- * Takes a backup of D1 while the service runs, makes payments and a vault after it, loses D1, and restores the backup by the
- * commands that an operator runs, with `--local` in place of `--remote`. Then every vault projects its state again. Fails with
- * what is not as it was.
+ * Takes a backup of D1 while the service runs, makes payments and a vault after it, deletes D1, and
+ * restores the backup by the commands that an operator runs, with `--local` in place of `--remote`.
+ * Then every vault projects its state again. Fails with each difference from the state before.
  */
 export const restoreDrillCommand: Command = {
   usage: '  npm run conclave -- restore-drill     takes no arguments; requires `npm run build`',

@@ -11,19 +11,25 @@ import type { Command } from './command-line.ts';
 import { UsageError } from './command-line.ts';
 import { chainFault } from './verify-history.ts';
 
-/** Clocks of two accounts may differ, and the last co-signer is asked some seconds after the line was written. */
+/**
+ * Clocks of two accounts may differ, and the last co-signer is called some seconds after the line
+ * was written.
+ */
 const TOLERANCE_MS = 5 * 60_000;
 
 export interface ExportAudit {
-  /** What the reader sent with the question. */
+  /** The nonce that the reader sent with the request. */
   readonly nonce: string;
-  /** Number of each co-signer to the hex of its signing key, as the reader knows it from the deployment. */
+  /** Co-signer number to the hex of its signing key, as the reader has it from the deployment. */
   readonly signingKeys: ReadonlyMap<number, string>;
   readonly keyIds: readonly string[];
   readonly history: readonly Pick<HistoryEntry, 'action' | 'detail' | 'atMs'>[];
 }
 
-/** Returns in words what is wrong with the lists: nothing when every co-signer signed one, and each export has a line in the history. */
+/**
+ * Returns a text for each fault of the lists: none when every co-signer signed one, and each export
+ * has a line in the history.
+ */
 export function exportFaults(lists: readonly SignedExportList[], audit: ExportAudit): readonly string[] {
   const faults: string[] = [];
   for (const keyId of audit.keyIds) {
@@ -39,7 +45,7 @@ export function exportFaults(lists: readonly SignedExportList[], audit: ExportAu
   return faults;
 }
 
-/** Every export takes a line of its own: one line does not excuse two packages of one co-signer. */
+/** Every export needs its own line: one line does not cover two packages of one co-signer. */
 function hiddenExports(
   exports: readonly ShareExport[],
   keyId: string,
@@ -65,8 +71,9 @@ function isSigned(list: SignedExportList, signingKey: string): boolean {
 }
 
 /**
- * Compares the exports that the co-signers report (`GET /vault/{vaultId}/recovery-exports?nonce=HEX`, with a nonce of this
- * reader) with the saved pages of the vault's history. Fails with each export that is not in the history.
+ * Compares the exports that the co-signers report (`GET
+ * /vault/{vaultId}/recovery-exports?nonce=HEX`, with a nonce of this reader) with the saved pages
+ * of the vault's history. Fails with each export that is not in the history.
  */
 export const verifyExportsCommand: Command = {
   usage:

@@ -8,7 +8,7 @@ interface Page {
   readonly history: readonly (HistoryEntry & { readonly hash: string })[];
 }
 
-/** What is wrong with the chain, or null. */
+/** Returns the fault of the chain, or null. */
 export function chainFault(lines: Page['history']): string | null {
   let previousHash = NO_PREVIOUS_ENTRY;
   for (const [i, { hash, ...entry }] of lines.entries()) {
@@ -22,8 +22,8 @@ export function chainFault(lines: Page['history']): string | null {
 }
 
 /**
- * Reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of hashes again, offline. Fails with
- * the first line that is not as it was hashed.
+ * Reads saved pages of `GET /vault/{vaultId}/history`, in order, and computes the chain of hashes
+ * again, offline. Fails with the first line that does not match its hash.
  */
 export const verifyHistoryCommand: Command = {
   usage: '  npm run conclave -- verify-history PAGE_FILE...     saved history pages, oldest first',

@@ -3,12 +3,12 @@ import { AGREEMENTS } from '#devices/cosigner-agreement.ts';
 import { UsageError } from '../command-line.ts';
 
 /**
- * Co-signers that a person names before the device signs although they do not agree, as
- * `--despite-cosigner 3:unknown`. The name has the standing in it: a script that goes on without a
- * co-signer that is away stops when the same co-signer states a later policy.
+ * Co-signers that the signer names before the device signs although they do not agree, as
+ * `--despite-cosigner 3:unknown`. The name includes the agreement: a script that continues without
+ * an unreachable co-signer stops when the same co-signer states a later policy.
  */
 
-/** Throws `UsageError` for a name of another form. */
+/** Returns the named exceptions. Throws `UsageError` for a name of another form. */
 export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
   const form = new RegExp(`^[1-9]:(${AGREEMENTS.filter((one) => one !== 'agrees').join('|')})$`);
   const malformed = texts.find((text) => !form.test(text));
@@ -18,7 +18,7 @@ export function parseExceptions(texts: readonly string[]): ReadonlySet<string> {
   return new Set(texts);
 }
 
-/** The co-signers that a person has not named yet. */
+/** Returns the co-signers that the signer has not named yet. */
 export function unnamed(
   exceptions: readonly CosignerAgreement[],
   named: ReadonlySet<string>,
@@ -26,12 +26,12 @@ export function unnamed(
   return exceptions.filter((one) => !named.has(nameOf(one)));
 }
 
-/** The options that name these co-signers. */
+/** Returns the options that name these co-signers. */
 export function optionsFor(exceptions: readonly CosignerAgreement[]): string {
   return [...new Set(exceptions.map((one) => `--despite-cosigner ${nameOf(one)}`))].join(' ');
 }
 
-/** What a person types to sign although these co-signers do not agree. */
+/** Returns the text that the signer types to sign although these co-signers do not agree. */
 export function consentTo(exceptions: readonly CosignerAgreement[]): string {
   const numbers = [...new Set(exceptions.map(({ cosigner }) => cosigner))].toSorted((a, b) => a - b);
   return numbers.length === 0 ? 'yes' : `yes despite ${numbers.join(' ')}`;

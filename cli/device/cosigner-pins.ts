@@ -8,14 +8,17 @@ import { UsageError } from '../command-line.ts';
 
 const identity = z.object({ index: z.int(), signing: z.string() });
 
-/** What a person says about the co-signers. */
+/** The input of a signer about the co-signers. */
 interface Entered {
   readonly cosigner?: readonly string[] | undefined;
   readonly fingerprint?: string | undefined;
   readonly threshold?: string | undefined;
 }
 
-/** The identity keys that co-signers publish at these addresses. Throws where they are not all co-signers in order. */
+/**
+ * Returns the identity keys that co-signers publish at these addresses. Throws when they are not
+ * all co-signers in order.
+ */
 export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin[]> {
   const pins = await Promise.all(
     urls.map(async (url) => {
@@ -30,13 +33,14 @@ export async function identitiesAt(urls: readonly string[]): Promise<CosignerPin
 }
 
 /**
- * The pins that a person confirms, and how many co-signers must agree. The keys may come from
- * anywhere, since the fingerprint decides: the person has it from the operators of the co-signers,
- * and not from this service.
+ * Returns the pins that a signer confirms, and how many co-signers must agree. The source of the
+ * keys does not matter, since the fingerprint decides: the signer has it from the operators of the
+ * co-signers, and not from this service.
  *
- * The threshold is as many as sign together. No policy names it and the fingerprint does not cover
- * it, so the person enters it, from the same source as the fingerprint. It has no default: a number
- * below the real one lets fewer hostile co-signers convince the device.
+ * The threshold is the number of co-signers that sign together. No policy names it and the
+ * fingerprint does not cover it, so the signer enters it, from the same source as the fingerprint.
+ * It has no default: a lower number than the real one lets fewer hostile co-signers convince the
+ * device.
  *
  * @param published the keys that the policy in force names; null for none
  */
@@ -59,7 +63,10 @@ export async function promptForPins(
   return { cosigners, threshold };
 }
 
-/** How many of the co-signers sign together, as a person enters it. Throws `UsageError` where it is absent or impossible. */
+/**
+ * Returns the entered number of co-signers that sign together. Throws `UsageError` when it is
+ * absent or impossible.
+ */
 export function thresholdOf(text: string | undefined, count: number): number {
   const fewest = minSigners(count);
   if (text === undefined) {

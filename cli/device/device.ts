@@ -22,12 +22,13 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import { ScriptDevice } from './script-device.ts';
 
 /**
- * `device COMMAND ...`: a device that signs its owner's approvals from a terminal or a script. It does not trust what the
- * service shows: it reads and hashes the canonical bytes again, shows them field by field, and signs only the digest that it
- * computed. The service is at CONCLAVE_URL, the person's token in CONCLAVE_TOKEN.
+ * `device COMMAND ...`: a device that signs its owner's approvals from a terminal or a script. It
+ * does not trust the display of the service: it parses and hashes the canonical bytes again, shows
+ * them field by field, and signs only the digest that it computed. The service is at CONCLAVE_URL,
+ * the access token in CONCLAVE_TOKEN.
  *
- * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in force. Without pins it does
- * not sign.
+ * Before it signs, it verifies with the pinned keys of the co-signers which policy they have in
+ * force. Without pins it does not sign.
  */
 
 interface Options {
@@ -82,14 +83,17 @@ const COMMANDS: Readonly<Record<string, DeviceCommand>> = {
   },
 };
 
-/** Only its owner reads the file, and one that is there already is never overwritten. */
+/** Creates a key file that only its owner can read. An existing file is never overwritten. */
 async function create(options: Options) {
   const device = ScriptDevice.create();
   writeFileSync(need(options, 'key'), device.secretPem(), { mode: 0o600, flag: 'wx' });
   return { key: need(options, 'key') };
 }
 
-/** What `enrol` would send, for whoever founds a vault or proposes the device in somebody's place. */
+/**
+ * Prints what `enrol` would send, for a caller that creates a vault or proposes the device for its
+ * owner.
+ */
 async function show(options: Options) {
   return keyOf(options).enrolment(need(options, 'user'));
 }
@@ -103,8 +107,8 @@ async function enrol(options: Options) {
 }
 
 /**
- * For operators of co-signers: the keys that co-signers publish, and what their signers enter at
- * `pin`, the fingerprint and how many co-signers sign together.
+ * For operators of co-signers: prints the keys that co-signers publish, and the input of their
+ * signers at `pin`: the fingerprint and how many co-signers sign together.
  */
 async function fingerprint({ cosigner = [], threshold }: Options) {
   const cosigners = await identitiesAt(cosigner);
@@ -113,8 +117,8 @@ async function fingerprint({ cosigner = [], threshold }: Options) {
 }
 
 /**
- * Stores the keys of the co-signers, once the person has entered their fingerprint and the
- * co-signers state the policy in force.
+ * Stores the keys of the co-signers, after the signer entered their fingerprint and the co-signers
+ * stated the policy in force.
  */
 async function pin(options: Options) {
   const [client, file, vaultId] = [clientOf('CONCLAVE_TOKEN'), pinsOf(options), vaultOf(options)];
@@ -177,8 +181,8 @@ async function approvePolicy(options: Options) {
   hold(proven.isRenewal || isNext(next, proven), 'The proposed policy does not follow the policy in force.');
   const keys = readPolicy(hexToBytes(policy.canonical))?.cosigners ?? proven.pinned.cosigners;
   const isConfirmed = isFingerprintOf(options.fingerprint ?? '', keys);
-  // From then on this device believes statements under these keys, so their owner compares the fingerprint and not the hex.
-  // A policy that the device has verified moves its pins no more.
+  // From then on this device accepts statements under these keys, so their owner compares the
+  // fingerprint and not the hex. A policy that the device has already verified changes no pins.
   const isVerified = proven.isRenewal && proposed.version <= proven.pinned.policy.version;
   hold(
     isVerified || fingerprintOf(keys) === fingerprintOf(proven.pinned.cosigners) || isConfirmed,
@@ -194,7 +198,9 @@ async function approvePolicy(options: Options) {
   return unwrap(api.approve.$post({ param, json }));
 }
 
-/** Cancels a credential reset of the owner. It takes no token: the owner may have lost all of them. */
+/**
+ * Cancels a credential reset of the owner. It needs no token: the owner may have lost all of them.
+ */
 async function cancelReset(options: Options) {
   const [userId, id] = [parseUserId(need(options, 'user')), parseCredentialResetId(need(options, 'reset'))];
   const vaultId = parseVaultIdText(need(options, 'vault'));
@@ -225,15 +231,15 @@ function valueOf({ fields }: CanonicalText, name: string): string | null {
   return fields.find(([field]) => field === name)?.[1] ?? null;
 }
 
-/** Beside the answer, which is on the other stream. */
+/** Prints to standard error, since the result is on standard output. */
 function print({ domain, fields }: CanonicalText): void {
   console.error(domain);
   for (const [name, value] of fields) console.error(`  ${name}: ${value === null ? '-' : JSON.stringify(value)}`);
 }
 
 /**
- * Asks the person, who names each co-signer that does not agree. With `--yes` the options name them:
- * a script that was written for agreement must not sign without it.
+ * Asserts the consent of the signer, who names each co-signer that does not agree. With `--yes` the
+ * options name them: a script that was written for agreement must not sign without it.
  */
 async function confirm(options: Options, exceptions: readonly CosignerAgreement[]): Promise<void> {
   const open = unnamed(exceptions, parseExceptions(options['despite-cosigner'] ?? []));

@@ -11,8 +11,8 @@ type Adopted = InferResponseType<Connection['vault'][':vaultId']['policies']['$g
 type SentApproval = NonNullable<Adopted['mandate']>['approvals'][number];
 
 /**
- * The policies of a vault from this version on to the one that the service calls the newest, each
- * the successor of the one before. Throws where they are no chain.
+ * Returns the policies of a vault from this version on to the one that the service calls the
+ * newest, each the successor of the one before. Throws when they are not a chain.
  */
 export async function fetchPolicyChain(
   client: Client,
@@ -26,7 +26,7 @@ export async function fetchPolicyChain(
     const param = { vaultId: String(vaultId) };
     const page = await unwrap(client.api.vault[':vaultId'].policies.$get({ param, query }));
     newestFirst.push(...page.data);
-    // A service that gives the same page again and again is not followed.
+    // The loop ends when a service repeats the same page.
     const isFurther: boolean = page.data.length > 0 && page.nextCursor !== cursor;
     cursor = isFurther ? page.nextCursor : null;
   } while (cursor !== null && (newestFirst.at(-1)?.policy.version ?? 0) > fromVersion);
@@ -47,10 +47,10 @@ function documentOf({ policy, mandate }: Adopted): PolicyLinkBytes {
   return { policy: hexToBytes(policy.canonical), mandate: sent };
 }
 
-/** An approval counts by its person and the signature of a device. Which token brought it is not verified. */
+/** An approval counts by its user and its device signature. The token is not verified. */
 const ANY_TOKEN = parseTokenId('0'.repeat(16));
 
-/** Null for what is no approval: it does not count. */
+/** Returns null for an invalid approval, which does not count. */
 function approvalOf({ userId, digest, device }: SentApproval): Approval | null {
   const [user, keyId] = [parseUserId(userId), parseDeviceKeyId(device?.keyId ?? '')];
   if (user === null || ANY_TOKEN === null) return null;

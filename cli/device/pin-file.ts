@@ -11,31 +11,34 @@ const pinnedVault = z.strictObject({
     .array(z.strictObject({ index: z.int(), signing: hex32 }))
     .refine((pins) => arePins(pins), 'Must name co-signers 1 to n in order'),
   /**
-   * How many co-signers must agree: as many as sign together. Null where no person has confirmed the
-   * number: then all of them must agree, since too low a number lets fewer liars convince the device.
+   * How many co-signers must agree: as many as sign together. Null when no signer confirmed the
+   * number. Then all of them must agree, since a lower number lets fewer hostile co-signers
+   * convince the device.
    */
   threshold: z.int().min(2).nullable(),
   /** The policy that this device verified last. */
   policy: z.strictObject({ version: z.int().min(1), hash: hex32 }),
-  /** Keys of the vault that this device has seen: none of them may be left out later. */
+  /**
+   * Keys of the vault that this device has received: the service may not omit one of them later.
+   */
   keyIds: z.array(z.string()),
 });
 
 const pinFile = z.strictObject({ version: z.literal(2), vaults: z.record(z.string(), pinnedVault) });
 
-/** Files of version 1 have a smallest majority as threshold where the person entered none. */
+/** Files of version 1 have a smallest majority as threshold when the signer entered none. */
 const firstPinFile = z.strictObject({
   version: z.literal(1),
   vaults: z.record(z.string(), pinnedVault.extend({ threshold: z.int().min(2).nullish() })),
 });
 
-/** What a device has pinned of one vault. */
+/** The pinned data of one vault. */
 export type PinnedVault = z.infer<typeof pinnedVault>;
 
 /**
- * What a device has pinned, in a file of its own beside the device's key: `alice.pem` has
- * `alice.pem.pins.json`. It holds no secret; whoever can write it can take the protection of the
- * statements away, as with the key itself.
+ * The pins of a device, in a file beside the key of the device: `alice.pem` has
+ * `alice.pem.pins.json`. It holds no secret. An attacker that can write it can remove the
+ * protection of the statements, as with the key itself.
  */
 export class PinFile {
   readonly #path: string;
@@ -44,7 +47,10 @@ export class PinFile {
     this.#path = `${keyPath}.pins.json`;
   }
 
-  /** Null where nothing is pinned. Throws for a file that was damaged: it must never look like an empty one. */
+  /**
+   * Returns the pins of a vault, or null when nothing is pinned. Throws for a damaged file, which
+   * must never look like an empty one.
+   */
   read(vaultId: number): PinnedVault | null {
     return this.#all().vaults[String(vaultId)] ?? null;
   }
@@ -67,7 +73,7 @@ export class PinFile {
   }
 }
 
-/** A threshold above the default was entered by the person. The default may not have been. */
+/** A signer entered a threshold above the default. The default may not have been entered. */
 function confirmedIn(pinned: z.infer<typeof firstPinFile>['vaults'][string]): PinnedVault {
   const { threshold = null, cosigners } = pinned;
   const isEntered = threshold !== null && threshold > minSigners(cosigners.length);

@@ -8,7 +8,8 @@ import { enrolmentBytes } from '#domain/access/device.ts';
 import { parseUserId } from '#domain/id.ts';
 
 /**
- * An Ed25519 key with which a script gives the voice of its owner. The service sees its public half and its signatures, and nothing else.
+ * An Ed25519 key with which a script approves for its owner. The service receives only its public
+ * key and its signatures.
  */
 export class ScriptDevice {
   readonly #secret: KeyObject;
@@ -27,12 +28,12 @@ export class ScriptDevice {
     return new ScriptDevice(createPrivateKey(pem));
   }
 
-  /** PKCS #8. Whoever reads it has this voice. */
+  /** Returns PKCS #8. A reader of the text can approve as the owner. */
   secretPem(): string {
     return this.#secret.export({ type: 'pkcs8', format: 'pem' }).toString();
   }
 
-  /** What a policy keeps of it. Throws when the id is none. */
+  /** Returns the device as a policy stores it. Throws for an invalid user id. */
   asDevice(userId: string): Device {
     const owner = parseUserId(userId);
     if (owner === null) throw new Error('The user id of the device is not valid.');
@@ -48,7 +49,7 @@ export class ScriptDevice {
     return device;
   }
 
-  /** What is sent to let it speak for somebody. */
+  /** Returns the request body that enrols the device for a user. */
   enrolment(userId: string) {
     const { algorithm, publicKey } = this.asDevice(userId);
     return {
@@ -59,13 +60,13 @@ export class ScriptDevice {
     };
   }
 
-  /** What is sent with an approval. @param digest lower-case hex of 32 bytes */
+  /** Returns the request body of an approval. @param digest lower-case hex of 32 bytes */
   sign(digest: string) {
     const { keyId, signature } = this.signed(digest);
     return { keyId: keyId as string, signature };
   }
 
-  /** The same as the service keeps it. */
+  /** Returns the same signature as the service stores it. */
   signed(digest: string): DeviceSignature {
     const keyId = deviceKeyId({ algorithm: 'ed25519', publicKey: this.#publicKey() });
     return { keyId, signature: this.#signed(hexToBytes(digest)), assertion: null };

@@ -14,18 +14,18 @@ import type { Client } from '../api-client.ts';
 import type { PinnedVault } from './pin-file.ts';
 import { fetchPolicyChain } from './fetch-policies.ts';
 
-/** What the service answers about the co-signers. */
+/** The response of the service about the co-signers. */
 interface DeliveredStatements {
   readonly keys: readonly { readonly keyId: string; readonly scheme: KeyScheme; readonly publicKey: string }[];
   readonly statements: readonly StatementEntry[] | null;
 }
 
-/** What a device asks about. */
+/** The input of a check of the statements. */
 export interface StatementQuery {
   readonly vaultId: number;
   readonly nonce: string;
   readonly delivered: DeliveredStatements;
-  /** Of the intent; the version in force when absent. */
+  /** The policy version of the intent; the version in force when absent. */
   readonly policyVersion?: number;
   /** The wallet of the intent, which has one key; all keys of the vault when absent. */
   readonly wallet?: { readonly chain: string; readonly address: string };
@@ -33,32 +33,38 @@ export interface StatementQuery {
   readonly proposed?: { readonly version: number; readonly hash: string };
 }
 
-/** Policies that at least t co-signers vouch for, the newest last, and what the device remembers from now on. */
+/**
+ * Policies that at least t co-signers vouch for, the newest last, and the pins that the device
+ * stores from now on.
+ */
 export interface ProvenPolicies {
   readonly links: readonly PolicyLink[];
   readonly pinned: PinnedVault;
-  /** Co-signers that do not agree. The device signs only after the person has named each of them. */
+  /**
+   * Co-signers that do not agree. The device signs only after the signer has named each of them.
+   */
   readonly exceptions: readonly CosignerAgreement[];
-  /** The proposed policy is one of these already: the change renews its mandate. */
+  /** The proposed policy is already one of these: the change renews its mandate. */
   readonly isRenewal: boolean;
 }
 
-/** A nonce that nobody can foresee: a statement that was made before it answers nothing. */
+/** Returns an unpredictable nonce, so that an older statement cannot be replayed. */
 export function newNonce(): string {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(32)));
 }
 
 /**
- * The policies of a vault as the co-signers have them in force. Prints what each co-signer states.
+ * Returns the policies of a vault as the co-signers have them in force. Prints the statement of
+ * each co-signer.
  *
- * The service delivers everything. What it delivers is believed where it follows from the pinned
- * keys: at least t co-signers state the hash of the newest policy, and that hash fixes all policies
- * before it. Throws otherwise, and nothing is signed.
+ * The service delivers all data. The data is accepted when it follows from the pinned keys: at
+ * least t co-signers state the hash of the newest policy, and that hash fixes all policies before
+ * it. Throws otherwise, and nothing is signed.
  *
- * A renewal of version k is decided by the quorum of version k - 1, and co-signers may have either
- * in force, or a later one. So statements of version k - 1 and of every later policy of the chain
- * agree. With t of them version k - 1 is proven as for any change of it. The device remembers the
- * newest policy only where t co-signers state that one.
+ * The quorum of version k - 1 decides on a renewal of version k, and co-signers may have either in
+ * force, or a later one. So statements of version k - 1 and of every later policy of the chain
+ * agree. With t of them version k - 1 is proven as for any change of it. The device stores the
+ * newest policy only when t co-signers state that one.
  */
 export async function provePolicies(
   client: Client,
@@ -76,7 +82,7 @@ export async function provePolicies(
   const isRenewal = links.some(({ policy, hash }) => policy.version === proposed?.version && hash === proposed.hash);
   const policy = { version: head.policy.version, hash: head.hash };
   const answered = keysOf(query);
-  // A key that the service leaves out could be one that still has an older policy.
+  // A key that the service omits could be one that still has an older policy.
   const keyIds = query.wallet === undefined ? [...new Set([...pinned.keyIds, ...answered])] : answered;
   if (keyIds.length === 0) throw new Unproven('The vault has no key yet, so no co-signer can state a policy.');
   const since = isRenewal ? decidedUnder : policy.version;
@@ -103,7 +109,7 @@ interface Judged {
   readonly since: number;
 }
 
-/** Where the co-signers stand for one key. Throws `Unproven` when too few agree. */
+/** Returns the agreements of the co-signers for one key. Throws `Unproven` when too few agree. */
 async function agreementsFor(keyId: string, judged: Judged) {
   const { pins, query, since } = judged;
   const { vaultId, nonce, delivered } = query;
@@ -120,7 +126,10 @@ async function agreementsFor(keyId: string, judged: Judged) {
   return { exceptions: exceptions.value, isHeadProven };
 }
 
-/** The chain from the oldest policy on that a co-signer states. It ends with the same policy, which fixes all of it. */
+/**
+ * Returns the chain from the oldest policy on that a co-signer states. It ends with the same
+ * policy, which fixes all of it.
+ */
 async function chainFor(verdicts: readonly StatementVerdict[], { client, links, query: { vaultId } }: Judged) {
   const head = versionOf(links.at(-1));
   const oldest = links[0]?.policy.version ?? 1;
@@ -154,7 +163,7 @@ const UNCONFIRMED_THRESHOLD =
   'You have not confirmed how many of these co-signers sign together, so all of them must agree. ' +
   "Pin them again with 'pin --threshold N'.";
 
-/** The statements do not prove what the service shows. */
+/** The statements do not prove the data of the service. */
 class Unproven extends Error {
   constructor(why: string) {
     super(`Not signed. ${why}`);
@@ -170,8 +179,8 @@ const PIN_FAULTS = {
 } as const;
 
 /**
- * The ids of the keys that the service names, each checked against its public key. A wallet has the
- * one key that its address follows from.
+ * Returns the ids of the keys that the service names, each checked against its public key. A wallet
+ * has the one key that its address is derived from.
  */
 function keysOf({ delivered, wallet }: StatementQuery): readonly string[] {
   const { keys } = delivered;
@@ -185,7 +194,7 @@ function keysOf({ delivered, wallet }: StatementQuery): readonly string[] {
   return keys.map(({ keyId }) => keyId);
 }
 
-/** Beside the answer, which is on the other stream. */
+/** Prints to standard error, since the result is on standard output. */
 function print(keyId: string, agreements: readonly CosignerAgreement[]): void {
   console.error(`Key ${keyId}`);
   for (const { cosigner, agreement, detail } of agreements) {

@@ -5,7 +5,12 @@ import { solanaAdapter } from '#chains/solana/adapter.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { unreachable } from '#domain/result.ts';
 
-/** @param rpcUrls nodes in order of preference; with none, everything but the pure part answers that no node is configured */
+/**
+ * Returns the adapter of a chain.
+ *
+ * @param rpcUrls RPC nodes in order of preference; without any, everything but the pure part
+ * answers that no node is configured
+ */
 export function adapterFor(chain: Chain, rpcUrls: readonly string[]): ChainAdapter {
   switch (chain.family) {
     case 'evm':

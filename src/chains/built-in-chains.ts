@@ -5,27 +5,32 @@ import type { Chain } from '#domain/asset/chain.ts';
 
 const GWEI = 10n ** 9n;
 
-/** Satoshi per virtual byte. Beyond it a payment waits: a server that lies can burn no more. */
+/**
+ * Satoshi per virtual byte. A payment waits above this rate, so a lying server cannot burn more.
+ */
 export const BITCOIN_MAX_FEE_RATE = 500n;
 
-/** Satoshi: at that rate for the 50 coins that one transaction can spend. */
+/** Satoshi: that rate for the 50 UTXOs that one transaction can spend. */
 const BITCOIN_MAX_FEE = 1_500_000n;
 
 /** Lamports. */
 const SOLANA_MAX_FEE = 20_000_000n;
 
 /**
- * The chains that Conclave knows without configuration.
+ * The chains that Conclave supports without configuration.
  *
- * Confirmations: 12 on Ethereum; 5 where one sequencer or a small set orders the blocks. SUCCEEDED is not the end:
- * a transaction is watched until the chain calls its block final, and a reorganisation before that is said openly.
+ * Confirmations: 12 on Ethereum; 5 where one sequencer or a small set orders the blocks. SUCCEEDED
+ * is not the end: a transaction is watched until the chain calls its block final, and a reorg
+ * before that is reported.
  *
- * The fee cap bounds what a lying node or a fee spike can burn. A token transfer is quoted at some 81,000 gas and twice the base
- * fee, so the caps hold up to a base fee of about: Ethereum 300 gwei, the rollups 30 gwei, Polygon 30,000 gwei, BSC 60 gwei,
- * Avalanche 3,000 nAVAX, Gnosis and Plasma 6,000 gwei, HyperEVM 120 gwei. Operators change them with CHAINS.
+ * The fee cap limits what a lying RPC node or a fee spike can burn. A token transfer is quoted at
+ * about 81,000 gas and twice the base fee, so the caps hold up to a base fee of about: Ethereum 300
+ * gwei, the rollups 30 gwei, Polygon 30,000 gwei, BSC 60 gwei, Avalanche 3,000 nAVAX, Gnosis and
+ * Plasma 6,000 gwei, HyperEVM 120 gwei. Operators change them with CHAINS.
  *
- * Final depths (ours) matter only while a node has no `finalized` block. They are an hour or more of a rollup, whose blocks rest on
- * one sequencer until Ethereum has them, and deeper than any reorganisation that is known of the others.
+ * Final depths (ours) matter only while an RPC node has no `finalized` block. They are an hour or
+ * more on a rollup, whose blocks rest on one sequencer until Ethereum has them. On the other chains
+ * they are deeper than any known reorg.
  */
 export const BUILT_IN_CHAINS: readonly Chain[] = [
   evm('ethereum', '1', {
@@ -58,7 +63,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 5_000_000n * GWEI,
     explorer: 'https://optimistic.etherscan.io/tx/{hash}',
   }),
-  // Validators enforce 25 gwei and suggest less. 157 blocks were reorganised in February 2023.
+  // Validators enforce 25 gwei and suggest less. A reorg replaced 157 blocks in February 2023.
   evm('polygon', '137', {
     nativeSymbol: 'POL',
     minTip: 25n * GWEI,
@@ -86,7 +91,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 500_000_000n * GWEI,
     explorer: 'https://snowtrace.io/tx/{hash}',
   }),
-  // The tip depends on the bytes, and the node is asked for it call by call.
+  // The tip depends on the bytes, so the RPC node estimates it for each call.
   evm('linea', '59144', {
     nativeSymbol: 'ETH',
     gasEstimate: 'linea',
@@ -106,7 +111,8 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 5_000_000n * GWEI,
     explorer: 'https://scrollscan.com/tx/{hash}',
   }),
-  // Dollars: the cap is one of them. Validators with Nethermind take nothing below 1 gwei.
+  // The native asset is a dollar: the cap is one dollar. Validators with Nethermind accept nothing
+  // below 1 gwei.
   evm('gnosis', '100', {
     nativeSymbol: 'xDAI',
     dataFee: 'none',
@@ -135,7 +141,8 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 1_000_000_000n * GWEI,
     explorer: 'https://plasmascan.to/tx/{hash}',
   }),
-  // Blocks for calls of at most two million gas come each second; what needs more is refused until the account asks for large blocks.
+  // Blocks for calls of at most two million gas come each second. A call that needs more is refused
+  // until the account requests large blocks.
   evm('hyperevm', '999', {
     nativeSymbol: 'HYPE',
     dataFee: 'none',
@@ -160,7 +167,8 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 100_000_000n * GWEI,
     explorer: 'https://sepolia.basescan.org/tx/{hash}',
   }),
-  // Local: with one confirmation a transaction needs no second block, and anvil mines none by itself.
+  // Local: with one confirmation a transaction needs no second block, and anvil mines none on its
+  // own.
   evm('anvil', '31337', {
     nativeSymbol: 'ETH',
     confirmations: 1,
@@ -168,8 +176,8 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 50_000_000n * GWEI,
     explorer: null,
   }),
-  // 32 blocks: what is that deep is rooted, and no fork can take it back. The cap holds the accounts that a first payment opens (some 3.5
-  // million lamports) and a price for the hurry.
+  // A block 32 deep is rooted, and no fork can remove it. The cap covers the accounts that a first
+  // payment opens (about 3.5 million lamports) and a fast priority fee.
   solana('solana', '5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp', {
     confirmations: 32,
     pollIntervalMs: 2000,
@@ -181,7 +189,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     explorer: 'https://explorer.solana.com/tx/{hash}?cluster=devnet',
   }),
   solana('solana-local', LOCAL_CLUSTER, { confirmations: 1, pollIntervalMs: 250, explorer: null }),
-  // Three blocks: half an hour of the network's whole work; six count as beyond any reorganisation.
+  // Three blocks are half an hour of the network's whole work; six count as beyond any reorg.
   bitcoin('bitcoin', GENESIS.mainnet, {
     confirmations: 3,
     pollIntervalMs: 15_000,

@@ -21,64 +21,82 @@ export interface Allowance {
   readonly amount: Amount | null;
 }
 
-/** What an intent would do in the current state, as one RPC node states it: it warns, and decides nothing. */
+/**
+ * What an intent would do in the current state, according to one RPC node. It warns and decides
+ * nothing.
+ */
 export type Simulation =
   | {
       readonly outcome: 'succeeds';
-      /** All movements but the fee. */
+      /** All movements except the fee. */
       readonly movements: readonly ChainMovement[];
       readonly allowances: readonly Allowance[];
     }
-  /** In words. */
+  /** A text for users. */
   | { readonly outcome: 'fails'; readonly detail: string };
 
 export type AddressFault = 'malformed' | 'bad-checksum' | 'zero-address' | 'off-curve' | 'other-network';
 
-/** What the wallet has is on its way: in others of its transactions, or to it. */
+/** The wallet's funds are in flight: reserved by its other transactions, or pending in. */
 export interface BusyFault {
   readonly kind: 'busy';
 }
 
-/** `permanent` ends the transaction before anything is signed; after `busy` and `transient` the same question may do better later. */
+/**
+ * `permanent` ends the transaction before anything is signed. After `busy` and `transient` a retry
+ * may succeed.
+ */
 export type PreparationFault =
   | {
       readonly kind: 'permanent';
       readonly reason: FailureReason;
       readonly detail: string | null;
-      /** With INSUFFICIENT_FUNDS what the wallet is short of; absent where a node says so without a number. */
+      /**
+       * The shortfall of the wallet for INSUFFICIENT_FUNDS; absent when an RPC node reports no
+       * number.
+       */
       readonly missing?: AssetAmount;
     }
   | BusyFault
   | { readonly kind: 'transient'; readonly detail: string };
 
-/** What inclusion costs now; the rest is known to nobody but the adapter that gave it. */
+/** What inclusion costs now. Only the adapter that returned it knows the other fields. */
 export interface Quote {
-  /** Coins (`<transaction>:<number of the output>`) that no other transaction of the wallet may use meanwhile; absent where there are accounts. */
+  /**
+   * UTXOs (`<transaction>:<number of the output>`) that no other transaction of the wallet may use
+   * meanwhile; absent on chains with accounts.
+   */
   readonly utxos?: readonly string[];
-  /** The most that the bytes can make the wallet pay, in the chain's smallest unit. */
+  /** The maximum that the bytes can make the wallet pay, in the chain's smallest unit. */
   readonly maxFee: Amount;
-  /** What it takes of which balances, so that no other transaction of the wallet takes the same; absent where there are coins. */
+  /**
+   * The spending per balance, so that no other transaction of the wallet spends the same; absent on
+   * chains with UTXOs.
+   */
   readonly spending?: Spending;
-  /** Of Bitcoin, in virtual bytes. */
+  /** Bitcoin only, in virtual bytes. */
   readonly virtualSize?: string;
 }
 
 interface QuoteOptions {
   /** Normal when absent. */
   readonly speed?: Speed;
-  /** Coins that other transactions of the wallet have claimed; none when absent. */
+  /** UTXOs that other transactions of the wallet have reserved; none when absent. */
   readonly taken?: ReadonlySet<string>;
-  /** Of a consolidation: how many of the smallest coins it spends. */
+  /** For a consolidation: the number of the smallest UTXOs that it spends. */
   readonly joins?: number;
-  /** A block that the node has to have whose balances count; any node will do when absent, and where there are coins. */
+  /**
+   * A block that the RPC node must have before its balances count. Any node is valid when absent,
+   * and on chains with UTXOs.
+   */
   readonly notBefore?: bigint;
 }
 
-/** What an estimate says of each speed, in the chain's smallest unit. */
+/** The fees of an estimate at one speed, in the chain's smallest unit. */
 interface FeeTier {
-  /** At the price of now, with everything that is paid once. */
+  /** At the current price, including one-time costs. */
   readonly expectedFee: Amount;
-  /** The most that it can come to. */
+  /** The maximum that the fee can reach. */
   readonly maxFee: Amount;
 }
 
@@ -96,14 +114,17 @@ interface GasPrices {
 
 export interface EvmFeeEstimate extends Tiers<GasPrices> {
   readonly gasLimit: string;
-  /** Of OP-stack chains for putting the bytes on Ethereum; 0 elsewhere. */
+  /** What OP-stack chains charge for publishing the bytes on Ethereum; 0 elsewhere. */
   readonly dataFee: Amount;
 }
 
 /** Prices are millionths of a lamport per compute unit. */
 export interface SolanaFeeEstimate extends Tiers<{ readonly unitPrice: string }> {
   readonly unitLimit: string;
-  /** Lamports that the accounts which are opened hold from then on: the recipient's for a token, the wallet's own for its nonce. */
+  /**
+   * Lamports that newly opened accounts hold from then on: the recipient's for a token, the
+   * wallet's own for its nonce.
+   */
   readonly accountRent: Amount;
 }
 
@@ -115,39 +136,45 @@ export interface BitcoinFeeEstimate extends Tiers<{ readonly feeRate: string }> 
 
 type FeeEstimate = EvmFeeEstimate | SolanaFeeEstimate | BitcoinFeeEstimate;
 
-/** Which of the wallet's nonces an attempt is to use, and the attempt that it takes the place of. */
+/** The nonce slot that an attempt uses, and the attempt that it replaces. */
 export interface NonceSlot {
   readonly from: string;
   readonly nonce: bigint;
   readonly replaced: Attempt | null;
 }
 
-/** What chains say whose payments carry no memo. */
+/** The refusal of chains whose payments carry no memo. */
 export const NO_MEMO = 'The field is supported only for payments on Solana.';
 
-/** A message in the one spelling that is signed, and how it is hashed. */
+/** A message in the one spelling that is signed, and its hash format. */
 export type MessageText = Pick<MessageIntent, 'format' | 'message'>;
 
-/** Of an ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
+/** An ECDSA signature: two scalars of 32 bytes, big-endian, and the parity of the nonce point. */
 export interface EcdsaSignatureParts {
   readonly r: Uint8Array;
   readonly s: Uint8Array;
   readonly yParity: 0 | 1;
 }
 
-/** Whichever the scheme of a chain's keys gives; of Ed25519 and BIP-340 the 64 bytes as their standards have them. */
+/**
+ * The signature of a chain's key scheme. For Ed25519 and BIP-340 it is the 64 bytes of their
+ * standards.
+ */
 export type ChainSignature = EcdsaSignatureParts | { readonly bytes: Uint8Array };
 
 export type BroadcastVerdict =
   /** The network has the bytes, or already had them. */
   | { readonly outcome: 'accepted' }
-  /** Nobody knows whether they are out: only the same bytes may follow. */
+  /** Whether the network has the bytes is unknown: only the same bytes may follow. */
   | { readonly outcome: 'unknown'; readonly answer: string }
-  /** The network wants more for them. */
+  /** The network requires a higher fee for them. */
   | { readonly outcome: 'underpriced'; readonly answer: string }
-  /** Refused for good by every node, and none of them can have kept the bytes. */
+  /** Every RPC node refuses for good, and none of them can have kept the bytes. */
   | { readonly outcome: 'refused'; readonly answer: string }
-  /** Refused by those that could be asked. One that could not may have been asked before, and have kept the bytes: nothing is known yet. */
+  /**
+   * All reachable RPC nodes refuse. An unreachable one may have received and kept the bytes
+   * earlier, so the outcome is open.
+   */
   | { readonly outcome: 'undecided'; readonly answer: string }
   /** The account nonce is used, and not by these bytes. */
   | { readonly outcome: 'conflicted'; readonly answer: string };
@@ -157,53 +184,72 @@ export type Observation =
   | {
       readonly type: 'absent';
       readonly inMempool: boolean;
-      /** A mempool holds it, and every block of late burns more than the newest attempt offers. */
+      /** A mempool holds it, and every recent block burns more than the newest attempt offers. */
       readonly isTooCheap?: true;
-      /** Used for good by a transaction that is none of these attempts, and that the nodes have named. */
+      /**
+       * The nonce is used for good by a transaction that is not one of these attempts and that the
+       * RPC nodes have named.
+       */
       readonly nonceTaken: boolean;
-      /** The nonce is used, and no node shows by what: it may have been one of these attempts. */
+      /**
+       * The nonce is used, and no RPC node shows which transaction used it: it may have been one of
+       * these attempts.
+       */
       readonly isUnexplained?: true;
-      /** Some nodes have it in their mempool, and another node that answers knows nothing of it. */
+      /**
+       * Some RPC nodes have it in their mempool, and another node that answers does not have it.
+       */
       readonly isWithheld?: true;
-      /** No node that answers shows a coin that the attempts spend: they cannot be included unless it comes back. */
+      /**
+       * No RPC node that answers shows a UTXO that the attempts spend: they cannot be included
+       * unless it reappears.
+       */
       readonly isCoinUnknown?: true;
     }
-  /** No attempt can be included any more, and nothing has been in their place: it calls for another. */
+  /**
+   * No attempt can be included any more, and no other transaction replaced them: a new attempt is
+   * needed.
+   */
   | { readonly type: 'lapsed' };
 
-/** Why nothing can be said. Never holds the address of a node: those carry keys. */
+/** Why a call has no result. It never holds the URL of an RPC node, because those contain keys. */
 export interface ChainFault {
   readonly detail: string;
 }
 
-/** What was looked through, and what was found. Block numbers as decimal text, both ends included. */
+/**
+ * The scanned blocks and what the scan found. Block numbers are decimal text, both ends included.
+ */
 export interface Scan {
   readonly hashes: readonly string[];
-  /** Where log lines of tokens were looked for. */
+  /** The blocks in which the scan read the logs of tokens. */
   readonly tokens: { readonly fromBlock: string; readonly toBlock: string };
-  /** Where payments were looked for, as far back as the node has the state. */
+  /** The blocks in which the scan read payments, as far back as the RPC node has the state. */
   readonly payments: { readonly fromBlock: string; readonly toBlock: string };
-  /** Blocks with payments that the node would not trace: those of contracts in them were not found. */
+  /**
+   * The number of blocks with payments that the RPC node did not trace: payments by contracts in
+   * them are missing.
+   */
   readonly untraced: number;
 }
 
-/** What a wallet holds at one block. */
+/** The holdings of a wallet at one block. */
 export interface Holdings {
   readonly blockNumber: string;
-  /** In the order of the assets that were asked for; null for one that does not say. */
+  /** In the order of the requested assets; null for an asset that returns no balance. */
   readonly amounts: readonly (Amount | null)[];
-  /** Two nodes say different things of the same block. */
+  /** Two RPC nodes report different amounts for the same block. */
   readonly isDisputed: boolean;
 }
 
-/** What a token says of itself, which may be anything. */
+/** What a token reports of itself, which may be anything. */
 export interface TokenMetadata {
   readonly symbol: string | null;
   readonly name: string | null;
   readonly decimals: number | null;
 }
 
-/** How many transactions of an account there are in the chain, and with the mempool. */
+/** The transaction counts of an account: on the chain, and with the mempool. */
 export type AccountNonce = ChainCounts;
 
 export interface WatchedAttempts {
@@ -211,87 +257,125 @@ export interface WatchedAttempts {
   readonly nonce: bigint;
   /** Every hash that was ever signed for this nonce. */
   readonly hashes: readonly string[];
-  /** The newest one that is signed, with the last block that can hold any of them. */
+  /** The newest signed attempt, with the last block that can hold any of them. */
   readonly newest: Pick<Attempt, 'payload' | 'validUntil' | 'anchoredAt'>;
-  /** Of all that are signed, where an attempt may leave out a coin of the one before; the newest alone when absent. */
+  /**
+   * The payloads of all signed attempts, where an attempt may leave out a UTXO of its predecessor;
+   * only the newest when absent.
+   */
   readonly payloads?: readonly string[];
-  /** Of the coins of all attempts, as far as they are known. */
+  /** The parents of the UTXOs of all attempts, as far as they are known. */
   readonly coinParents?: readonly UtxoParent[];
-  /** Where it was found before, or null. */
+  /** The last known inclusion, or null. */
   readonly inclusion: Inclusion | null;
 }
 
 /**
- * What Conclave needs of a chain. The first group is pure; the second talks to the operator's nodes and answers with values,
- * never with an exception: a node that is away, lies in its shape, or serves another chain is a fault and not a crash.
+ * The interface of a chain. The first group of methods is pure. The second calls the operator's RPC
+ * nodes and returns values, never exceptions: a node that is unreachable, answers in a wrong shape
+ * or serves another chain is a fault and not a crash.
  */
 export interface ChainAdapter<Q extends Quote = Quote, A = unknown, E extends FeeEstimate = FeeEstimate> {
   readonly chain: Chain;
-  /** The largest amount that the chain can carry, in its smallest unit. */
+  /** The largest amount on the chain, in its smallest unit. */
   readonly largestAmount: bigint;
-  /** What can be done on it. */
+  /** The supported actions. */
   readonly kinds: readonly Action['kind'][];
-  /** Transactions of one wallet that can be on their way at once; null where the chain puts them into an order by itself. */
+  /**
+   * The maximum number of transactions of one wallet in flight at once; null where the chain itself
+   * orders them.
+   */
   readonly maxInFlight: number | null;
-  /** It pays with coins, and those that one transaction has claimed another has to leave alone. */
+  /**
+   * The chain pays with UTXOs: a UTXO that one transaction has reserved is unavailable to others.
+   */
   readonly spendsUtxos: boolean;
-  /** Gives the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and what is wrong on this chain. */
+  /**
+   * Returns the canonical spelling. Refuses, in order: `malformed`, `zero-address`, and the faults
+   * that are specific to this chain.
+   */
   parseRecipient(text: string): Result<string, AddressFault>;
-  /** The canonical spelling of an address that a program derives, which `parseRecipient` refuses; null for any other one. */
+  /**
+   * Returns the canonical spelling of an address that a program derives, which `parseRecipient`
+   * refuses; null for any other.
+   */
   parseKeylessRecipient(text: string): string | null;
   parseToken(text: string): Result<string, AddressFault>;
-  /** The canonical spelling of calldata; null for what is none, or too long. */
+  /** Returns the canonical spelling of calldata; null for text that is malformed or too long. */
   parseCalldata(text: string): string | null;
-  /** Refuses in words. */
+  /** Returns the message, or refuses with a text for users. */
   parseMessage(text: string): Result<MessageText, string>;
-  /** Returns what is wrong with the memo of a payment, in words; null when nothing is. */
+  /**
+   * Returns what is wrong with the memo of a payment, as a text for users; null for a valid memo.
+   */
   memoFault(memo: string): string | null;
-  /** The unsigned bytes of an intent. */
+  /** Returns the unsigned bytes of an intent. */
   compose(intent: OnChainIntent, quote: Q, anchor: A): ComposedBytes;
-  /** Joins bytes and signatures. Refuses what is not exactly the intent, signed by exactly its wallet. */
+  /**
+   * Joins bytes and signatures. Refuses bytes that are not exactly the intent, signed by exactly
+   * its wallet.
+   */
   assemble(
     intent: OnChainIntent,
     attempt: Attempt,
     signatures: readonly ChainSignature[],
   ): Result<{ readonly raw: string; readonly hash: string }, ChainFault>;
-  /** What is signed for a message, in hex: the bytes, and their hash. */
+  /** Returns what is signed for a message, in hex: the bytes and their hash. */
   composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string };
-  /** The signature as the chain's wallets give it. Refuses one that is not by exactly the intent's wallet. */
+  /**
+   * Returns the signature in the format of the chain's wallets. Refuses one that is not by exactly
+   * the intent's wallet.
+   */
   assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault>;
 
-  /** Fees of now, with a dry run, the balances and the fee cap. For a replacement both fees rise enough for nodes to take it. */
+  /**
+   * Returns the current fees after a dry run and checks of the balances and the fee cap. For a
+   * replacement both fees rise enough for RPC nodes to accept it.
+   */
   quote(intent: OnChainIntent, replaced: Attempt | null, options?: QuoteOptions): Promise<Result<Q, PreparationFault>>;
-  /** What the bytes of an attempt hang on, so that of all attempts at one nonce at most one is ever included. */
+  /**
+   * Returns what the bytes of an attempt depend on, so that at most one of all attempts at one
+   * nonce is ever included.
+   */
   anchor(slot: NonceSlot): Promise<Result<A, ChainFault>>;
-  /** What an intent would cost now. Refuses what its call would meet. */
+  /** Returns the current cost of an intent. Refuses with the failure that its call would meet. */
   estimate(intent: OnChainIntent): Promise<Result<E, PreparationFault>>;
-  /** What an intent would do to its wallet now. Refuses where no node can say. */
+  /** Returns what an intent would do to its wallet now. Refuses when no RPC node can answer. */
   simulate(intent: OnChainIntent): Promise<Result<Simulation, ChainFault>>;
-  /** What co-signers have to see beside a payload before they believe what it takes for granted; mostly nothing. */
+  /** Returns what co-signers need beside a payload to verify its assumptions; mostly nothing. */
   evidence(payload: string): Promise<Result<readonly string[], ChainFault>>;
-  /** @param requiresProof with what is proven of the counts: by two RPC nodes, or by a final block where there is one */
+  /**
+   * @param requiresProof requires proof of the counts: by two RPC nodes, or by a final block where
+   * one exists
+   */
   accountNonce(address: string, requiresProof?: boolean): Promise<Result<AccountNonce, ChainFault>>;
-  /** The number of the newest block that two RPC nodes have, where two or more are configured. */
+  /**
+   * Returns the number of the newest block that two RPC nodes have, where two or more are
+   * configured.
+   */
   provenHead(): Promise<Result<bigint, ChainFault>>;
   broadcast(raw: string, hash: string): Promise<BroadcastVerdict>;
   /**
-   * A transaction of anybody's with all that it moved; null when the chain has none of this hash that succeeded. One that waits to be
-   * mined is told of only where no block had it before. Never null while the block in which it was found before still stands: that is a
-   * node that lags behind.
+   * Returns any transaction with all its movements; null when no transaction with this hash
+   * succeeded on the chain. A transaction in a mempool is reported only when no block held it
+   * before. It is never null while the recorded block still stands: the RPC node lags behind then.
    */
   activity(hash: string, found: ActivityBlock | null): Promise<Result<ChainTransaction | null, ChainFault>>;
   /**
-   * Hashes of what may concern an address, for what no monitor has reported: in the blocks after one, as far back as is bearable, or in the
-   * newest.
+   * Returns hashes of transactions that may concern an address and that no monitor reported. It
+   * scans the blocks after `since` as far back as is affordable, or the newest blocks.
    */
   scan(address: string, since: string | null): Promise<Result<Scan, ChainFault>>;
   /**
-   * What an address holds of these, at the newest block that is deep enough.
-   * @param requiresProof by the word of two nodes, where there are two
+   * Returns an address's holdings of these assets at the newest block that is deep enough.
+   *
+   * @param requiresProof requires two RPC nodes to agree, where two are configured
    */
   holdings(address: string, assets: readonly Asset[], requiresProof: boolean): Promise<Result<Holdings, ChainFault>>;
   token(address: string): Promise<Result<TokenMetadata, ChainFault>>;
   priceFeed(address: string): Promise<Result<FeedRound, ChainFault>>;
-  /** Never reports `absent` while the recorded block still stands: that is a node that lags behind. */
+  /**
+   * Never reports `absent` while the recorded block still stands: the RPC node lags behind then.
+   */
   observe(watched: WatchedAttempts): Promise<Result<Observation, ChainFault>>;
 }

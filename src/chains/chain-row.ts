@@ -27,7 +27,7 @@ function isListedToken(value: unknown): value is ListedToken {
 /** Whole satoshi per virtual byte. */
 const isFeeRate: Reader = (value) => isText(value, /^[1-9][0-9]{0,5}$/);
 
-/** One reader for each field of a row. What has no reader is refused. */
+/** One reader for each field of a row. A field without a reader is refused. */
 const FIELDS: Required<Record<keyof Chain, Reader>> = {
   maxFeeRate: isFeeRate,
   fallbackFeeRate: isFeeRate,
@@ -47,16 +47,18 @@ const FIELDS: Required<Record<keyof Chain, Reader>> = {
   gasEstimate: (value) => GAS_ESTIMATE_KINDS.some((kind) => kind === value),
 };
 
-/** A row may leave them out, and only one of an EVM chain has them. */
+/** A row may omit these fields, and only a row of an EVM chain may have them. */
 const EVM_FIELDS = ['minTip', 'finalDepth', 'dataFee', 'gasEstimate'] as const;
 const OPTIONAL: ReadonlySet<string> = new Set<keyof Chain>([...EVM_FIELDS, 'maxFeeRate', 'fallbackFeeRate']);
 const REQUIRED = Object.keys(FIELDS).filter((field) => !OPTIONAL.has(field));
 
 /**
- * Reads one row of the CHAINS setting. With the name of a chain that is known, only what differs need stand in it; the identity
- * of that chain (`caip2`, `family`) cannot change, because signed bytes and recorded transactions hang on it.
+ * Returns the chain of one row of the CHAINS setting. A row with the name of a known chain needs
+ * only the fields that differ. The identity of that chain (`caip2`, `family`) cannot change,
+ * because signed bytes and recorded transactions depend on it.
  *
- * Throws, because a service with a wrong chain table must not start: names the row and the field, in the order above.
+ * Throws, because a service with a wrong chain table must not start. The error names the row and
+ * the field, in the order above.
  */
 export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
   if (typeof row !== 'object' || row === null || Array.isArray(row))
@@ -76,7 +78,7 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
   }
   const foreign = merged.family === 'evm' ? undefined : EVM_FIELDS.find((field) => merged[field] !== undefined);
   if (foreign !== undefined) throw new Error(`CHAINS: ${merged.name} has '${foreign}', which is for EVM chains only.`);
-  // What is final would else not even be confirmed.
+  // Otherwise a final transaction would not even be confirmed.
   if (merged.finalDepth !== undefined && merged.finalDepth < merged.confirmations) {
     throw new Error(`CHAINS: The 'finalDepth' of ${merged.name} is below its 'confirmations'.`);
   }
@@ -88,15 +90,17 @@ export function parseChainRow(row: unknown, known: readonly Chain[]): Chain {
   return merged;
 }
 
-/** Exactly as the chain spells an address: what is compared with it comes from the chain. */
+/** The spelling must match the chain's exactly, because the compared values come from the chain. */
 const SPELLED: Readonly<Record<ChainFamily, (address: string) => boolean>> = {
   evm: (address) => canonicalAddress(address) === address,
   solana: isPublicKey,
-  // There are none.
+  // Bitcoin has no tokens.
   bitcoin: () => false,
 };
 
-/** The family whose namespace a CAIP-2 is of; null for what is none, in its one spelling. */
+/**
+ * Returns the family of a CAIP-2 id's namespace; null for text that is not one in its one spelling.
+ */
 function familyOf(caip2: string): ChainFamily | null {
   if (chainIdOf(caip2) !== null) return 'evm';
   if (clusterOf(caip2) !== null) return 'solana';

@@ -3,8 +3,8 @@ import type { ChainAdapter } from '#chains/chain-adapter.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
 /**
- * The adapter of a chain with the nodes that the operator configured for it; null when there is none. Throws for a setting that
- * is not JSON of chain names and lists of URLs.
+ * Returns the adapter of a chain with the RPC nodes that the operator configured; null without any.
+ * Throws for a setting that is not JSON of chain names and lists of URLs.
  */
 export function chainClientFor(env: { readonly RPC_URLS: string }, chain: Chain): ChainAdapter | null {
   const urls: unknown = settingOf(env).get(chain.name);
@@ -13,7 +13,10 @@ export function chainClientFor(env: { readonly RPC_URLS: string }, chain: Chain)
   return adapterFor(chain, urls);
 }
 
-/** The names of chains with one RPC node alone: what is concluded about their payments rests on its word. */
+/**
+ * Returns the names of chains with only one RPC node: conclusions about their payments depend on
+ * that node alone.
+ */
 export function chainsWithOneNode(env: { readonly RPC_URLS: string }): readonly string[] {
   return [...settingOf(env)].flatMap(([name, urls]) => (Array.isArray(urls) && urls.length === 1 ? [name] : []));
 }

@@ -1,8 +1,9 @@
 import type { ListedToken } from '#domain/asset/chain.ts';
 
 /**
- * Tokens that are money on their chain: its wrapped coin, and dollars by their issuers' own lists. Operators name theirs in CHAINS
- * (`tokens`, which takes the place of the list here). A wrong one would be believed, so the list is short.
+ * Tokens that are money on their chain: its wrapped native asset, and dollars from their issuers'
+ * own lists. Operators list theirs in CHAINS (`tokens`, which replaces this list). A wrong entry
+ * would be trusted, so the list is short.
  */
 export const LISTED_TOKENS: Readonly<Record<string, readonly ListedToken[]>> = {
   ethereum: [

@@ -3,12 +3,15 @@ import { parseChainRow } from '#chains/chain-row.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { parseJsonSetting } from '#domain/json-setting.ts';
 
-/** What was read last: an isolate has one setting, and asks for it several times in each request. */
+/**
+ * The last parsed setting: an isolate has one setting and reads it several times in each request.
+ */
 let last: { readonly setting: string; readonly chains: readonly Chain[] } | null = null;
 
 /**
- * Every chain of this deployment: those that are built in, and those of the CHAINS setting, a JSON list whose rows change a known
- * chain by its name or add one. Throws for a setting that is not exactly that, with the row and the field.
+ * Returns every chain of this deployment: the built-in ones and those of the CHAINS setting, a JSON
+ * list whose rows change a known chain by its name or add one. Throws for any other setting, with
+ * the row and the field.
  */
 export function chainsFrom({ CHAINS: setting = '' }: { readonly CHAINS?: string }): readonly Chain[] {
   if (last?.setting !== setting) last = { setting, chains: readChains(setting) };
@@ -30,7 +33,7 @@ function readChains(setting: string): readonly Chain[] {
   return [...chains.values()];
 }
 
-/** Finds a chain by its canonical name or its CAIP-2, spelled exactly; null when there is none. */
+/** Returns the chain with this exact canonical name or CAIP-2; null when it does not exist. */
 export function findChain(chains: readonly Chain[], nameOrCaip2: string): Chain | null {
   return chains.find((chain) => chain.name === nameOrCaip2 || chain.caip2 === nameOrCaip2) ?? null;
 }

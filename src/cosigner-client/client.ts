@@ -16,37 +16,47 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { CosignerEndpoint, CosignerSettings } from '#cosigner-client/endpoints.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
-/** Why a co-signer gave nothing: it refused, or nothing came back that could be understood. */
+/** Why a co-signer returned no result: it refused, or its answer was missing or unreadable. */
 export interface CosignerFault {
-  /** The node that was asked. */
+  /** The co-signer that was called. */
   readonly cosigner: PartyIndex;
-  /** The node's own code, or `unreachable`. */
+  /** The co-signer's own code, or `unreachable`. */
   readonly code: string;
   readonly detail: string | null;
-  /** The node that the protocol blames. */
+  /** The co-signer that the protocol blames. */
   readonly culprit: number | null;
 }
 
-/** Why nodes together gave nothing: what one of them says, or, where their parts do not combine, what the coordinator says itself. */
+/**
+ * Why co-signers together returned no result: the fault of one of them or, when their parts do not
+ * combine, the coordinator's own.
+ */
 export interface GroupFault extends Omit<CosignerFault, 'cosigner'> {
   readonly cosigner: PartyIndex | null;
 }
 
-/** In words, for whoever has to do something about it. */
+/** Returns a fault as a text for operators. */
 export function faultText({ cosigner, code, detail, culprit }: GroupFault): string {
   const who = cosigner === null ? 'combining' : `node ${cosigner}`;
   const blamed = culprit === null ? '' : `, blames node ${culprit}`;
   return `${who} ${code}${detail === null ? '' : ` (${detail})`}${blamed}`;
 }
 
-/** One co-signer, over a service binding or over HTTPS alike: both take a Request. */
+/** One co-signer, over a service binding or over HTTPS alike: both accept a Request. */
 export interface CosignerClient {
   readonly index: PartyIndex;
-  /** @param path such as `key/abc/open` */
+  /**
+   * Calls the co-signer.
+   *
+   * @param path such as `key/abc/open`
+   */
   call(path: string, body: unknown): Promise<Result<unknown, CosignerFault>>;
 }
 
-/** Where requests to one node go, and who signs them; null where a binding says who sends them. */
+/**
+ * Where requests to one co-signer go, and the secret that signs them; null when a binding
+ * authenticates the sender.
+ */
 export interface CosignerTransport {
   readonly origin: string;
   /** The network when absent. */
@@ -54,18 +64,21 @@ export interface CosignerTransport {
   readonly coordinatorSecret: string | null;
 }
 
-/** A pairing takes a second, and a key of five nodes three. */
+/** A pairing takes a second, and a key of five co-signers three. */
 const TIMEOUT_MS = 20_000;
-/** A round of a signature takes some ten milliseconds. Whoever needs longer is away: somebody waits, and others are there. */
+/**
+ * A round of a signature takes about ten milliseconds. A slower co-signer counts as unreachable,
+ * because a caller waits and others are available.
+ */
 const SIGNING_TIMEOUT_MS = 5_000;
-/** A statement is one signature, and a person waits for the page that shows it. */
+/** A statement is one signature, and a user waits for the page that shows it. */
 const STATEMENT_TIMEOUT_MS = 2_000;
 
 const reply = z.union([
   z.object({ ok: z.literal(true), value: z.unknown() }),
   z.object({
     ok: z.literal(false),
-    // It goes to the log, and a node may say anything.
+    // It is logged, and a co-signer may return anything.
     refusal: z.object({
       code: z.string().max(64),
       detail: z.string().max(300).nullable(),
@@ -74,7 +87,7 @@ const reply = z.union([
   }),
 ]);
 
-/** The co-signers of this deployment, in order. */
+/** Returns the co-signers of this deployment, in order. */
 export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   const coordinatorSecret = env.COORDINATOR_SECRET ?? null;
   return cosignerEndpoints(env).map((endpoint) =>
@@ -82,12 +95,12 @@ export function cosignersOf(env: CosignerSettings): readonly CosignerClient[] {
   );
 }
 
-/** Where requests to a co-signer go. */
+/** Returns where requests to a co-signer go. */
 export function transportOf(endpoint: CosignerEndpoint) {
   return 'url' in endpoint ? { origin: endpoint.url } : { origin: BOUND, fetcher: endpoint.binding };
 }
 
-/** By this name a node knows that it is asked through a binding. */
+/** A co-signer recognizes a call through a binding by this name. */
 const BOUND = 'http://cosigner';
 
 export function cosignerClient(index: PartyIndex, door: CosignerTransport): CosignerClient {

@@ -1,7 +1,7 @@
 import type { PartyIndex } from '#mpc/party.ts';
 import { MAX_PARTY_INDEX, parsePartyIndex } from '#mpc/party.ts';
 
-/** What of the settings of a coordinator names its co-signers (`CoordinatorEnv`). */
+/** The settings of a coordinator that name its co-signers (`CoordinatorEnv`). */
 export interface CosignerSettings {
   readonly COSIGNER_1?: Fetcher;
   readonly COSIGNER_2?: Fetcher;
@@ -10,17 +10,20 @@ export interface CosignerSettings {
   readonly COORDINATOR_SECRET?: string;
 }
 
-/** Where a co-signer is: in this account, behind a binding, or in another one, behind an address. */
+/**
+ * The endpoint of a co-signer: in this account behind a binding, or in another one behind a URL.
+ */
 export type CosignerEndpoint =
   | { readonly index: PartyIndex; readonly binding: Fetcher }
   | { readonly index: PartyIndex; readonly url: string };
 
-/** With fewer than this, one that is away would keep everything from being signed. */
+/** With fewer than this, one unreachable co-signer would block every signature. */
 const MIN_COSIGNERS = 3;
 
 /**
- * The co-signers of this deployment, in order: 1 to n without a gap, three to five. One with an address in COSIGNER_URLS is asked there, whatever
- * is bound. Throws where the settings do not fit together: a coordinator that is not set up signs nothing.
+ * Returns the endpoints of the co-signers of this deployment, in order: 1 to n without a gap, three
+ * to five. A URL in COSIGNER_URLS takes precedence over a binding. Throws when the settings are
+ * inconsistent: a coordinator with an incomplete configuration signs nothing.
  */
 export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpoint[] {
   const urls = cosignerUrls(env.COSIGNER_URLS ?? '');
@@ -43,7 +46,7 @@ export function cosignerEndpoints(env: CosignerSettings): readonly CosignerEndpo
 
 const READ = new Map<string, ReadonlyMap<string, string>>();
 
-/** Read once for each text. */
+/** Returns the URLs of the setting. Each text is parsed once. */
 function cosignerUrls(text: string): ReadonlyMap<string, string> {
   const known = READ.get(text);
   if (known !== undefined) return known;
@@ -53,7 +56,7 @@ function cosignerUrls(text: string): ReadonlyMap<string, string> {
   return urls;
 }
 
-/** Over https, or on this machine. */
+/** Returns the origin. Only https is allowed, or http on this machine. */
 function originOf(value: unknown): string {
   const url = typeof value === 'string' ? URL.parse(value) : null;
   const isHere = url?.protocol === 'http:' && url.hostname === '127.0.0.1';

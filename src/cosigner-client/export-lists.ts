@@ -4,7 +4,7 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
-/** A list of exports as its co-signer signed it. */
+/** A list of exports, signed by its co-signer. */
 export const exportListSchema = z.strictObject({
   keyId: z.string(),
   node: z.int(),
@@ -15,7 +15,10 @@ export const exportListSchema = z.strictObject({
 
 export type SignedExportList = ExportList & { readonly signature: string };
 
-/** Returns the exports of a key that a co-signer recorded, signed over `nonce`. The signature is the reader's to verify. */
+/**
+ * Returns the exports of a key that a co-signer recorded, signed over `nonce`. The reader must
+ * verify the signature.
+ */
 export async function exportListOf(
   cosigner: CosignerClient,
   keyId: string,

@@ -7,18 +7,21 @@ const heldShares = z.array(
   z.object({
     epoch: z.int(),
     isActive: z.boolean(),
-    /** The same at every node that was dealt its share together with this one. */
+    /** Equal on every co-signer whose share is from the same dealing. */
     statement: z.string(),
     publicShares: z.record(z.string(), z.string()),
-    /** Of nodes the signature that they have stored their share: the node's own, and of what it uses those of all. */
+    /**
+     * Signatures of co-signers that they have stored their share: the co-signer's own, and for the
+     * share in use those of all.
+     */
     receipts: z.record(z.string(), z.string()),
   }),
 );
 
-/** The shares of one key that a node has, in use or waiting, the newest last. */
+/** The shares of one key that a co-signer has, in use or waiting, the newest last. */
 export type HeldShares = z.infer<typeof heldShares>;
 
-/** As the node says itself. A node without the key has none. */
+/** Returns the shares that the co-signer itself reports. A co-signer without the key has none. */
 export async function sharesHeldBy(
   cosigner: CosignerClient,
   keyId: string,

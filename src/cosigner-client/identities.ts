@@ -6,14 +6,15 @@ import { transportOf } from '#cosigner-client/client.ts';
 import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
-/** An identity is read from a setting. A co-signer that takes longer is away. */
+/** An identity is read from a setting. A slower co-signer counts as unreachable. */
 const IDENTITY_TIMEOUT_MS = 2_000;
 
 const identity = z.object({ index: z.int(), signing: z.string().regex(/^[0-9a-f]{64}$/) });
 
 /**
- * The identity keys of all co-signers, as each of them publishes its own; null when one of them gives
- * none. They need no proof here: co-signers refuse a policy with other keys than they pin.
+ * Returns the identity keys of all co-signers, as each of them publishes its own; null when one of
+ * them returns none. They need no proof here: co-signers refuse a policy with other keys than they
+ * pin.
  */
 export async function cosignerIdentities(env: CosignerSettings): Promise<readonly CosignerPin[] | null> {
   const request = cosignerEndpoints(env).map(async (endpoint) => {

@@ -6,10 +6,10 @@ import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 
 const pairStates = z.record(z.string(), z.object({ banned: z.boolean(), setupId: z.string().nullable() }));
 
-/** By the number of each other node: whether it was caught cheating, and the set-up with it. */
+/** By the number of each other co-signer: whether it is banned, and the common set-up. */
 export type PairStates = z.infer<typeof pairStates>;
 
-/** As the node says itself. */
+/** Returns the states that the co-signer itself reports. */
 export async function pairStatesOf(cosigner: CosignerClient): Promise<Result<PairStates, CosignerFault>> {
   const answer = await cosigner.call('pairs/status', {});
   if (!answer.ok) return answer;
@@ -18,7 +18,10 @@ export async function pairStatesOf(cosigner: CosignerClient): Promise<Result<Pai
   return refused({ cosigner: cosigner.index, code: 'unreachable', detail: null, culprit: cosigner.index });
 }
 
-/** Whether each of them answers, all asked at once: nobody waits for one after the other that is away. */
+/**
+ * Reports whether each co-signer answers. All are called at once, so that several unreachable ones
+ * take only one time-out.
+ */
 export function statesOfCosigners(cosigners: readonly CosignerClient[]): Promise<readonly CosignerState[]> {
   return Promise.all(
     cosigners.map(async (cosigner) => {

@@ -18,7 +18,7 @@ export const signedStatement = z.object({
   signature: hex(64),
 });
 
-/** What one co-signer states of one key, or why there is no statement. */
+/** One co-signer's statement for one key, or why there is none. */
 export interface DeliveredStatement {
   readonly cosigner: number;
   readonly keyId: string;
@@ -28,9 +28,9 @@ export interface DeliveredStatement {
 }
 
 /**
- * What each co-signer states of each of these keys: one entry for each, also for co-signers that are
- * away. All of them are asked at the same time, so this takes no longer than one time-out. The
- * statements are passed on as they are: verifying them is the reader's part.
+ * Returns each co-signer's statement for each of these keys: one entry for each, also for
+ * unreachable co-signers. All are called at the same time, so this takes no longer than one
+ * time-out. The statements are returned unverified: the reader must verify them.
  */
 export function policyStatements(
   cosigners: readonly CosignerClient[],
@@ -49,9 +49,10 @@ export interface PolicyInForce {
 }
 
 /**
- * The same, after co-signers with an older policy were shown the newer ones: a co-signer learns of a
- * policy change when it is shown to it, and a signer would otherwise see each change as a disagreement
- * until the next signature. A co-signer that refuses the change, or is away, keeps its first answer.
+ * Returns the statements after co-signers with an older policy have received the newer ones. A
+ * co-signer learns of a policy change only when it receives it, and a signer would otherwise see
+ * each change as a disagreement until the next signature. A co-signer that refuses the change, or
+ * is unreachable, keeps its first statement.
  */
 export async function statementsAfterSync(
   cosigners: readonly CosignerClient[],

@@ -9,16 +9,16 @@ import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 export type Attestations = Readonly<Record<string, string>>;
 
 export interface SyncTarget {
-  /** The co-signers that are shown the policies. */
+  /** The co-signers that receive the policies. */
   readonly cosigners: readonly CosignerClient[];
-  /** All co-signers of the key: those that have adopted a policy attest it to one that comes late. */
+  /** All co-signers of the key: those that have adopted a policy attest it to a late one. */
   readonly attesters: readonly CosignerClient[];
   readonly keyId: string;
 }
 
 /**
- * Shows co-signers the policies that they have not adopted yet, in order, each with the mandate that makes it a successor of the one
- * before. Gives the first fault.
+ * Sends co-signers the policies that they have not adopted yet, in order, each with the mandate
+ * that makes it a valid successor. Returns the first fault.
  */
 export async function syncPolicies(
   audience: SyncTarget,
@@ -44,10 +44,13 @@ function versionIn(detail: string | null): number | null {
   return detail !== null && /^[0-9]{1,9}$/.test(detail) ? Number.parseInt(detail, 10) : null;
 }
 
-/** What a co-signer refuses unless as many others as sign together attest that they have adopted the policy. */
+/**
+ * Refusals that a co-signer lifts when a threshold of other co-signers attests that it has adopted
+ * the policy.
+ */
 const NEEDS_ATTESTATION: ReadonlySet<string> = new Set(['mandate-expired', 'other-cosigners']);
 
-/** Shows one policy, and once more with attestations where the co-signer needs them. */
+/** Sends one policy, and once more with attestations when the co-signer needs them. */
 async function syncOne(
   { attesters, keyId }: SyncTarget,
   cosigner: CosignerClient,
@@ -62,7 +65,10 @@ async function syncOne(
 
 const attested = z.object({ attestation: z.string().regex(/^[0-9a-f]{128}$/) });
 
-/** The attestations of a policy by the co-signers that have adopted it; of the others there is none. */
+/**
+ * Returns the attestations of a policy by the co-signers that have adopted it; the others are
+ * omitted.
+ */
 export async function attestationsOf(
   cosigners: readonly CosignerClient[],
   keyId: string,
@@ -78,12 +84,12 @@ export async function attestationsOf(
   return Object.fromEntries(answers.flat());
 }
 
-/** Where a voice came from stays with the coordinator. */
+/** Encodes an approval for co-signers. The origin of the request stays with the coordinator. */
 export function encodeApproval({ actor: { userId, tokenId }, digest, device, atMs }: Approval) {
   return { actor: { userId, tokenId }, digest, device, atMs };
 }
 
-/** A policy and its mandate as co-signers read them. */
+/** Returns a policy and its mandate in the form that co-signers read. */
 export function encodePolicy({ policy, mandate }: AdoptedPolicy) {
   if (mandate === null) return { policy, mandate };
   const { id, note, createdAtMs, expiresAtMs, approvals } = mandate;

@@ -8,26 +8,28 @@ import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 import { parseKeyId } from '#domain/id.ts';
 import { parsePartyIndex } from '#mpc/party.ts';
 
-/** Room for the largest message of any round and for all evidence, and then some. */
+/** Leaves room for the largest message of any round and for all evidence. */
 const MAX_BODY_BYTES = 4_000_000;
 
 /**
- * The interface of a co-signer, for its coordinator alone:
+ * Serves the interface of a co-signer, which only its coordinator may call:
  *
  *     POST /key/{keyId}/{action}   POST /proof/{keyId}/{action}   POST /reshare/{keyId}/{action}
  *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}    POST /pairs/status   GET /identity
  *
- * It is the same over a service binding and over HTTPS, where the coordinator signs (`isFromCoordinator`). 200 with `{ ok, value }` or
- * `{ ok, refusal }`: a refusal is an answer. Refuses, in order: 404 `malformed` (the path), 401 `not-my-coordinator` by the form of the
- * headers, 413 `body-too-large` by the length that they claim, 401 `not-my-coordinator` by the signature, 413 `body-too-large`, 401
- * `not-my-coordinator` (another body than the one that was signed), 400 `malformed` (no JSON).
+ * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
+ * request (`isFromCoordinator`). Returns 200 with `{ ok, value }` or `{ ok, refusal }`, since a
+ * refusal is an answer. Refuses, in order: 404 `malformed` (path), 401 `not-my-coordinator` (form
+ * of the headers), 413 `body-too-large` (declared length), 401 `not-my-coordinator` (signature),
+ * 413 `body-too-large` (actual length), 401 `not-my-coordinator` (the body is not the signed one),
+ * 400 `malformed` (the body is not JSON).
  */
 export async function serve(request: Request, env: CosignerEnv): Promise<Response> {
   const [, kind, name, actionText, ...rest] = new URL(request.url).pathname.split('/');
   if (request.method === 'GET' && kind === 'identity' && name === undefined) {
     return Response.json({ index: Number.parseInt(env.NODE_INDEX, 10), ...publicIdentity(env.IDENTITY_SECRET) });
   }
-  // One answer for all peers: a coordinator may ask only so many questions in one go.
+  // One response covers all peers, because the number of subrequests of a coordinator is limited.
   const requestsPairs = kind === 'pairs' && name === 'status' && actionText === undefined;
   const ref = refOf(kind, name ?? '');
   const action = COSIGNER_ACTIONS.find((known) => known === actionText);
@@ -36,7 +38,7 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const claim = parseClaim(request, { env, nowMs: Date.now() });
   if (claim === null) return answer(401, refusal('not-my-coordinator'));
   if (!declaresAtMost(request, MAX_BODY_BYTES)) return answer(413, refusal('body-too-large'));
-  // Before the body: a stranger must not make a co-signer hold one.
+  // The check precedes the body, so that a stranger cannot make a co-signer hold a body in memory.
   if (!(await isFromCoordinator(claim, { request, env }))) return answer(401, refusal('not-my-coordinator'));
   const bytes = await readBody(request, MAX_BODY_BYTES);
   if (bytes === null) return answer(413, refusal('body-too-large'));
@@ -44,7 +46,8 @@ export async function serve(request: Request, env: CosignerEnv): Promise<Respons
   const body = jsonOf(bytes);
   if (body === undefined) return answer(400, refusal('malformed', 'body'));
   if (!isAimed) {
-    // A co-signer with wrong settings signs nothing: the operator learns of it before a payment waits for it.
+    // A co-signer with wrong settings signs nothing. This answer informs the operator before a
+    // payment waits for the co-signer.
     if (!(await isConfigured(env))) return answer(500, refusal('misconfigured'));
     return Response.json({ ok: true, value: await pairStates(env) });
   }
@@ -61,7 +64,7 @@ async function isConfigured(env: CosignerEnv): Promise<boolean> {
   }
 }
 
-/** With every peer: whether it is banned, and the set-up that there is. */
+/** Returns for every peer whether it is banned, and the id of the set-up with it. */
 async function pairStates(env: CosignerEnv): Promise<Readonly<Record<string, unknown>>> {
   const states: Record<string, unknown> = {};
   for (const name of Object.keys(JSON.parse(env.PEERS) as object)) {

@@ -1,19 +1,31 @@
-/** The variables and secrets of one co-signer (deploy/cosigner.toml). Each deployment has its own of everything. */
+/**
+ * The variables and secrets of one co-signer (deploy/cosigner.toml). No two deployments share any
+ * of them.
+ */
 export interface CosignerConfig {
   /** 1 to 5, as decimal text. */
   readonly NODE_INDEX: string;
-  /** JSON: index to the public keys of every node, this one included. Pinned at deployment. */
+  /** JSON: index to the public keys of every co-signer, this one included. Pinned at deployment. */
   readonly PEERS: string;
-  /** Hex of 32 bytes: the key that signs every request. Without one only a service binding reaches this node. */
+  /**
+   * Hex of 32 bytes: the key that signs every request. Without it only a service binding reaches
+   * this co-signer.
+   */
   readonly COORDINATOR_KEY?: string;
-  /** Hex of 32 bytes: the X25519 key that shares are sealed for, whose secret is on no machine. Without one no package is given out. */
+  /**
+   * Hex of 32 bytes: the X25519 key that shares are sealed for. No machine holds its secret.
+   * Without it the co-signer exports no recovery package.
+   */
   readonly RECOVERY_KEY?: string;
-  /** Time in ISO 8601: a share that was made before it is not used. What was taken out of an old backup is worth nothing then. */
+  /** ISO 8601 time: older shares are not used, so a share stolen from an old backup is useless. */
   readonly SHARES_SINCE?: string;
-  /** JSON: CAIP-2 name to the largest fee of one transaction, in the smallest unit. Absent: the caps of the built-in chains. */
+  /**
+   * JSON: CAIP-2 name to the largest fee of one transaction, in the smallest unit. When absent, the
+   * caps of the built-in chains apply.
+   */
   readonly MAX_FEES?: string;
-  /** Secret, hex of 32 bytes: both identity keys follow from it. */
+  /** Secret, hex of 32 bytes: both identity keys are derived from it. */
   readonly IDENTITY_SECRET: string;
-  /** Secret, JSON list of { id, secret }: the first seals, the others still open. */
+  /** Secret, JSON list of { id, secret }: the first one seals, and the others only open. */
   readonly KEY_ENCRYPTION_SECRETS: string;
 }

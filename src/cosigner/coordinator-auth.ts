@@ -8,28 +8,35 @@ import {
   REQUEST_TIME,
 } from '#domain/access/cosigner-request.ts';
 
-/** The host that a service binding asks for. Nobody outside reaches a Worker under a name that is none of its routes. */
+/**
+ * The host name of requests over a service binding. A request from outside reaches a Worker only
+ * under the names of its routes.
+ */
 const BOUND_HOST = 'cosigner';
-/** Clocks of two accounts may differ by so much; what is older is somebody's recording. */
+/**
+ * The largest accepted difference between the clocks of two accounts. An older request may be a
+ * recording.
+ */
 const TOLERANCE_MS = 60_000;
 
-/** What a request says of its sender before its body is read. */
+/** The sender that a request claims before its body is read. */
 export type Claim =
-  /** Through a service binding of this account, which needs no signature. */
+  /** A service binding of this account, which needs no signature. */
   | { readonly from: 'binding' }
-  /** The headers have the right form and time; `signature` is base64url and not verified yet. */
+  /** The headers have the right form and time; `signature` is base64url and is not verified yet. */
   | {
       readonly from: 'network';
       readonly coordinatorKey: string;
       readonly atMs: string;
-      /** Lower-case hex SHA-256. The body is not read yet. */
+      /** Lower-case hex SHA-256 of the body, which is not read yet. */
       readonly bodyHash: string;
       readonly signature: string;
     };
 
 /**
- * Returns who the request says it is from, or null where its sender can not be the coordinator that this co-signer has pinned. It reads the
- * headers alone: a stranger must not make a co-signer read a body, whose memory holds the sessions of everybody else.
+ * Returns the claimed sender of a request, or null when it cannot be the coordinator that this
+ * co-signer pins. The function reads only the headers: a stranger must not make a co-signer read a
+ * body, because the same memory holds the sessions of all callers.
  */
 export function parseClaim(
   request: Request,
@@ -47,11 +54,13 @@ export function parseClaim(
 }
 
 /**
- * Reports whether a claim is true: the pinned key signed this path and the hash of the body for this co-signer. Another sender could sign
- * nothing here, but could use up what a co-signer rations. The same request twice within its minute does no harm: a round of a session runs
- * once, and another opening is another session.
+ * Reports whether a claim is true: the pinned key signed this path and this body hash for this
+ * co-signer. Another sender could sign nothing here, but could use up the rate limits of the
+ * co-signer. Replaying a request within its minute does no harm: a round of a session runs once,
+ * and another opening creates another session.
  *
- * The body is not needed, so only the coordinator can make a co-signer read one (`isClaimedBody`).
+ * The check does not need the body, so only the coordinator can make a co-signer read one
+ * (`isClaimedBody`).
  */
 export async function isFromCoordinator(
   claim: Claim,
@@ -65,7 +74,7 @@ export async function isFromCoordinator(
   return crypto.subtle.verify('Ed25519', key, Uint8Array.from(Buffer.from(signature, 'base64url')), signed);
 }
 
-/** Reports whether a body is the one whose hash the coordinator has signed. */
+/** Reports whether a body is the one whose hash the coordinator signed. */
 export function isClaimedBody(claim: Claim, body: Uint8Array): boolean {
   return claim.from === 'binding' || bytesToHex(sha256(body)) === claim.bodyHash;
 }

@@ -10,24 +10,27 @@ import type { CosignerConfig } from '#cosigner/configuration.ts';
 import type { PublicIdentity } from '#mpc/identity.ts';
 import { identitySecrets, publicIdentity } from '#mpc/identity.ts';
 
-/** Who this node is and whom it talks to. */
+/** The identity of this co-signer and the pinned identities of its peers. */
 export interface CosignerSet {
   readonly own: CosignerIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
-  /** Every node, this one included, in order. */
+  /** Every co-signer, this one included, in order. */
   readonly parties: readonly PartyIndex[];
   /** Ed25519 identity key of each co-signer in order, lower-case hex. */
   readonly signingKeys: ReadonlyMap<PartyIndex, string>;
   readonly keyEncryption: readonly KeyEncryptionSecret[];
-  /** Hex; null where nothing is sealed for recovery. */
+  /** Hex; null when no recovery packages are sealed. */
   readonly recoveryKey: string | null;
-  /** A share that was made before is not used. */
+  /** Unix milliseconds. An older share is not used. */
   readonly sharesSinceMs: number;
   /** The largest fees that this co-signer signs, where they differ from the defaults. */
   readonly feeCeilings: FeeCeilings;
 }
 
-/** Reads the settings of this node. Throws where they do not fit together: a node that is not set up refuses everything. */
+/**
+ * Returns the settings of this co-signer. Throws when they are inconsistent: a co-signer with wrong
+ * settings refuses everything.
+ */
 export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet> {
   const index = parsePartyIndex(Number.parseInt(env.NODE_INDEX, 10));
   if (index === null) throw new Error('NODE_INDEX is 1 to 5');
@@ -59,7 +62,10 @@ export async function loadCosignerSet(env: CosignerConfig): Promise<CosignerSet>
   };
 }
 
-/** The signing key of each node, in hex. The setting is read once: every round of a signature asks. Throws for a node that is not pinned. */
+/**
+ * Returns a function that maps a co-signer to its signing key in hex. It parses the setting once,
+ * because every round of a signature calls it. It throws for a co-signer that is not pinned.
+ */
 export function pinnedSigningKeys({ PEERS }: Pick<CosignerConfig, 'PEERS'>): (party: PartyIndex) => string {
   let pinned: ReturnType<typeof pinnedPeers> | null = null;
   return (party) => {

@@ -42,8 +42,8 @@ import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
- * What is meant: the share of a key, which signs, proves itself or is shared anew; the set-up with a peer; or one run of a key generation.
- * Each has an object; what has to do with one key is in one.
+ * The target of a request: the share of a key (for signing, a proof or a resharing), the set-up
+ * with a peer, or one run of a key generation. Each has an object; one object holds all of one key.
  */
 export type ObjectRef =
   | { readonly kind: 'key' | 'proof' | 'reshare'; readonly keyId: string }
@@ -83,12 +83,12 @@ export function objectName(ref: ObjectRef): string {
 
 const SIGNATURE_BYTES = 64;
 
-/** Number of each co-signer to its signature that it has adopted a policy. */
+/** Parses the attestations of a policy: co-signer number to signature. */
 function attestationsOf(value: unknown): ReadonlyMap<PartyIndex, Uint8Array> {
   return byPartyOf(value, (one) => bytesOf(one, SIGNATURE_BYTES));
 }
 
-/** Throws `Malformed` for an object that is none of a key. */
+/** Returns the key id. Throws `Malformed` for an object of another kind. */
 function keyOf(ref: ObjectRef): string {
   if (ref.kind !== 'key') throw new Malformed('only a key has this');
   return ref.keyId;
@@ -106,8 +106,8 @@ export interface CosignerEnv extends CosignerConfig {
 }
 
 /**
- * One Durable Object class for everything that a co-signer keeps. Thin: it reads what the coordinator sends, and joins the
- * keepers, the ledger and the sessions.
+ * The one Durable Object class of a co-signer. It only parses requests of the coordinator and
+ * connects the storage, the key and the sessions.
  */
 export class CosignerObject extends DurableObject<CosignerEnv> {
   readonly #storage: CosignerStorage;
@@ -126,7 +126,9 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     this.#pair = new PairStore(this.#storage, pinnedSigningKeys(env));
   }
 
-  /** Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses. */
+  /**
+   * Serves one request of the coordinator. Refuses `malformed` first, then what the action refuses.
+   */
   async serve(ref: ObjectRef, action: CosignerAction, body: unknown): Promise<Result<unknown, Refused>> {
     try {
       return await this.#act(ref, action, body);
@@ -136,17 +138,20 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     }
   }
 
-  /** For this node's key objects. */
+  /** Called by the key objects of this co-signer. */
   pairState(peer: PartyIndex, known: string | null): PairState {
     return this.#pair.state(peer, known);
   }
 
-  /** For this node's key objects. */
+  /** Called by the key objects of this co-signer. */
   isBanned(peer: PartyIndex): boolean {
     return this.#pair.isBanned(peer);
   }
 
-  /** For this node's key objects: leave for one round with this peer, or null. */
+  /**
+   * Called by the key objects of this co-signer. Returns a permit for one round with this peer, or
+   * null.
+   */
   permit(peer: PartyIndex): string | null {
     return this.#pair.permit(peer, Date.now());
   }
@@ -159,23 +164,28 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     this.#pair.ban(peer, step, Date.now());
   }
 
-  /** For this node's key generation: the share that everybody has confirmed. */
+  /**
+   * Called by the key generation of this co-signer with the share that all co-signers confirmed.
+   */
   async install(stored: StoredShare, policies: readonly Policy[]): Promise<void> {
     const { key } = await this.#open();
     key.install(stored, policies);
   }
 
-  /** For this co-signer's key objects and key generations: an object of a vault is at no `ObjectRef`. */
+  /**
+   * Called by key objects and key generations of this co-signer. No `ObjectRef` names the object of
+   * a vault.
+   */
   vaultPolicies(): PolicyHashes {
     return this.#vault.list();
   }
 
-  /** For this co-signer's key objects. */
+  /** Called by the key objects of this co-signer. */
   extendVault(chain: PolicyHashes): Refused | null {
     return this.#vault.extend(chain);
   }
 
-  /** For this co-signer's key generations, and for key objects that join a key. */
+  /** Called by the key generations of this co-signer, and by key objects that join a key. */
   extendVaultByNewKey(chain: PolicyHashes): Refused | null {
     return this.#vault.extendByNewKey(chain);
   }
@@ -269,7 +279,7 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     }
   }
 
-  /** A ban is not lifted by making a new set-up: that takes another node in its place. */
+  /** A new set-up does not lift a ban: only a replacement of the banned co-signer does. */
   async #preparePairing(peer: PartyIndex, body: unknown): Promise<Result<SessionPlan, Refused>> {
     fieldsOf(body, []);
     const { membership } = await this.#open();
@@ -314,7 +324,9 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     return accepted(prepareKeyGeneration({ scheme, own, peers, parties, threshold, policies, store }));
   }
 
-  /** Who signs together, this node among them, and the other field of the request. */
+  /**
+   * Returns the signers, which have to include this co-signer, and the other field of the request.
+   */
   async #amongSigners(body: unknown, field: string) {
     const { membership, key } = await this.#open();
     const fields = fieldsOf(body, ['signers', field]);
@@ -355,7 +367,9 @@ export class CosignerObject extends DurableObject<CosignerEnv> {
     return { membership, sessions, key };
   }
 
-  /** One permit of every pair that takes part, or none at all. */
+  /**
+   * Returns the release of one permit from every pair that takes part, or null without any permit.
+   */
   async #permitFor(peers: readonly PartyIndex[]): Promise<RoundPermit | null> {
     const pairs = peers.map((peer) => this.env.NODE.getByName(objectName({ kind: 'pair', peer })));
     const permits = await Promise.all(peers.map(async (peer, i) => (await pairs[i]?.permit(peer)) ?? null));

@@ -6,18 +6,18 @@ import { ENVELOPE_VERSION } from '#mpc/envelope.ts';
 import { TRANSCRIPT_DOMAIN } from '#mpc/transcript.ts';
 
 /**
- * A digest names the protocol that co-signers speak: the layout of what they send, and every
+ * A digest identifies the protocol that co-signers speak: the layout of their messages, and every
  * constant and domain that they hash. The coordinator names it in `open`. A co-signer that does not
- * support it refuses with `protocol-mismatch`, and it is hashed into the session id. Without this,
- * two honest releases that differ in one constant find each other's messages wrong, and ban each
- * other for good.
+ * support it refuses with `protocol-mismatch`, and it is hashed into the session id. Without it,
+ * two honest releases that differ in one constant would reject the messages of each other, and ban
+ * each other permanently.
  *
- * It is a digest of constants and not of source files, because a comment must not part two
+ * The digest covers constants and not source files, because a comment must not separate two
  * co-signers.
  */
 
 /**
- * Raise it with every change of what co-signers send, check or hash that none of the constants
+ * Increment it with every change of what co-signers send, check or hash that none of the constants
  * below shows.
  */
 const REVISION = 1;
@@ -86,26 +86,26 @@ const DOMAINS: readonly string[] = [
   'vault-key/v1',
 ];
 
-/** What the digest covers, as names and values. */
+/** The constants that the digest covers, by name. */
 export const PROTOCOL: Readonly<Record<string, string | number | readonly string[]>> = {
   REVISION,
   TRANSCRIPT_DOMAIN,
   CHANNEL_DOMAIN,
   ENVELOPE_VERSION,
   DOMAINS,
-  // All constants of the file: one that is added is covered without a line here.
+  // All constants of the file, so an added constant is covered automatically.
   ...ecdsa,
 };
 
-/** Hex of SHA-256 over all of it, sorted by name. */
+/** Returns the hex of SHA-256 over all constants, sorted by name. */
 export function protocolDigest(constants: typeof PROTOCOL): string {
   const entries = Object.entries(constants).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return bytesToHex(sha256(utf8ToBytes(JSON.stringify(['conclave/protocol/v1', entries]))));
 }
 
 /**
- * The digests that this release speaks, the newest first. A release that changes the protocol
- * speaks the one before as well, so that co-signers are upgraded one after the other while they
- * sign; the next release drops it. This is the first release that has a digest.
+ * The digests that this release speaks, the newest first. A release that changes the protocol also
+ * speaks the previous one, so that operators upgrade the co-signers one after the other while they
+ * sign. The next release drops it. This is the first release that has a digest.
  */
 export const SUPPORTED_PROTOCOLS: readonly string[] = [protocolDigest(PROTOCOL)];

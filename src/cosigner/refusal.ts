@@ -1,11 +1,14 @@
 /**
- * Why a co-signer does not take part. The coordinator may try other nodes for some of these; whatever it does, a refusal has
- * changed nothing here.
+ * The reason why a co-signer does not take part. The coordinator may try other co-signers for some
+ * of these. A refusal changes nothing in the co-signer.
  */
 export type CosignerRefusal =
   | 'malformed'
   | 'not-my-coordinator'
-  /** Its settings do not fit together; an error of `loadCosignerSet` names the setting, and may have a part of it. */
+  /**
+   * Its settings are inconsistent. An error of `loadCosignerSet` names the setting and may contain
+   * a part of it.
+   */
   | 'misconfigured'
   | 'body-too-large'
   /** The detail lists the protocols that this co-signer supports, the newest first. */
@@ -42,9 +45,12 @@ export type CosignerRefusal =
 
 export interface Refused {
   readonly code: CosignerRefusal;
-  /** Public: the step of a protocol, the fault of a payload, the version of a policy. Never a secret. */
+  /**
+   * Public: the step of a protocol, the fault of a payload, the version of a policy. Never a
+   * secret.
+   */
   readonly detail: string | null;
-  /** Node that the protocol blames, where it can tell. */
+  /** The co-signer that the protocol blames, when it can identify one. */
   readonly culprit: number | null;
 }
 

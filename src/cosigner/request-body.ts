@@ -1,10 +1,12 @@
-/** Chunks of a request body are read with room for as much as this: an iteration would give four kilobytes a turn. */
+/** The buffer size of a read. An iteration over the stream would give four kilobytes at a time. */
 const READ_AT_ONCE_BYTES = 65_536;
 
 /**
- * Returns the body of a request, or null where it is longer than `maxBytes`. Reading stops at the first byte beyond: the stream is cancelled,
- * and memory never holds more than the limit and one chunk, whatever the sender claims about the length. Each chunk is copied: what the
- * stream gives is a view of the whole read buffer, so a sender of single bytes would hold 64 kilobytes with each.
+ * Returns the body of a request, or null when it is longer than `maxBytes`. Reading stops at the
+ * first byte beyond the limit and cancels the stream, so memory never holds more than the limit and
+ * one chunk, whatever length the sender declares. Each chunk is copied: the stream returns a view
+ * of the whole read buffer, so a sender of single bytes would otherwise hold 64 kilobytes with each
+ * byte.
  */
 export async function readBody(request: Request, maxBytes: number): Promise<Uint8Array<ArrayBuffer> | null> {
   const { body } = request;
@@ -17,7 +19,7 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
     if (done) return joined(chunks, length);
     length += value.length;
     if (length > maxBytes) {
-      // Nobody waits for the sender to notice: it may never.
+      // The cancellation is not awaited, because the sender may never notice it.
       reader.cancel().catch(() => {});
       return null;
     }
@@ -25,7 +27,9 @@ export async function readBody(request: Request, maxBytes: number): Promise<Uint
   }
 }
 
-/** Reports whether the length that a request claims for its body is within `maxBytes`. A chunked body claims none. */
+/**
+ * Reports whether the declared length of a body is within `maxBytes`. A chunked body declares none.
+ */
 export function declaresAtMost({ headers }: Request, maxBytes: number): boolean {
   const claimed = headers.get('content-length');
   if (claimed === null) return true;

@@ -11,14 +11,15 @@ import type { Approval } from '#domain/transaction/transaction.ts';
 import { type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 
 /**
- * Reads what a coordinator sends. It is not trusted: a missing, extra or odd field throws `Malformed`, which the node answers
- * with a refusal. Written by hand, because a co-signer carries as few dependencies as it can.
+ * Parses what a coordinator sends. The coordinator is not trusted: a missing, extra or invalid
+ * field throws `Malformed`, which the co-signer returns as a refusal. It is written by hand,
+ * because a co-signer has as few dependencies as possible.
  */
 export class Malformed extends Error {}
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The object itself, with exactly these fields. */
+/** Returns the object itself, which has exactly these fields. */
 export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
   const fields = value as Fields;
@@ -28,7 +29,10 @@ export function fieldsOf(value: unknown, names: readonly string[]): Fields {
   return fields;
 }
 
-/** Returns the text itself. A lone surrogate has no bytes in UTF-8, so no digest would tell it from U+FFFD. */
+/**
+ * Returns the text itself. A lone surrogate has no bytes in UTF-8, so no digest would distinguish
+ * it from U+FFFD.
+ */
 export function textOf(value: unknown, longest = 4096): string {
   if (typeof value !== 'string' || value.length > longest) throw new Malformed('not a text');
   if (!value.isWellFormed()) throw new Malformed('not well-formed Unicode');
@@ -45,7 +49,7 @@ export function listOf<T>(value: unknown, longest: number, read: (item: unknown)
   return value.map(read);
 }
 
-/** Lower-case hex of exactly this many bytes. */
+/** Returns lower-case hex of exactly this many bytes. */
 export function hexOf(value: unknown, bytes: number): string {
   const text = textOf(value, bytes * 2);
   if (text.length !== bytes * 2 || !/^[0-9a-f]*$/.test(text)) throw new Malformed('not hex of this length');
@@ -60,7 +64,7 @@ export function partyOf(value: unknown): PartyIndex {
   return present(parsePartyIndex(wholeNumberOf(value)));
 }
 
-/** Node index to something: `{ "1": ..., "3": ... }`. */
+/** Parses a map from co-signer number to values: `{ "1": ..., "3": ... }`. */
 export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): ReadonlyMap<PartyIndex, T> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Malformed('not an object');
   const entries = Object.entries(value as Fields).map(([name, item]) => {
@@ -70,10 +74,15 @@ export function byPartyOf<T>(value: unknown, read: (item: unknown) => T): Readon
   return new Map(entries);
 }
 
-/** The largest message of any round, with room, in base64: twelve signing rounds of 54 kB each. */
+/**
+ * Leaves room for the largest message of any round in base64: twelve signing rounds of 54 kB each.
+ */
 const MAX_ENVELOPE_LENGTH = 1_000_000;
 
-/** Base64, as whole groups of four. A character that is none of it makes the bytes fewer than the text says: no need to look at each. */
+/**
+ * Parses base64 in whole groups of four. An invalid character makes the bytes fewer than the length
+ * implies, so the characters need no check of their own.
+ */
 export function envelopeOf(value: unknown): Uint8Array {
   const text = textOf(value, MAX_ENVELOPE_LENGTH);
   const bytes = new Uint8Array(Buffer.from(text, 'base64'));
@@ -82,7 +91,7 @@ export function envelopeOf(value: unknown): Uint8Array {
   return bytes;
 }
 
-/** As `envelopeOf` reads it. */
+/** Returns the base64 that `envelopeOf` parses. */
 export function base64Of({ buffer, byteOffset, byteLength }: Uint8Array): string {
   return Buffer.from(buffer, byteOffset, byteLength).toString('base64');
 }
@@ -100,7 +109,7 @@ const FRAME_FIELDS = [
   'expiresAtMs',
 ] as const;
 
-/** Calldata and messages are the longest texts that there are; what they may hold is looked at later. */
+/** Calldata and messages are the longest texts. Their content is checked later. */
 const MAX_CONTENT_LENGTH = 64 * 1024;
 
 export function intentOf(value: unknown): Intent {
@@ -161,14 +170,17 @@ export function intentOf(value: unknown): Intent {
   }
 }
 
-/** The end of an intent that has one. */
+/** Returns the end of an intent, when it has one. */
 function endIn(fields: Fields) {
   return Object.hasOwn(fields, 'notAfterMs') ? { notAfterMs: wholeNumberOf(fields['notAfterMs']) } : {};
 }
 
 const TRANSFER_EXTRAS = ['paysFor', 'memo', 'recipientMayHaveNoKey'] as const;
 
-/** What only some transfers have: a field that was not sent stays absent, so that old intents keep their bytes. */
+/**
+ * Returns the fields that only some transfers have. A field that was not sent stays absent, so that
+ * old intents keep their bytes.
+ */
 function extrasOf(fields: Fields): TransferExtras {
   const has = (name: (typeof TRANSFER_EXTRAS)[number]) => Object.hasOwn(fields, name);
   if (has('recipientMayHaveNoKey') && fields['recipientMayHaveNoKey'] !== true) {
@@ -203,12 +215,15 @@ function lookalikeOf(fields: Fields): string | null {
   return fields['lookalikeOf'] === null ? null : textOf(fields['lookalikeOf'], 128);
 }
 
-/** The bytes to sign: hex of calldata and a frame, or of a message. */
+/** Parses the bytes to sign: hex of calldata and a frame, or of a message. */
 export function payloadOf(value: unknown): string {
   return textOf(value, MAX_CONTENT_LENGTH);
 }
 
-/** A transaction that nodes of Bitcoin relay has 100 kB at most, and as many as coins are spent at once by ECDSA. */
+/**
+ * Bitcoin nodes relay transactions of at most 100 kB. There are at most as many items as ECDSA
+ * spends UTXOs in one transaction.
+ */
 const MAX_EVIDENCE_LENGTH = 200_000;
 export const MAX_EVIDENCE_ITEMS = 12;
 
@@ -237,7 +252,7 @@ export function approvalOf(value: unknown): Approval {
     actor: {
       userId: present(parseUserId(textOf(actor['userId'], 64))),
       tokenId: present(parseTokenId(textOf(actor['tokenId'], 64))),
-      // Where a voice came from is the coordinator's affair.
+      // Only the coordinator uses the origin of an approval.
       address: null,
     },
     digest: hexOf(fields['digest'], 32),
@@ -262,7 +277,10 @@ function deviceSignatureOf(value: unknown): DeviceSignature {
   };
 }
 
-/** Of what an authenticator signs; longer ones have extensions that nobody has asked for. */
+/**
+ * The maximum of each part that an authenticator signs. Longer parts have extensions that no
+ * request asks for.
+ */
 const MAX_PART_LENGTH = 8192;
 
 export function amountOf(value: unknown): Amount {

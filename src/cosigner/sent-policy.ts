@@ -23,7 +23,7 @@ import {
   wholeNumberOf,
 } from '#cosigner/request-parser.ts';
 
-/** Reads policies and mandates as a coordinator sends them. Throws `Malformed`. */
+/** Parses policies and mandates as a coordinator sends them. Throws `Malformed`. */
 
 const POLICY_FIELDS = [
   'vaultId',
@@ -36,7 +36,10 @@ const POLICY_FIELDS = [
   'previousHash',
 ] as const;
 
-/** A key that is none, or that is called by the name of another, is as good as no policy. */
+/**
+ * Parses a device. An invalid key, or a key under the id of another one, makes the policy
+ * malformed.
+ */
 function deviceOf(value: unknown): Device {
   const isPasskey = Object(value).algorithm === 'webauthn-p256';
   const own = isPasskey ? ['credentialId', 'rpId', 'origin'] : [];
@@ -55,7 +58,7 @@ function deviceOf(value: unknown): Device {
   return device;
 }
 
-/** The fields that a policy has to have, and those of the optional ones that it has. */
+/** Returns the fields of an object: all required ones, and the optional ones that it has. */
 function fieldsWith(value: unknown, required: readonly string[], optional: readonly string[]): Fields {
   const given = optional.filter((name) => Object.hasOwn(Object(value), name));
   return fieldsOf(value, [...required, ...given]);
@@ -118,7 +121,9 @@ function rulesOf(value: unknown): Rules {
   };
 }
 
-/** Rules that a policy of before does not have. One that is there has to be one of its values. */
+/**
+ * Parses the rules that older policies lack. A rule that is present has to have one of its values.
+ */
 function optionalRulesOf(fields: Fields): OptionalRules {
   const { signOnce, limitsIncludeFees, maxFees, requiredDevice, unboundMessages } = fields;
   return {
@@ -149,7 +154,7 @@ function assetOf(chain: unknown, tokenAddress: unknown) {
   return asset;
 }
 
-/** What brought a policy in force. Whose voices they are, and for what, is looked at later. */
+/** Parses the mandate that put a policy in force. The approvals are verified later. */
 export function mandateOf(value: unknown): ApprovedMandate {
   const fields = fieldsOf(value, ['id', 'note', 'createdAtMs', 'expiresAtMs', 'approvals']);
   return {

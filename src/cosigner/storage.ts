@@ -7,12 +7,12 @@ import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 import type { SealedRecord } from '#mpc/share.ts';
 
-/** One row of the sign-once rule: which bytes were signed for a transaction and an attempt. */
+/** One row of the sign-once rule: the bytes that were signed for a transaction and an attempt. */
 export interface SignedRecord {
   readonly transactionId: string;
   readonly attempt: number;
   readonly purpose: string;
-  /** Lower-case hex, as the next one. */
+  /** Lower-case hex, as the next field. */
   readonly intentDigest: string;
   readonly signingDigest: string;
   /** Decimal; null for a message, as the fees are. */
@@ -34,26 +34,26 @@ const SCHEMA = `
 
 /** What a co-signer commits to, of checked bytes. */
 type Commitment = Omit<CheckedRequest, 'policy'>;
-/** No session lasts longer than minutes; a day leaves room for a clock that is set back. */
+/** Sessions last only minutes; a day leaves room for a clock that is set back. */
 const SESSION_TTL_MS = 24 * 60 * 60 * 1000;
-/** Rows that one opening deletes at most, so that the first one after years is no longer than the others. */
+/** The most rows that one opening deletes, which bounds the time of the first one after years. */
 const MAX_EXPIRED_AT_ONCE = 100;
 
-/** A sealed record with what is public of it. */
+/** A sealed record with its public data. */
 export interface StoredShare {
-  /** Of a share; the set-up of a pair has always the first. */
+  /** The epoch of a share; 1 for the set-up of a pair. */
   readonly epoch: number;
-  /** By this node's clock. */
+  /** By the clock of this co-signer. */
   readonly madeAtMs: number;
-  /** Of a pair the id of its set-up, of a share what all nodes have signed of it: hex. */
+  /** Hex: the id of a set-up, or the statement about a share that all co-signers signed. */
   readonly label: string;
   readonly record: SealedRecord;
 }
 
-/** A sealed record as it is kept. */
+/** A sealed record as it is stored. */
 export interface StoredSignature extends StoredShare {
   readonly isActive: boolean;
-  /** What it came into use by: number of a node to the hex of its receipt. */
+  /** The receipts that activated it: co-signer number to hex. */
   readonly receipts: Readonly<Record<string, string>>;
 }
 
@@ -83,12 +83,14 @@ interface SignedRow {
   readonly max_tip: string | null;
 }
 
-/** What a node has written down. A row is written before the answer that it permits leaves the node, and never taken back. */
+/**
+ * The rows of a co-signer. A row is written before the answer that it permits, and is never undone.
+ */
 export class CosignerStorage {
   readonly #sql: SqlStorage;
   #created = false;
   #sessionsHaveAge = false;
-  /** Nobody else writes here: what was read once is read for each check. */
+  /** There is no other writer, so the values below are read once. */
   #policies: readonly Policy[] | null = null;
   #remembersSinceMs: number | null = null;
   #sealed: readonly StoredSignature[] | null = null;
@@ -97,7 +99,7 @@ export class CosignerStorage {
     this.#sql = sql;
   }
 
-  /** Tables come with the first write, so that asking for what does not exist leaves nothing behind. */
+  /** Creates tables with the first write, so that reading what does not exist writes nothing. */
   #write(query: string, ...bindings: (string | number | null)[]): SqlStorageCursor<Record<string, SqlStorageValue>> {
     if (!this.#created) this.#sql.exec(SCHEMA);
     this.#created = true;
@@ -107,7 +109,7 @@ export class CosignerStorage {
   #read<T extends Record<string, SqlStorageValue>>(query: string, ...bindings: (string | number)[]): T[] {
     const isThere = () => this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'session'").toArray().length > 0;
     if (!this.#created && isThere()) {
-      // A ledger of before lacks the newest tables.
+      // An older storage lacks the newest tables.
       this.#sql.exec(SCHEMA);
       this.#created = true;
     }
@@ -115,9 +117,9 @@ export class CosignerStorage {
   }
 
   /**
-   * Takes a session id. Throws when it is taken: its randomness would be used twice. Deletes some rows that are older than a day, which opens
-   * no id again: each id is a hash over 32 bytes that this co-signer drew for one opening, kept in memory alone and forgot at its start. What a
-   * session needs to go on is in memory alone, too, so without its row it can only end.
+   * Stores a session id. Throws for a used id, which would repeat randomness. Deletes some rows
+   * older than a day. This frees no id, since each is a hash over 32 fresh bytes that are deleted
+   * at the start of a session, and a session without its row can only end.
    */
   openSession(sid: Uint8Array, nowMs: number): void {
     this.#giveSessionsAnAge();
@@ -129,7 +131,9 @@ export class CosignerStorage {
     );
   }
 
-  /** A table of before rows had a time gets the column: its rows count as expired, since the code that opened them is gone. */
+  /**
+   * Adds the column to an older table. Its rows count as expired, since their sessions are gone.
+   */
   #giveSessionsAnAge(): void {
     if (this.#sessionsHaveAge) return;
     this.#write('SELECT 1');
@@ -141,7 +145,7 @@ export class CosignerStorage {
     this.#sessionsHaveAge = true;
   }
 
-  /** Moves a session on by exactly one round. False when somebody else did, or the session is not there. */
+  /** Advances a session by exactly one round. Returns false when it is not in the round before. */
   advance(sid: Uint8Array, round: number): boolean {
     const moved = this.#write(
       'UPDATE session SET round = ? WHERE sid = ? AND round = ? RETURNING sid',
@@ -152,12 +156,12 @@ export class CosignerStorage {
     return moved.toArray().length === 1;
   }
 
-  /** The sealed record in use, or null. */
+  /** Returns the sealed record in use, or null. */
   sealed(): StoredShare | null {
     return this.allSealed().findLast(({ isActive }) => isActive) ?? null;
   }
 
-  /** Every sealed record, the newest last. */
+  /** Returns every sealed record, the newest last. */
   allSealed(): readonly StoredSignature[] {
     this.#sealed ??= this.#read<SealedRow>('SELECT * FROM sealed ORDER BY epoch').map((row) => ({
       epoch: row.epoch,
@@ -175,7 +179,7 @@ export class CosignerStorage {
     return this.#sealed;
   }
 
-  /** @param baseEpoch of the shares that it was dealt from; 0 where there were none */
+  /** @param baseEpoch of the shares that it was dealt from; 0 when there were none */
   putSealed(stored: StoredShare & { readonly baseEpoch: number; readonly isActive: boolean }): void {
     const { kekId, salt, iv, ciphertext } = stored.record;
     this.#sealed = null;
@@ -194,8 +198,8 @@ export class CosignerStorage {
   }
 
   /**
-   * Takes a record that waits into use by the receipts of all nodes, and forgets what is older. Whoever had no record in use that this one was
-   * dealt from has not seen what was signed before.
+   * Activates a waiting record by the receipts of all co-signers, and deletes older ones. A
+   * co-signer that did not use the base record may lack records of older signatures.
    */
   activate(
     epoch: number,
@@ -213,7 +217,9 @@ export class CosignerStorage {
     this.#write('DELETE FROM sealed WHERE epoch < ?', epoch);
   }
 
-  /** Since when this node knows of everything that it has signed; 0 where it has been there from the beginning. */
+  /**
+   * Returns the time since which this co-signer has a record of all that it signed; 0 for always.
+   */
   remembersSinceMs(): number {
     this.#remembersSinceMs ??= this.#read<{ since_ms: number }>('SELECT since_ms FROM memory')[0]?.since_ms ?? 0;
     return this.#remembersSinceMs;
@@ -232,10 +238,10 @@ export class CosignerStorage {
   }
 
   /**
-   * The sign-once rule: one transaction, one digest; and a further one only as a replacement or cancellation of the same intent that uses
-   * up the same nonce, and pays as much more as the chain demands, so that at most one of them is ever carried out.
-   *
-   * Refuses `second-digest`. Writes the row when `record` is true; the caller does so before the first message leaves.
+   * Applies the sign-once rule: one digest for each transaction, and further ones only as a
+   * replacement or cancellation of the same intent, with its nonce and the fee increase of the
+   * chain. So at most one is ever executed. Refuses `second-digest`. Writes the row when `record`
+   * is true.
    */
   signOnce(
     transactionId: string,
@@ -249,8 +255,8 @@ export class CosignerStorage {
       const isSame = same.signingDigest === digest && same.intentDigest === checked.intentDigest;
       return isSame ? accepted(null) : refused(refusal('second-digest'));
     }
-    // Bytes that were signed for one transaction are never signed for another: one payment would then settle two. A message
-    // may be signed as often as a quorum wants: it is the same signature of the same words.
+    // Bytes of one transaction are never signed for another: one payment would settle two. A
+    // message may be signed again, since the signed words are the same.
     const elsewhere = this.#read<{ nonce: string | null }>('SELECT nonce FROM signed WHERE signing_digest = ?', digest);
     if (elsewhere.some(({ nonce }) => nonce !== null || checked.bid !== null)) return refused(refusal('second-digest'));
     const newest = rows.at(-1);
@@ -262,8 +268,9 @@ export class CosignerStorage {
   }
 
   /**
-   * Reports whether this co-signer has committed to this intent by its own check, or t others attested it before the policy in force
-   * was adopted here. What is attested later says nothing: the others may not know the policy that revoked their approvals.
+   * Reports whether this co-signer committed to this intent by its own check, or t others attested
+   * it before the adoption of the policy in force. Later attesters may lack the policy that revoked
+   * their approvals.
    */
   isRecorded(transactionId: string, intentDigest: string): boolean {
     const version = this.policies().at(-1)?.version ?? 0;
@@ -277,7 +284,7 @@ export class CosignerStorage {
     return this.signedFor(transactionId).some((row) => row.intentDigest === intentDigest && !late.has(row.attempt));
   }
 
-  /** What was signed for a transaction, by this node or before its witnesses, in order. */
+  /** Returns the signed or attested records of a transaction, in order. */
   signedFor(transactionId: string): readonly SignedRecord[] {
     return this.#read<SignedRow>(
       'SELECT attempt, purpose, intent_digest, signing_digest, nonce, max_fee, max_tip FROM signed WHERE tx_id = ? ORDER BY attempt',
@@ -295,8 +302,8 @@ export class CosignerStorage {
   }
 
   /**
-   * Takes it from witnesses that something was signed, as if this node had signed it. False where it has signed something else: what stands
-   * stays.
+   * Stores an attested record as an own one. Returns false when this co-signer signed something
+   * else.
    */
   remember(record: SignedRecord): boolean {
     const { transactionId, attempt, signingDigest } = record;
@@ -329,7 +336,9 @@ export class CosignerStorage {
     );
   }
 
-  /** The step at which the peer of this pair was caught cheating, or null. @param identity the peer's public key: who comes in its place is another */
+  /**
+   * Returns the step at which the peer was caught cheating, or null. @param identity its public key
+   */
   ban(identity: string): string | null {
     return this.#read<{ step: string }>('SELECT step FROM ban WHERE identity = ?', identity)[0]?.step ?? null;
   }
@@ -338,14 +347,14 @@ export class CosignerStorage {
     this.#write('INSERT OR IGNORE INTO ban (identity, step, at_ms) VALUES (?, ?, ?)', identity, step, atMs);
   }
 
-  /** Forgets the set-up of this pair. */
+  /** Deletes the set-up of this pair. */
   forgetSealed(): void {
     this.#sealed = null;
     this.#write('DELETE FROM sealed');
   }
 }
 
-/** The sign-once row for checked bytes. */
+/** Returns the sign-once row for checked bytes. */
 export function recordOf(transactionId: string, attempt: number, checked: Commitment): SignedRecord {
   const { purpose, intentDigest, signingDigest, bid } = checked;
   return {
@@ -361,14 +370,14 @@ export function recordOf(transactionId: string, attempt: number, checked: Commit
 }
 
 /**
- * The first that this node is asked for may be bytes that do nothing: of a payment that is given up, whose nonce others wait for. Where other
- * nodes have signed something for it they hold the cancellation against that, and any two groups have a node in common.
+ * Reports whether these bytes may be the first. A cancellation may be: it frees the nonce for
+ * others. Co-signers that signed something for it check against that, and any two groups share one.
  */
 function begins(attempt: number, { bid, purpose }: Commitment): boolean {
   return purpose === 'cancellation' ? bid !== null : attempt === 1;
 }
 
-/** What was cancelled is not carried out any more, whatever a coordinator says afterwards. */
+/** Reports whether bytes may replace the newest record. A cancelled intent is never executed. */
 function replaces(newest: SignedRecord, attempt: number, { bid, intentDigest, purpose }: Commitment): boolean {
   if (newest.purpose === 'cancellation' && purpose === 'intent') return false;
   const { nonce, maxFee, maxTip } = newest;

@@ -19,18 +19,6 @@ export function approvalOrigin({
 }
 
 /**
- * Returns the origin of the approval page; null also for an invalid setting, which must not hide
- * the alerts of everything else.
- */
-export function approvalOriginOrNull(env: { readonly APPROVAL_ORIGIN?: string }): string | null {
-  try {
-    return approvalOrigin(env);
-  } catch {
-    return null;
-  }
-}
-
-/**
  * Reports whether a passkey belongs to another page than the approval page: that page can show one
  * thing and sign another.
  */

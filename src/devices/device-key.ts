@@ -30,7 +30,7 @@ const HOST = /^(?=.{1,253}$)[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[
 
 /**
  * Returns the device id: the first 128 bits of a hash over the public key. The same key is the same
- * device, whoever claims it.
+ * device, whichever user claims it.
  */
 export function deviceKeyId({ algorithm, publicKey }: Pick<Device, 'algorithm' | 'publicKey'>): DeviceKeyId {
   const name = canonicalBytes('conclave/device-key/v1', [

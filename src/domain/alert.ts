@@ -12,7 +12,6 @@ export const ALERT_CODES = [
   'late-sweep',
   'cosigner-away',
   'cosigner-banned',
-  'foreign-passkeys',
 ] as const;
 
 export interface Alert {
@@ -45,8 +44,6 @@ export interface ServiceHealth {
   readonly vaults: number;
   /** The oldest time of a last sweep among the vaults. */
   readonly longestUnsweptAtMs: number | null;
-  /** Vaults whose policy in force has a passkey of another origin than the approval page. */
-  readonly vaultsWithForeignPasskeys: number;
 }
 
 interface StalledTransaction {
@@ -166,12 +163,6 @@ export function alertsFor(
         ? null
         : { code: 'cosigner-banned', detail: `Co-signer ${node} has banned other co-signers: ${banned.join(', ')}.` },
     ),
-    condition.vaultsWithForeignPasskeys === 0
-      ? null
-      : {
-          code: 'foreign-passkeys',
-          detail: `Vaults with passkeys of another origin: ${condition.vaultsWithForeignPasskeys}.`,
-        },
   ];
   return found.filter((one) => one !== null);
 }

@@ -40,7 +40,7 @@ const jobMessage = z.strictObject({
 
 const activityMessage = z.strictObject({ deliveryId: z.string() });
 
-/** What one message asks for, or several together. */
+/** The work of one message, or of several together. */
 interface MessageGroup {
   readonly name: string;
   readonly messages: readonly Message<unknown>[];
@@ -48,9 +48,10 @@ interface MessageGroup {
 }
 
 /**
- * Consumes the job queues and their dead-letter queues. A message is a hint that can come twice, late or out of order; each
- * job first asks the vault whether it is still to be done. One message's failure does not touch its neighbours, but for the news of
- * one vault, which are first told together.
+ * Consumes the job queues and their dead-letter queues. A message is a hint that can arrive twice,
+ * late or out of order, so each job first checks with the vault whether it is still pending. One
+ * message's failure does not affect others, except for the notifications of one vault, whose first
+ * delivery is grouped.
  */
 export async function consume(batch: MessageBatch<unknown>, env: CoordinatorEnv): Promise<void> {
   if (batch.queue.endsWith('-dead')) return storeDeadLetters(env, batch);
@@ -68,7 +69,7 @@ function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv):
 
 function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
   const request = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
-  // What has failed together is tried alone: one of them may be why.
+  // Messages that failed together are retried alone, because one of them may be the cause.
   const together = Map.groupBy(request, ({ message, job }) =>
     job?.job === 'notify' && message.attempts === 1 ? job.vaultId : message,
   );
@@ -82,7 +83,10 @@ function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): reado
   });
 }
 
-/** Nothing that this version sends: somebody should know, and it can not be worked on. */
+/**
+ * No message of this version has this form. It is logged for the operator, because it cannot be
+ * processed.
+ */
 function logMalformed({ id }: Message<unknown>): void {
   console.error(JSON.stringify({ event: 'job-malformed', messageId: id }));
 }
@@ -112,7 +116,12 @@ function measureJob(
   recordMetric(env, { kind: 'job', texts, numbers: [attempts, Date.now() - timestamp.getTime()] });
 }
 
-/** @param texts the ids of what it is about: several for news alone, none for work of the vault itself */
+/**
+ * Runs the job of a message.
+ *
+ * @param texts the ids that the job is about: several only for notifications, none for a job of the
+ * vault itself
+ */
 async function work(
   { vaultId: number, job }: Pick<JobMessage, 'vaultId' | 'job'>,
   texts: readonly (string | null)[],

@@ -2,8 +2,9 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { addDeadLetter } from '#store/dead-letters.ts';
 
 /**
- * Keeps what a queue has given up on where an operator sees it (GET /internal/dead-letter). Nothing is lost by it: the vault
- * still owes the job and sends it again; a row here says that something has failed many times in a row.
+ * Stores a message that a queue has given up on, so that an operator can read it (GET
+ * /internal/dead-letter). This loses nothing: the vault's outbox still has the job and sends it
+ * again. A row here shows that a job has failed many times in a row.
  */
 export async function storeDeadLetters(env: CoordinatorEnv, batch: MessageBatch<unknown>): Promise<void> {
   for (const message of batch.messages) {

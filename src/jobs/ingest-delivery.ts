@@ -14,22 +14,34 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import type { StoredDelivery } from '#store/deliveries.ts';
 import { insertDelivery, openDelivery, updateDelivery, vaultsWithTransaction, walletsAt } from '#store/deliveries.ts';
 
-/** `away`: its chain can not be asked. `later`: it does not have it yet. `unknown-chain`: no node is configured, so nothing counts. */
+/**
+ * `away`: the chain is unreachable. `later`: the chain does not have the transaction yet.
+ * `unknown-chain`: no RPC node is configured, so it cannot count.
+ */
 type HintOutcome = ActivityOutcome | 'away' | 'later' | 'unknown-chain';
 
-/** A monitor may be ahead of the node by some blocks, and a node may be away for some hours. */
+/**
+ * A monitor may be ahead of the RPC node by some blocks, and a node may be unreachable for some
+ * hours.
+ */
 const GIVE_UP_MS = 24 * 60 * 60 * 1000;
-/** What a chain does not have by then was never there, or is in no hurry: a forged delivery is not asked after for a day. */
+/**
+ * A transaction that the chain does not have by then does not exist or can wait: a forged delivery
+ * is not polled for a day.
+ */
 const HINT_GRACE_MS = 10 * 60 * 1000;
-/** In one go: each is some questions to a node, and a consumer has so many minutes and so many questions. */
+/**
+ * The maximum in one invocation: each hint needs several RPC calls, and a consumer is limited in
+ * time and in calls.
+ */
 const MAX_HINTS = 25;
 const FIRST_RETRY_MS = 2_000;
 const MAX_RETRY_MS = 10 * 60 * 1000;
 
 /**
- * Works on one delivery: asks the chain what happened under each hash, and tells every vault that it concerns. The delivery itself is
- * only a hint. A forged one about a transaction that does not exist credits nothing, and one that comes twice, late or out of order
- * changes nothing.
+ * Processes one delivery: reads each hash from its chain, and reports the result to every vault
+ * that it concerns. The delivery itself is only a hint. A forged one about a transaction that does
+ * not exist credits nothing, and a repeated, late or unordered one changes nothing.
  */
 export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<void> {
   const delivery = await openDelivery(env.DB, deliveryId);
@@ -45,7 +57,8 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
   }
   const ageMs = nowMs - delivery.receivedAtMs;
   const outcomes: HintOutcome[] = report.isWhole ? [] : ['away'];
-  // A node that was away has to catch up first: what it does not have at once may be in the blocks that it has missed.
+  // An RPC node that was unreachable has to catch up first: a transaction that it lacks now may be
+  // in the blocks that it has missed.
   const isYoung = ageMs < HINT_GRACE_MS;
   const isPatient = isYoung || wasUnreachable(delivery);
   for (const hint of report.hints) outcomes.push(await follow(env, hint, isPatient));
@@ -59,12 +72,15 @@ export async function ingest(env: CoordinatorEnv, deliveryId: string): Promise<v
     await updateDelivery(env.DB, deliveryId, { state: 'failed', tries: delivery.tries + 1, dueAtMs: nowMs, outcome });
     return;
   }
-  // The last look for what should have been there long ago is no hasty one.
+  // For an old delivery the retry uses the longest delay.
   const delayMs = isYoung || outcomes.includes('away') ? backoffMs(delivery) : MAX_RETRY_MS;
   await putOff(env, delivery, { nowMs, outcome, delayMs });
 }
 
-/** A long delivery becomes several short ones, each worked on, and put off, for itself. Cut off in the middle, it is split again. */
+/**
+ * Splits a long delivery into several short ones, each processed and retried on its own. An
+ * interrupted split is repeated.
+ */
 async function split(
   env: CoordinatorEnv,
   { id, endpointId, tries }: StoredDelivery,
@@ -81,11 +97,11 @@ async function split(
 }
 
 interface WholeReport extends Report {
-  /** False when it could not be had now. */
+  /** False when the scan was not possible now. */
   readonly isWhole: boolean;
 }
 
-/** What a delivery points at: what a monitor says, or what a look through its chain finds. */
+/** Returns the hints of a delivery: those of a monitor, or the result of a scan of its chain. */
 async function reportOf(env: CoordinatorEnv, { provider, body }: StoredDelivery): Promise<WholeReport> {
   const said = parsedJson(body);
   if (provider === 'part') return { hints: partHints.parse(said), alarm: null, isWhole: true };
@@ -117,7 +133,7 @@ function backoffMs({ tries }: StoredDelivery): number {
   return Math.min(FIRST_RETRY_MS * 2 ** Math.min(tries, 10), MAX_RETRY_MS);
 }
 
-/** Comes back by a message; should that be lost, by the sweep. */
+/** Retries a delivery later by a message; if that is lost, by the sweep. */
 async function putOff(
   env: CoordinatorEnv,
   { id, tries }: StoredDelivery,
@@ -134,16 +150,18 @@ async function follow(env: CoordinatorEnv, hint: Hint, isPatient: boolean): Prom
   const seen = await adapter.activity(hint.hash, null);
   if (!seen.ok) return 'away';
   if (seen.value !== null && seen.value.block !== null) return recordInVaults(env, chain, seen.value);
-  // Its block may be gone. Whoever has a record of it looks by itself, against the block that it knows.
+  // Its block may be gone. A vault with a record of it polls on its own, against its recorded
+  // block.
   for (const vault of vaultObjects(env, await vaultsWithTransaction(env.DB, chain.name, hint.hash))) {
     await vault.pollActivityNow(chain.name, hint.hash);
   }
-  // What waits is shown, and it is not all that there will be: contracts pay, and tokens move, when it is mined.
+  // An unconfirmed transaction is shown but incomplete: payments by contracts and token movements
+  // follow when it is mined.
   const outcome = seen.value === null ? 'none' : await recordInVaults(env, chain, seen.value);
   return isPatient ? 'later' : outcome;
 }
 
-/** Tells every vault that it concerns. */
+/** Reports a transaction to every vault that it concerns. */
 async function recordInVaults(env: CoordinatorEnv, chain: Chain, seen: ChainTransaction): Promise<ActivityOutcome> {
   const concerned = await walletsAt(env.DB, chain.name, partiesOf(seen));
   if (concerned.length === 0) return 'none';
@@ -172,13 +190,15 @@ function countsOf(outcomes: readonly HintOutcome[]): Readonly<Record<string, num
   return counts;
 }
 
-/** When it was tried last its chain could not be asked. */
+/** Reports whether the chain was unreachable in the last try. */
 function wasUnreachable({ outcome }: StoredDelivery): boolean {
   const counts = outcome === null ? null : parsedJson(outcome);
   return isObject(counts) && counts['away'] !== undefined;
 }
 
-/** Whoever sent it has signed it, which says nothing about what it is. */
+/**
+ * Parses JSON, or returns null. The sender's signature does not prove that the text is well-formed.
+ */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -11,15 +11,16 @@ import { pushSettings } from '#push/settings.ts';
 import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 import { removeSubscription, subscriptionsOfAll } from '#store/push-subscriptions.ts';
 
-/** A push service that is busy is asked once more, and then left in peace: nothing waits for it. */
+/** A busy push service is called once more and then skipped, because no other work waits for it. */
 const TRIES = 2;
-/** An invocation may ask a thousand others, and each may be asked twice. */
+/** An invocation is limited to a thousand subrequests, and each push may need two. */
 const MAX_PUSHES = 400;
 
 /**
- * Tells the members of a vault (spec part 6 rule 5), each in every browser that has subscribed. The news of one vault are told together: the
- * vault and the directory are asked once for all of them. What can not be reached is not reached: the record is in the list all the same.
- * Cut off in the middle, everybody is told again; the later message takes the place of the earlier one.
+ * Notifies the members of a vault, each in every subscribed browser. The notifications of one vault
+ * are sent together: one call reads all of them from the vault, and one query the subscriptions. A
+ * failed push is dropped, because the record is in the list anyway. After an interruption everyone
+ * is notified again; the later message replaces the earlier one.
  */
 export async function notify(
   env: CoordinatorEnv,
@@ -37,7 +38,7 @@ export async function notify(
       task.readers.map(async (reader) => ({ reader, outcome: await push(settings, reader, messageOf(task)) })),
     ),
   );
-  // First of all, for whatever fails after it: nobody is told again because of that.
+  // This comes first, so that a later failure does not cause repeated notifications.
   await vault.recordNotificationsDelivered(tasks.map(({ id, version }) => ({ id, version })));
   const gone = new Set(outcomes.filter(({ outcome }) => outcome === 'gone').map(({ reader }) => reader));
   await Promise.all([...gone].map(({ userId, id }) => removeSubscription(env.DB, userId, id)));
@@ -47,7 +48,10 @@ interface PushTask extends NotificationWork {
   readonly readers: readonly PushSubscriptionRow[];
 }
 
-/** Of the news, those that fit into one invocation: the others are owed on, and come with a later message. */
+/**
+ * Returns the notifications that fit into one invocation. The others stay in the outbox, and follow
+ * with a later message.
+ */
 function withinReach(tasks: readonly PushTask[]): readonly PushTask[] {
   const taken: PushTask[] = [];
   let room = MAX_PUSHES;
@@ -70,7 +74,9 @@ function messageOf({ id, vaultId, notification: { kind, title, body } }: Notific
   return { kind, title, body, transactionId: id, vaultId };
 }
 
-/** Reads the id of a message that asks to notify people; null for one that no version of this service has sent. */
+/**
+ * Reads the id of a notification message; null for one that no version of this service has sent.
+ */
 export function notificationSubjectOf(text: string | null): NotificationSubjectId | null {
   return text === null ? null : (parseCredentialResetId(text) ?? transactionOf(text));
 }

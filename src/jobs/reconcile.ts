@@ -7,9 +7,10 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import { isScanOpen, requestScan } from '#store/deliveries.ts';
 
 /**
- * Compares what the ledger of a vault says with what its chains say. Where they differ for the first time the blocks since they agreed are
- * looked through for what no monitor has reported; what that finds comes in as if one had. The vault decides what a difference means, and when
- * to compare again, so a message that is lost, late or doubled is one comparison less or more.
+ * Compares the balances of a vault with those of its chains. At the first difference it requests a
+ * scan of the blocks since they agreed, for transactions that no monitor has reported; its results
+ * arrive as deliveries. The vault decides what a difference means and when to compare again, so a
+ * lost, late or doubled message is one comparison less or more.
  */
 export async function reconcile(
   env: CoordinatorEnv,
@@ -17,7 +18,8 @@ export async function reconcile(
   vaultId: VaultId,
 ): Promise<void> {
   for (const { chain, address, assets, hasDiscrepancy } of await vault.reconcileWork()) {
-    // Asked first: what a look has told before it came to its end is in the ledger by the time of the comparison.
+    // Read first: everything that a scan reported before it ended is in the balances by the time of
+    // the comparison.
     const hasOpenScan = await isScanOpen(env.DB, { vaultId, chain: chain.caip2 });
     const held = (await chainClientFor(env, chain)?.holdings(address, assets, hasDiscrepancy)) ?? null;
     if (held?.ok === true && held.value.isDisputed) {
@@ -29,7 +31,7 @@ export async function reconcile(
       held: held?.ok === true ? held.value : null,
       hasOpenScan,
     });
-    // So that whoever looks at the balances sees what they are worth.
+    // This refreshes the prices, so that balances show their market value.
     const tokens = assets.filter(isFungible).flatMap(({ tokenAddress }) => tokenAddress ?? []);
     await valueTokens(env, chain, tokens);
     if (range === null) continue;

@@ -5,8 +5,8 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
- * Looks again at what others did, until its block is beyond any reorganisation, or gone. There is no waiting here: the vault decides
- * what the look means and when the next one is due.
+ * Polls an inbound transaction again, until its block is beyond any reorg, or gone. The job does
+ * not wait: the vault decides what the result means and when the next poll is due.
  */
 export async function refreshActivity(
   env: CoordinatorEnv,
@@ -19,7 +19,7 @@ export async function refreshActivity(
   const adapter = chainClientFor(env, chain);
   if (adapter === null) return;
   const seen = await adapter.activity(hash, block);
-  // A node that is away tells nothing; the vault's alarm sends this job again.
+  // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
   if (!seen.ok) return;
   const isValued = needsValuation && seen.value !== null && seen.value.block !== null;
   const { movements = [] } = seen.value ?? {};

@@ -9,36 +9,44 @@ import { SESSION_SECONDS } from '#domain/access/session.ts';
 import { pruneSessions } from '#store/sessions.ts';
 import { pruneValuations } from '#store/valuations.ts';
 import { stalledVaults } from '#store/transactions.ts';
-import { claimVaultsToWake, vaultsWithoutOrigins } from '#store/vaults.ts';
+import { claimVaultsToWake } from '#store/vaults.ts';
 
-/** A watched transaction that has not moved for this long is looked at, whatever its vault's alarm was doing. */
+/**
+ * The vault of a watched transaction that has not changed for this long is woken, whatever its
+ * alarm was doing.
+ */
 const STALLED_AFTER_MS = 60_000;
 
-/** Every vault is woken this often at least: what never reached the read model is not seen in it either. */
+/**
+ * Every vault is woken at least this often, because the read model does not show what never reached
+ * it.
+ */
 const EVERY_VAULT_MS = 60 * 60 * 1000;
 
-/** Deliveries are kept this long after they are dealt with, for whoever asks what a monitor has said. */
+/** How long processed deliveries are stored, for operators who need what a monitor has sent. */
 const DELIVERY_RETENTION_MS = 30 * 24 * 60 * 60 * 1000;
 
-/** What tokens say of themselves, and what they were worth last, is asked again after this. */
+/** How long the metadata and the last prices of tokens are stored. */
 const VALUATION_RETENTION_MS = 60 * 24 * 60 * 60 * 1000;
 
 /**
- * Of each in one run; the rest follow a minute later, the longest-quiet first. Together with the statements for D1 they stay below the thousand
- * others that an invocation may ask, and a hundred thousand vaults have all had their turn within 125 minutes.
+ * The maximum number of each in one run; the others follow a minute later, the ones quiet for
+ * longest first. Together with the statements for D1 they stay below the thousand subrequests of an
+ * invocation, and a hundred thousand vaults are all woken within 125 minutes.
  */
 const MAX_STALLED = 100;
 const MAX_IN_TURN = 800;
-/** Rows of D1, which are dealt with in one statement. */
+/** Rows of D1, which one statement processes. */
 const MAX_ROWS = 200;
-/** What a queue takes in one call. */
+/** The maximum number of messages that a queue accepts in one call. */
 const MAX_MESSAGES = 100;
-/** A vault that sleeps takes its time to wake: a minute is too short for one after the other. */
+/** A sleeping vault takes time to wake: a minute is too short to wake all of them in sequence. */
 const WOKEN_AT_ONCE = 20;
 
 /**
- * The second engine, run by cron each minute: alarms and messages can be lost, and then nothing else would ever move the
- * transaction. It only wakes the vault, which knows what is due, so it is harmless beside a healthy one.
+ * Wakes vaults by cron each minute, independently of alarms and messages: those can be lost, and
+ * then nothing else would ever continue the transaction. It only wakes the vault, which knows what
+ * is due, so it does no harm beside a working alarm.
  */
 export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   const quiet = await stalledVaults(env.DB, { updatedBeforeMs: nowMs - STALLED_AFTER_MS, limit: MAX_STALLED });
@@ -52,17 +60,16 @@ export async function sweep(env: CoordinatorEnv, nowMs: number): Promise<void> {
   await pruneSessions(env.DB, nowMs - SESSION_SECONDS * 1000);
   await pruneValuations(env.DB, { requestedBeforeMs: nowMs - VALUATION_RETENTION_MS, limit: MAX_ROWS });
   const woken = [...new Set([...quiet, ...turn])].flatMap((number) => parseVaultId(number) ?? []);
-  const old = new Set(await vaultsWithoutOrigins(env.DB, nowMs));
   for (const some of inGroups(woken, WOKEN_AT_ONCE)) {
-    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId, old.has(vaultId))));
+    await Promise.all(some.map((vaultId) => wakeVault(env, vaultId)));
   }
-  // Last: whatever it finds, the vaults are awake.
+  // This comes last, so that the vaults are awake whatever it finds.
   await raiseAlerts(env, nowMs);
 }
 
-async function wakeVault(env: CoordinatorEnv, vaultId: VaultId, isEntryOld: boolean): Promise<void> {
+async function wakeVault(env: CoordinatorEnv, vaultId: VaultId): Promise<void> {
   try {
-    await vaultStub(env, vaultId).rearmAlarm(isEntryOld);
+    await vaultStub(env, vaultId).rearmAlarm();
   } catch (error) {
     console.error(JSON.stringify({ event: 'sweep-failed', vaultId, error: errorText(error) }));
   }

@@ -15,18 +15,21 @@ import { priceSources } from '#prices/settings.ts';
 import type { CachedPrice, CachedToken } from '#store/valuations.ts';
 import { saveValuation, cachedPrices, cachedTokens } from '#store/valuations.ts';
 
-/** Of one transaction; what is beyond has no price. A stranger's transaction can move any number of tokens. */
+/**
+ * The maximum number of tokens for one transaction; further ones have no price. An untrusted
+ * transaction can move any number of tokens.
+ */
 const MAX_TOKENS = 20;
 
-/** A price is asked for again after this; a source that was away, and one that knew nothing, after these. */
+/** How long a price is cached, then an unknown price, then the failure of an unreachable source. */
 const KNOWN_MS = 5 * 60_000;
 const UNKNOWN_MS = 10 * 60_000;
 const UNAVAILABLE_MS = 30_000;
 
-/** A token may change its name, and its proxy its digits; neither in a hurry. */
+/** A token may change its name, and a proxy its decimals; both are rare. */
 const METADATA_MS = 7 * 24 * 60 * 60_000;
 
-/** What can be found out about everything that a transaction brought to some wallets, or took from them. */
+/** Returns the valuation of every asset that a transaction moved to or from some wallets. */
 export async function valueAssets(
   env: CoordinatorEnv,
   chain: Chain,
@@ -37,7 +40,9 @@ export async function valueAssets(
   return valueTokens(env, chain, [...new Set(addresses)].slice(0, MAX_TOKENS));
 }
 
-/** What can be found out about a chain's coin and some of its tokens; kept for a while for whoever asks next. */
+/**
+ * Returns the valuation of a chain's native asset and some of its tokens; cached for later calls.
+ */
 export async function valueTokens(env: CoordinatorEnv, chain: Chain, some: readonly string[]): Promise<Valuation> {
   const nowMs = Date.now();
   const metadata = await metadataOf(env, chain, { addresses: some, nowMs });
@@ -54,7 +59,10 @@ export async function valueTokens(env: CoordinatorEnv, chain: Chain, some: reado
   };
 }
 
-/** Of a token whose chain could not be asked nothing is known yet, and so no price fits it. */
+/**
+ * Returns the profile of a token. When its chain is unreachable the token's metadata is unknown, so
+ * no price applies.
+ */
 function factsFor(
   address: string,
   chain: Chain,
@@ -101,7 +109,7 @@ async function metadataOf(env: CoordinatorEnv, chain: Chain, { addresses, nowMs 
   const fresh: CachedToken[] = [];
   const adapter = chainClientFor(env, chain);
   const old = requested.filter((address) => nowMs - (tokens.get(address)?.readAtMs ?? 0) >= METADATA_MS);
-  // All at once: one that never answers takes as long as it likes, and no longer than the node lets it.
+  // All tokens are read at once: a slow one takes at most the time-out of the RPC node.
   const read = await Promise.all(old.map(async (address) => ({ address, said: await adapter?.token(address) })));
   for (const { address, said } of read) {
     if (said?.ok !== true) continue;
@@ -143,7 +151,7 @@ function priceOfRow({ state, usdE12, atMs }: CachedPrice): Price {
   return { state };
 }
 
-/** Reads feeds on the chains that have a node. */
+/** Returns a reader of price feeds on the chains that have an RPC node. */
 function feedReader(env: CoordinatorEnv): FeedReader {
   return async (caip2, feed) => {
     const chain = findChain(chainsFrom(env), caip2);

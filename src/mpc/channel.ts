@@ -2,22 +2,22 @@ import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
- * The keys of one session between two co-signers. Each side draws an X25519 key pair for the
+ * The keys of one session between two co-signers. Each side generates an X25519 key pair for the
  * session, and signs the public key with its identity before it is used (`Sessions.open`). Then,
  * with HKDF-SHA-256 (RFC 5869):
  *
  *     key(from, to) = HKDF(salt = sid, input = ephemeral-ephemeral || static-static, info = domain | from (1) | to (1))
  *
  * These are the tokens `ee` and `ss` of Noise KK, in which both static keys are known beforehand.
- * In the place of `es` and `se` stands the signature over each ephemeral key, as over the signed
- * prekey of X3DH: whoever steals the exchange key of one co-signer can still not pose as another
- * one to it. The sid hashes both ephemeral keys.
+ * The signature over each ephemeral key replaces `es` and `se`, like the signed prekey of X3DH: a
+ * thief of the exchange key of one co-signer still cannot impersonate another one to it. The sid
+ * hashes both ephemeral keys.
  *
- * What is proven (test/attacks/thief-of-secrets/recorded-envelopes.test.ts): recorded traffic and
- * the identity secrets of any co-signers, or of all, stolen after the sessions, give no share of
- * any epoch. The ephemeral secrets are the reason: they are not extractable, live in memory only,
- * and are dropped with the keys of the session. `ss` keeps a session closed even where a generator
- * of random numbers is weak. Nothing here withstands a quantum computer.
+ * Proven (test/attacks/thief-of-secrets/recorded-envelopes.test.ts): recorded traffic and the
+ * identity secrets of any or all co-signers, stolen after the sessions, reveal no share of any
+ * epoch. The reason is the ephemeral secrets: they are not extractable, exist only in memory, and
+ * are dropped with the keys of the session. `ss` protects a session even when a random number
+ * generator is weak. Nothing here resists a quantum computer.
  */
 export const CHANNEL_DOMAIN = 'conclave/envelope/v2';
 
@@ -49,7 +49,7 @@ export interface Channel {
   readonly incoming: CryptoKey;
 }
 
-/** A key pair whose secret no code can read. */
+/** Returns a key pair whose secret no code can read. */
 export async function newEphemeralKey(): Promise<EphemeralKey> {
   const pair = await crypto.subtle.generateKey('X25519', false, ['deriveBits']);
   if (!('privateKey' in pair)) throw new Error('X25519 keys come in pairs');
@@ -59,8 +59,8 @@ export async function newEphemeralKey(): Promise<EphemeralKey> {
 }
 
 /**
- * The keys of a session with a peer; null where the peer's ephemeral key has a small order, so that
- * its secret is no secret.
+ * Returns the keys of a session with a peer, or null when the peer's ephemeral key has a small
+ * order, so that the shared secret is not secret.
  */
 export async function openChannel(
   own: StaticKey,
@@ -83,8 +83,7 @@ export async function openChannel(
 }
 
 /**
- * Reports whether two static keys give a secret. They do not where the peer's key has a small
- * order.
+ * Reports whether two static keys give a secret. They do not when the peer's key has a small order.
  */
 export async function isUsableKey(own: StaticKey, peer: StaticKey): Promise<boolean> {
   return (await staticSecret(own, peer)) !== null;
@@ -104,9 +103,9 @@ function directedKey(material: CryptoKey, { sid, from, to, usage }: Direction): 
 }
 
 /**
- * The X25519 secret of two keys, or null for a public key of small order. RFC 7748, section 6.1,
- * and WebCrypto demand that an all-zero secret is refused. Both runtimes refuse it with an error
- * that has no name of its own; the bytes are looked at as well.
+ * Returns the X25519 secret of two keys, or null for a public key of small order. RFC 7748, section
+ * 6.1, and WebCrypto require that an all-zero secret is refused. Both runtimes throw an error
+ * without a specific name, so the bytes are checked as well.
  */
 async function agreement(secret: CryptoKey, publicKey: CryptoKey): Promise<Uint8Array | null> {
   const parties = { name: 'X25519', public: publicKey };

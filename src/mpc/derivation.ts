@@ -6,23 +6,26 @@ import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePoint, encodePoint } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
-/** What everybody knows of a key. */
+/** The public part of a key. */
 export type PublicKey = Pick<KeyShare, 'scheme' | 'publicKey' | 'publicShares'>;
 
 /**
- * The key of a wallet: the vault's key, one step down (additive and not hardened, so every co-signer takes the step by
- * itself: each share plus t, the key plus tG, with t = H(key, chain)). An approval for one network must not be a signature
- * on another, so every key is derived whose signatures do not name their network: Ed25519 (a Solana transaction does not
- * name its cluster), P2TR and P2WPKH (a signature of Bitcoin names outputs, which any network may have). Taproot's tweak
- * follows for P2TR alone (BIP-341, BIP-86: no script).
+ * Returns the key of a wallet: the vault's key, one step down. The step is additive and not
+ * hardened, so every co-signer derives by itself: each share plus t, the key plus tG, with t =
+ * H(key, chain). An approval for one network must not become a signature on another. So every key
+ * is derived whose signatures do not name their network: Ed25519 (a Solana transaction does not
+ * name its cluster), P2TR and P2WPKH (a signature of Bitcoin names outputs, which may exist on any
+ * network). The taproot tweak follows only for P2TR (BIP-341, BIP-86: no script).
  *
- * EVM chains keep the vault's ECDSA key, because their transactions name the chain (EIP-155). P2WPKH keeps it on mainnet,
- * so that no address that holds money changes; each other network of Bitcoin has a key of its own.
+ * EVM chains keep the vault's ECDSA key, because their transactions name the chain (EIP-155).
+ * P2WPKH keeps it on mainnet, so that no address that holds money changes. Each other network of
+ * Bitcoin has its own key.
  *
- * A signature (r, s) on the hash h under key d is also one on h - rt under d + t, so additive derivation is safe only while
- * each signer computes the hash itself and R is unknown before (Groth and Shoup, eprint 2021/1330): co-signers compute it
- * from the intent before round 1, and there are no presignatures. A tweak of zero would give two networks one key; it and
- * a key at infinity have a probability of 2^-256 each, and throw.
+ * A signature (r, s) on the hash h under key d is also one on h - rt under d + t, so additive
+ * derivation is safe only when each signer computes the hash itself and R is unknown before (Groth
+ * and Shoup, eprint 2021/1330): co-signers compute it from the intent before round 1, and there are
+ * no presignatures. A tweak of zero would give two networks one key. A zero tweak and a key at
+ * infinity have a probability of 2^-256 each, and throw.
  *
  * @param chain CAIP-2
  */
@@ -35,12 +38,16 @@ export function walletOf<K extends PublicKey>(key: K, chain: string): K {
   });
 }
 
-/** The public key of a wallet alone, in the encoding of its scheme: 33 bytes, or 32 of Ed25519. */
+/**
+ * Returns the public key of a wallet in the encoding of its scheme: 33 bytes, or 32 for Ed25519.
+ */
 export function walletKey({ scheme, publicKey }: Omit<PublicKey, 'publicShares'>, chain: string): Uint8Array {
   return walletOf({ scheme, publicKey, publicShares: new Map() }, chain).publicKey;
 }
 
-/** The same step for a share of the vault's key. */
+/**
+ * Returns the share of a wallet's key, derived by the same step from a share of the vault's key.
+ */
 export function walletShare(share: KeyShare, chain: string): KeyShare {
   return inGroupOf(share.scheme, (group) => {
     const step = stepOf(group, share, chain);

@@ -6,8 +6,8 @@ import type { Group } from '#mpc/group.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * The prime-order group of Ed25519 (RFC 8032) as the key generation uses it. The signing is noble's (frost/). Scalars are BigInt, with
- * what secp256k1.ts says of that.
+ * The prime-order group of Ed25519 (RFC 8032) for the key generation. noble does the signing
+ * (frost/). Scalars are BigInt, with the limits that secp256k1.ts describes.
  */
 export type EdwardsPoint = InstanceType<typeof ed25519.Point>;
 
@@ -15,7 +15,7 @@ const Curve = ed25519.Point;
 const SCALAR_BYTES = 32;
 /** R and S of RFC 8032. */
 const SIGNATURE_BYTES = 64;
-/** FIPS 186-5 A.2.1: so many bits more than the order, and the bias is below 2^-128. */
+/** FIPS 186-5 A.2.1: with this many bits more than the order, the bias is below 2^-128. */
 const WIDE_BYTES = 48;
 
 export const ED25519: Group<EdwardsPoint> = {
@@ -31,7 +31,7 @@ export const ED25519: Group<EdwardsPoint> = {
   },
   encodeScalar: (value) => Curve.Fn.toBytes(value),
   randomScalar: () => bytesToNumberLE(mapHashToField(randomBytes(WIDE_BYTES), Curve.Fn.ORDER, true)),
-  // 512 bits for an order of 253: reduced once, the bias is gone.
+  // 512 bits for an order of 253 bits, reduced once, leave a negligible bias.
   hashToScalar: (tag, ...parts) =>
     Curve.Fn.create(
       bytesToNumberLE(concatBytes(taggedHash(`${tag}/low`, ...parts), taggedHash(`${tag}/high`, ...parts))),
@@ -39,8 +39,9 @@ export const ED25519: Group<EdwardsPoint> = {
 };
 
 /**
- * 32 bytes as RFC 8032 encodes a point, its y below p (ZIP 215 would take more than one spelling), and of no small order in any part:
- * the cofactor is 8, and a share or a nonce with a part of small order leaks bits of what it is multiplied by.
+ * Parses 32 bytes as RFC 8032 encodes a point, with y below p (ZIP 215 would accept more than one
+ * spelling) and without a component of small order: the cofactor is 8, and a share or a nonce with
+ * such a component leaks bits of its factor.
  */
 function parsePoint(bytes: Uint8Array): EdwardsPoint | null {
   if (bytes.length !== 32) return null;
@@ -55,15 +56,16 @@ function parsePoint(bytes: Uint8Array): EdwardsPoint | null {
 const KEYS = new WeakMap<Uint8Array, Promise<CryptoKey>>();
 
 /**
- * Whether a signature is right, by RFC 8032: by Web Crypto, which is the runtime's own, shares no line with what has made it, and takes an
- * eighth of the time. A key is imported once, as long as whoever has it gives the same bytes.
+ * Reports whether a signature is valid by RFC 8032. Web Crypto verifies it: it belongs to the
+ * runtime, shares no code with the signing, and takes an eighth of the time. A key is imported once
+ * for each byte array that callers pass.
  */
 export async function verifyEd25519(
   signature: Uint8Array,
   message: Uint8Array,
   publicKey: Uint8Array,
 ): Promise<boolean> {
-  // Node answers false for any other length, workerd throws.
+  // Node returns false for any other length, and workerd throws.
   if (signature.length !== SIGNATURE_BYTES) return false;
   const key =
     KEYS.get(publicKey) ?? crypto.subtle.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify']);

@@ -2,11 +2,12 @@
 export type Engine<Functions> = Functions & { readonly memory: Int32Array };
 
 /**
- * Gives the one instance of this isolate. It is made when it is first asked for, because a Worker's start-up time is bounded. Memory does
- * not grow: the files say so, and a view of one that grew would be empty.
+ * Returns a function that returns the one instance of this isolate. The instance is made on the
+ * first call, because the start-up time of a Worker is bounded. The memory does not grow: the files
+ * define it so, and a view of memory that grew would be empty.
  *
- * @param code as its import gives it: compiled, and without an instance
- * @param constants words that stand at the beginning of the memory for good
+ * @param code as its import provides it: compiled, and without an instance
+ * @param constants words that stay at the beginning of the memory
  */
 export function engineOf<Functions extends object>(
   code: WebAssembly.Module,

@@ -4,15 +4,16 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * A message from one node to another, relayed by a coordinator that neither reads nor changes it:
+ * A message from one co-signer to another, relayed by a coordinator that neither reads nor changes
+ * it:
  *
  *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) | AES-256-GCM ciphertext and tag | Ed25519 signature (64)
  *
  * The AES key is that of the session and the direction (channel.ts). The header is additional data
  * of the cipher, and the signature covers the tagged hash of everything before it: it is the
- * evidence that names who sent what. (Ed25519 reads its message twice, by a slower hash: of a round
- * of ECDSA that is as long as the rest of the envelope.) Static keys are pinned when the nodes are
- * deployed, so there is nobody to be introduced to on the way.
+ * evidence of the sender and the content. (Ed25519 reads its message twice, by a slower hash: for a
+ * round of ECDSA this would take as long as the rest of the envelope.) Static keys are pinned when
+ * the co-signers are deployed, so no key exchange has to be trusted.
  */
 export const ENVELOPE_VERSION = 3;
 const SID_BYTES = 32;
@@ -22,7 +23,7 @@ const TAG_BYTES = 16;
 const SIGNATURE_BYTES = 64;
 const SMALLEST = HEADER_BYTES + IV_BYTES + TAG_BYTES + SIGNATURE_BYTES;
 
-/** Where an envelope belongs. */
+/** The session, round and parties of an envelope. */
 interface Address {
   /** 32 bytes. */
   readonly sid: Uint8Array;
@@ -31,14 +32,14 @@ interface Address {
   readonly to: PartyIndex;
 }
 
-/** The private keys of a node. */
+/** The private keys of a co-signer. */
 export interface CosignerIdentity {
   readonly index: PartyIndex;
   readonly signing: CryptoKey;
   readonly exchange: CryptoKey;
 }
 
-/** The pinned public keys of another node. */
+/** The pinned public keys of another co-signer. */
 export interface PeerIdentity {
   readonly index: PartyIndex;
   readonly signing: CryptoKey;
@@ -46,8 +47,8 @@ export interface PeerIdentity {
 }
 
 /**
- * Seals for the peer of a channel. Every call has a fresh IV, so two envelopes at one address never
- * share a key stream.
+ * Seals a message for the peer of a channel. Every call has a fresh IV, so two envelopes at one
+ * address never share a key stream.
  */
 export async function sealEnvelope(
   own: CosignerIdentity,
@@ -64,8 +65,8 @@ export async function sealEnvelope(
 
 /**
  * Opens an envelope that must be from this peer, in the session of the channel and in this round.
- * Null for everything else: a wrong frame, address, signature or tag. None of these can be blamed
- * on the peer, since any relay can cause them; nobody is banned.
+ * Returns null for a wrong frame, address, signature or tag. Any relay can cause each of these, so
+ * the peer is not blamed and not banned.
  */
 export async function openEnvelope(
   peer: PeerIdentity,
@@ -89,7 +90,10 @@ export async function openEnvelope(
   }
 }
 
-/** Signs bytes of a protocol with the node's identity. The caller has put a domain in front. */
+/**
+ * Signs bytes of a protocol with the identity of the co-signer. The caller has put a domain in
+ * front.
+ */
 export async function signAsCosigner(own: CosignerIdentity, bytes: Uint8Array): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('Ed25519', own.signing, owned(bytes)));
 }
@@ -108,16 +112,22 @@ function headerOf({ sid, round, from, to }: Address): Uint8Array {
   return concatBytes(Uint8Array.of(ENVELOPE_VERSION), sid, Uint8Array.of(round, from, to));
 }
 
-/** WebCrypto takes no views of shared memory, and copies what it takes before it answers. */
+/**
+ * Returns bytes that WebCrypto accepts: it rejects views of shared memory. It copies its input
+ * before it returns.
+ */
 function owned(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer, byteOffset, byteLength } = bytes;
   return buffer instanceof ArrayBuffer ? new Uint8Array(buffer, byteOffset, byteLength) : Uint8Array.from(bytes);
 }
 
-/** PKCS #8 headers of RFC 8410 for a raw private key of 32 bytes; WebCrypto takes private keys in no shorter form. */
+/**
+ * PKCS #8 headers of RFC 8410 for a raw private key of 32 bytes. WebCrypto accepts private keys in
+ * no shorter form.
+ */
 const PKCS8 = { Ed25519: '302e020100300506032b657004220420', X25519: '302e020100300506032b656e04220420' } as const;
 
-/** The private keys of a node from its two secrets of 32 bytes each. */
+/** Returns the private keys of a co-signer from its two secrets of 32 bytes each. */
 export async function importIdentity(
   index: PartyIndex,
   secrets: { readonly signing: Uint8Array; readonly exchange: Uint8Array },
@@ -127,7 +137,7 @@ export async function importIdentity(
   return { index, signing, exchange };
 }
 
-/** The pinned keys of a peer, 32 bytes each. */
+/** Returns the pinned keys of a peer, from 32 bytes each. */
 export async function importPeer(
   index: PartyIndex,
   keys: { readonly signing: Uint8Array; readonly exchange: Uint8Array },
@@ -137,7 +147,7 @@ export async function importPeer(
   return { index, signing, exchange };
 }
 
-/** A private key from its 32 bytes. */
+/** Returns a private key from its 32 bytes. */
 export function importPrivate(algorithm: keyof typeof PKCS8, secret: Uint8Array, usages: string[]): Promise<CryptoKey> {
   if (secret.length !== 32) throw new Error('a private key has 32 bytes');
   const header = Uint8Array.from(PKCS8[algorithm].match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));

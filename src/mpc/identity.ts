@@ -3,13 +3,16 @@ import { hkdf } from '@noble/hashes/hkdf.js';
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex, hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
-/** The public keys of a node, hex of 32 bytes each: what the others pin. */
+/** The public keys of a co-signer, hex of 32 bytes each. The other co-signers pin them. */
 export interface PublicIdentity {
   readonly signing: string;
   readonly exchange: string;
 }
 
-/** The public keys that follow from an identity secret (hex of 32 bytes): what an operator gives to the other nodes. */
+/**
+ * Returns the public keys of an identity secret (hex of 32 bytes). An operator gives them to the
+ * other operators.
+ */
 export function publicIdentity(identitySecret: string): PublicIdentity {
   const { signing, exchange } = identitySecrets(identitySecret);
   return {
@@ -18,7 +21,10 @@ export function publicIdentity(identitySecret: string): PublicIdentity {
   };
 }
 
-/** Two keys out of one secret, so that an operator keeps one. HKDF-SHA-256 separates them by name. */
+/**
+ * Returns two keys from one secret, so that an operator keeps only one. HKDF-SHA-256 separates them
+ * by name.
+ */
 export function identitySecrets(identitySecret: string): {
   readonly signing: Uint8Array;
   readonly exchange: Uint8Array;

@@ -2,7 +2,8 @@ import { invert, mod } from '@noble/curves/abstract/modular.js';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
- * Lagrange's coefficient at zero: the shares of the parties, each times its own, add up to the secret. Everything in it is public.
+ * Returns Lagrange's coefficient at zero: the shares of the parties, each times its coefficient,
+ * add up to the secret. All inputs are public.
  *
  * @param parties distinct, this one among them
  * @param order of the group, a prime

@@ -8,23 +8,24 @@ import { parsePartyIndex } from '#mpc/party.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 
 /**
- * A node's share of a key, sealed for a key that no machine of the service has: HPKE (RFC 9180), base mode, X25519 with HKDF-SHA-256 and
- * AES-256-GCM. Everything else in it is public, and bound to the seal. As many of them as the threshold says, and the offline key, are the
- * whole key: what opens them and puts them together is in local/, and is deployed nowhere.
+ * A co-signer's share of a key, sealed for a key that no machine of the service has: HPKE (RFC
+ * 9180), base mode, X25519 with HKDF-SHA-256 and AES-256-GCM. All other fields are public, and
+ * bound to the seal. As many packages as the threshold, together with the offline key, are the
+ * whole key: the code that opens and combines them is in cli/, which is never deployed.
  */
 export interface RecoveryPackage {
   readonly version: typeof RECOVERY_VERSION;
   readonly scheme: KeyScheme;
   readonly keyId: string;
   readonly epoch: number;
-  /** Whose share it is. */
+  /** The co-signer of the share. */
   readonly node: number;
   readonly threshold: number;
   /** Hex, as the points below. */
   readonly publicKey: string;
-  /** Number of each node to its point. */
+  /** Co-signer number to its point. */
   readonly publicShares: Readonly<Record<string, string>>;
-  /** Hex of 32 bytes: for whom it is sealed. */
+  /** Hex of 32 bytes: the recipient key of the seal. */
   readonly recoveryKey: string;
   /** Hex of 32 bytes: `enc` of RFC 9180. */
   readonly encapsulated: string;
@@ -42,7 +43,7 @@ export const RECOVERY_SUITE = new CipherSuite({
 
 type Sealed = Omit<RecoveryPackage, 'encapsulated' | 'ciphertext'>;
 
-/** @param recoveryKey hex of 32 bytes. Throws for a key that is none. */
+/** @param recoveryKey hex of 32 bytes. Throws for an invalid key. */
 export async function sealForRecovery(recoveryKey: string, share: KeyShare): Promise<RecoveryPackage> {
   const { scheme, keyId, epoch, self, threshold, secret, publicKey, publicShares } = share;
   const header: Sealed = {
@@ -63,7 +64,7 @@ export async function sealForRecovery(recoveryKey: string, share: KeyShare): Pro
   return { ...header, encapsulated: bytesToHex(new Uint8Array(sender.enc)), ciphertext: bytesToHex(ciphertext) };
 }
 
-/** What the seal is bound to (`info` of RFC 9180). */
+/** Returns the data that the seal is bound to (`info` of RFC 9180). */
 export function recoveryHeader({ publicShares, ...header }: Sealed): Uint8Array<ArrayBuffer> {
   const nodes = Object.keys(publicShares).map(Number).map(parsePartyIndex);
   const points = nodes.flatMap((node): CanonicalField[] =>

@@ -5,11 +5,12 @@ import type { Group } from '#mpc/group.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * Points and scalars of secp256k1 with one strict door each. A parser answers null for everything but the one canonical
- * encoding; arithmetic is noble's.
+ * Points and scalars of secp256k1 with one strict parser each. A parser returns null for everything
+ * but the one canonical encoding; noble does the arithmetic.
  *
- * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped; noble says the same of itself.
- * What can be done with masks over typed arrays is done that way (scalar-words.ts, ot-extension.ts).
+ * Scalars are BigInt. BigInt arithmetic is NOT constant time and a BigInt cannot be wiped; noble
+ * documents the same limits. All operations that can use masks over typed arrays do so
+ * (scalar-words.ts, ot-extension.ts).
  */
 export type Point = InstanceType<typeof secp256k1.Point>;
 
@@ -22,7 +23,7 @@ export const SCALAR_BYTES = 32;
 /** RFC 9380 needs a DST per use; the parts that separate sessions are in the hashed message. */
 const HASH_TO_POINT_DST = utf8ToBytes('conclave/mpc/v1/secp256k1_XMD:SHA-256_SSWU_RO_');
 
-/** Into 0..n-1, also for negative values. */
+/** Reduces into 0..n-1, also for negative values. */
 export function modOrder(value: bigint): bigint {
   const rest = value % ORDER;
   return rest < 0n ? rest + ORDER : rest;
@@ -37,7 +38,10 @@ export function randomScalar(): bigint {
   return Curve.Fn.fromBytes(secp256k1.utils.randomSecretKey());
 }
 
-/** 33 bytes, compressed, on the curve, not the identity; else null. The order is prime: no subgroup check is needed. */
+/**
+ * Parses 33 bytes, compressed, on the curve, not the identity; else returns null. The order is
+ * prime: no subgroup check is needed.
+ */
 export function parsePoint(bytes: Uint8Array): Point | null {
   if (bytes.length !== POINT_BYTES) return null;
   try {
@@ -51,30 +55,37 @@ export function encodePoint(point: Point): Uint8Array {
   return point.toBytes(true);
 }
 
-/** Several at once share one field inversion. */
+/** Encodes several points with one shared field inversion. */
 export function encodePoints(points: readonly Point[]): Uint8Array[] {
   return normalizeZ(Curve, [...points]).map(encodePoint);
 }
 
-/** A multiple of the generator, in constant time, where a peer may have seen to it that the scalar is 0: noble throws for that one. */
+/**
+ * Returns a multiple of the generator, in constant time. A peer may have caused a scalar of 0, for
+ * which noble throws.
+ */
 export function multipleOfGenerator(scalar: bigint): Point {
   const reduced = modOrder(scalar);
   return reduced === 0n ? Curve.ZERO : GENERATOR.multiply(reduced);
 }
 
-/** The lambda of the curve's endomorphism: lambda (x, y) = (beta x, y), where both are cube roots of 1. */
+/**
+ * The lambda of the curve's endomorphism: lambda (x, y) = (beta x, y), where both are cube roots of
+ * 1.
+ */
 export const LAMBDA = 0x5363ad4cc05c30e0a5261c028812645a122e22ea20816678df02967c1b23bd72n;
 
 /**
- * One of 2^128 different scalars a + b lambda, where a and b have 64 bits each. A product with it takes a quarter of the doublings, since
- * noble splits a scalar into just these halves. (They differ: a + b lambda = 0 has no solution in numbers as short as a - a' and b - b'.)
+ * Returns one of 2^128 different scalars a + b lambda, where a and b have 64 bits each. A product
+ * with it takes a quarter of the doublings, since noble splits a scalar into exactly these halves.
+ * (They differ: a + b lambda = 0 has no solution in numbers as short as a - a' and b - b'.)
  */
 export function shortWeight(): bigint {
   const [a = 0n, b = 0n] = crypto.getRandomValues(new BigUint64Array(2));
   return modOrder(a + b * LAMBDA);
 }
 
-/** 32 bytes, big-endian, below n; else null. */
+/** Parses 32 bytes, big-endian, below n; else returns null. */
 export function parseScalar(bytes: Uint8Array): bigint | null {
   if (bytes.length !== SCALAR_BYTES) return null;
   const value = bigEndian(bytes);
@@ -85,13 +96,19 @@ export function encodeScalar(value: bigint): Uint8Array {
   return Curve.Fn.toBytes(value);
 }
 
-/** A digest as a scalar: 256 bits reduced once. n is within 2^128.4 of 2^256, so the bias is below 2^-127. */
+/**
+ * Returns a digest as a scalar: 256 bits reduced once. n is within 2^128.4 of 2^256, so the bias is
+ * below 2^-127.
+ */
 export function scalarFromDigest(digest: Uint8Array): bigint {
   if (digest.length !== SCALAR_BYTES) throw new Error('a digest has 32 bytes');
   return bigEndian(digest) % ORDER;
 }
 
-/** A random oracle onto the curve (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_): nobody knows the logarithm. */
+/**
+ * A random oracle onto the curve (RFC 9380, secp256k1_XMD:SHA-256_SSWU_RO_): no party knows the
+ * logarithm.
+ */
 export function hashToPoint(message: Uint8Array): Point {
   return secp256k1_hasher.hashToCurve(message, { DST: HASH_TO_POINT_DST });
 }

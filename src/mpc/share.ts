@@ -5,7 +5,7 @@ import { inGroupOf } from '#mpc/scheme-group.ts';
 import { parsePartyIndex, type PartyIndex } from '#mpc/party.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
-/** One node's share of a key, with all that is public about the key. */
+/** One co-signer's share of a key, with all public data of the key. */
 export interface KeyShare {
   readonly scheme: KeyScheme;
   readonly keyId: string;
@@ -14,25 +14,27 @@ export interface KeyShare {
   readonly threshold: number;
   /** Shamir share of the group's secret at x = self. */
   readonly secret: bigint;
-  /** 33 bytes, or 32 of Ed25519. */
+  /** 33 bytes, or 32 for Ed25519. */
   readonly publicKey: Uint8Array;
   /** A point for each party from 1 to n. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
-/** Public shares as they travel: number of each node to the hex of its point. */
+/** Returns public shares in their transport form: co-signer number to the hex of its point. */
 export function publicSharesText(shares: KeyShare['publicShares']): Readonly<Record<string, string>> {
   return Object.fromEntries([...shares].map(([party, point]) => [String(party), bytesToHex(point)]));
 }
 
-/** A key-encryption secret of a node; the first of its list seals, the others still open. */
+/**
+ * A key-encryption secret of a co-signer. The first of its list seals, and the others only open.
+ */
 export interface KeyEncryptionSecret {
   readonly id: string;
   /** 32 bytes, hex. */
   readonly secret: string;
 }
 
-/** What a sealed record is bound to: moved to another place, it does not open. */
+/** The context that a sealed record is bound to: in another context it does not open. */
 export interface SealContext {
   /** 'share' or 'pair'. */
   readonly kind: string;
@@ -52,7 +54,10 @@ export interface SealedRecord {
   readonly ciphertext: Uint8Array;
 }
 
-/** HKDF-SHA-256 with a random salt, then AES-256-GCM with a random IV, bound to its place. */
+/**
+ * Seals with HKDF-SHA-256 with a random salt, then AES-256-GCM with a random IV, bound to the
+ * context.
+ */
 export async function seal(
   secrets: readonly KeyEncryptionSecret[],
   context: SealContext,
@@ -68,7 +73,9 @@ export async function seal(
   return { kekId: current.id, salt, iv, ciphertext };
 }
 
-/** Null for a record that was sealed elsewhere, under a secret that is gone, or that was changed. */
+/**
+ * Returns null for a record that was sealed elsewhere, under a removed secret, or that was changed.
+ */
 export async function unseal(
   secrets: readonly KeyEncryptionSecret[],
   context: SealContext,
@@ -104,7 +111,8 @@ async function recordKey(secret: KeyEncryptionSecret, salt: Uint8Array): Promise
 }
 
 function contextBytes({ kind, node, name, epoch, madeAtMs }: SealContext, kekId: string): Uint8Array<ArrayBuffer> {
-  // JSON of an array of texts and numbers is unambiguous: nothing can move from one field into the next.
+  // JSON of an array of texts and numbers is unambiguous: no text can move from one field into the
+  // next.
   return new Uint8Array(
     utf8ToBytes(JSON.stringify(['conclave/sealed-record/v2', kind, node, name, epoch, madeAtMs, kekId])),
   );
@@ -123,7 +131,10 @@ export function encodeKeyShare(share: KeyShare): Uint8Array {
   return concatBytes(Uint8Array.from(header), scalar, publicKey, ...shares);
 }
 
-/** Throws on bytes that encodeKeyShare did not make, and on a secret that is not behind its public share. */
+/**
+ * Throws on bytes that encodeKeyShare did not make, and on a secret that is not behind its public
+ * share.
+ */
 export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
   const [format, context, first, threshold, parties, high, low] = bytes;
   const [scheme, self] = [KEY_SCHEMES[context ?? KEY_SCHEMES.length], parsePartyIndex(first ?? 0)];
@@ -147,7 +158,7 @@ export function decodeKeyShare(keyId: string, bytes: Uint8Array): KeyShare {
       if (party !== null) publicShares.set(party, point);
     }
     const own = publicShares.get(self);
-    // A rotten record must not sign: it would look like a cheater to the others.
+    // A corrupted record must not sign: it would look like a cheater to the others.
     if (own === undefined || !equalBytes(group.encodePoint(group.generator.multiply(secret)), own)) {
       throw new Error('the secret does not belong to its public share');
     }

@@ -1,10 +1,11 @@
 /**
- * A box whose content can be taken out once. Round states live in it, because a second run of a round on one state hands
- * the peer the private key: two digests under one nonce (test/mpc/ecdsa/attacks.test.ts).
+ * A container whose content can be taken once. It holds round states, because a second run of a
+ * round on one state reveals the private key to the peer: two digests under one nonce
+ * (test/mpc/ecdsa/attacks.test.ts).
  *
- * The content sits in a private field: structuredClone, JSON and a spread lose it, so a COPY of a state is worthless too
- * (a plain object of nonces would be accepted twice). JavaScript runs a round to its end, so two concurrent calls cannot
- * both get past `take`.
+ * The content is in a private field: structuredClone, JSON and a spread lose it, so a COPY of a
+ * state is useless too (a plain object of nonces would be accepted twice). JavaScript runs a round
+ * to its end, so two concurrent calls cannot both pass `take`.
  */
 export class SingleUse<T> {
   #content: { readonly value: T } | null;
@@ -13,7 +14,7 @@ export class SingleUse<T> {
     this.#content = { value };
   }
 
-  /** The content, once. A second call is a bug of the caller and throws. */
+  /** Returns the content, once. A second call is a bug of the caller and throws. */
   take(): T {
     const content = this.#content;
     this.#content = null;

@@ -8,10 +8,12 @@ export const TRANSCRIPT_DOMAIN = 'conclave/mpc/v1/';
 export const DIGEST_BYTES = 32;
 
 /**
- * The random oracle of all protocols, one per tag: SHA-256(T || T || length, part, length, part, ...), T = SHA-256(tag).
+ * The random oracle of all protocols, one per tag: SHA-256(T || T || length, part, length, part,
+ * ...), T = SHA-256(tag).
  *
- * The doubled tag digest fills one block, as in BIP-340, so that no two tags share an input. Each part carries its length
- * (4 bytes, big-endian): an ambiguous concatenation is how several threshold ECDSA libraries were broken (TSSHOCK).
+ * The doubled tag digest fills one block, as in BIP-340, so that no two tags share an input. Each
+ * part carries its length (4 bytes, big-endian): an ambiguous concatenation is how several
+ * threshold ECDSA libraries were broken (TSSHOCK).
  */
 export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8Array {
   const isLong = parts.some((part) => part.length >= LONG_PART_BYTES);
@@ -20,16 +22,19 @@ export function taggedHash(tag: string, ...parts: readonly Uint8Array[]): Uint8A
   return Uint8Array.from(hash.digest());
 }
 
-/** From here on the runtime's own SHA-256 is faster than noble's, call and copy included; below it is slower. */
+/**
+ * From this length on the SHA-256 of the runtime is faster than noble's, call and copy included;
+ * below it is slower.
+ */
 const LONG_PART_BYTES = 1024;
 
 interface TagBlock {
   readonly bytes: Uint8Array;
-  /** noble's state after it. */
+  /** noble's state after the block. */
   readonly hashed: ReturnType<typeof sha256.create>;
 }
 
-/** Tags are words of this source, not data: there are some dozens. */
+/** Tags are constants of this source, not data: there are some dozens. */
 const TAG_BLOCKS = new Map<string, TagBlock>();
 
 function blockOf(tag: string): TagBlock {
@@ -42,7 +47,10 @@ function blockOf(tag: string): TagBlock {
   return block;
 }
 
-/** The 64-byte first block of an indexed oracle (one-block-sha256.ts): bound to the tag and to the session. */
+/**
+ * Returns the 64-byte first block of an indexed oracle (one-block-sha256.ts): bound to the tag and
+ * to the session.
+ */
 export function oraclePrefix(tag: string, sid: Uint8Array): Uint8Array {
   const digest = taggedHash(tag, sid);
   return concatBytes(digest, digest);
@@ -60,7 +68,10 @@ export function equalBytes(left: Uint8Array, right: Uint8Array): boolean {
   return difference === 0;
 }
 
-/** Bytes cut into so many parts of the same length; none where they do not come out even. */
+/**
+ * Returns bytes cut into this many parts of the same length, or no parts when the length is not
+ * divisible.
+ */
 export function equalParts(bytes: Uint8Array, count: number): readonly Uint8Array[] {
   const length = bytes.length / count;
   if (!Number.isInteger(length)) return [];

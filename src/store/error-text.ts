@@ -20,5 +20,5 @@ export function isQueryFault(error: unknown): boolean {
  */
 export function errorText(error: unknown): string {
   if (!(error instanceof Error) || !DRIZZLE.test(error.message)) return String(error);
-  return `query failed: ${error.cause instanceof Error ? error.cause.message : 'no cause is told'}`;
+  return `query failed: ${error.cause instanceof Error ? error.cause.message : 'no cause is given'}`;
 }

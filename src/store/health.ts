@@ -15,16 +15,12 @@ const MOVING = ['SIGNING', 'BROADCAST', 'CONFIRMING'];
  * a vault is about to write.
  *
  * @param limit the number of transactions that are named
- * @param approvalOrigin the origin of the approval page; null without one
  */
-export async function readHealth(
-  db: D1Database,
-  { limit, approvalOrigin }: { readonly limit: number; readonly approvalOrigin: string | null },
-): Promise<ServiceHealth> {
+export async function readHealth(db: D1Database, { limit }: { readonly limit: number }): Promise<ServiceHealth> {
   const orm = drizzle(db);
   const watched = eq(transactions.watched, true);
   const moving = and(watched, inArray(transactions.state, MOVING));
-  const [states, quietest, unexplained, [open], [failed], [dead], [swept], [foreign]] = await orm.batch([
+  const [states, quietest, unexplained, [open], [failed], [dead], [swept]] = await orm.batch([
     orm
       .select({ state: transactions.state, number: count() })
       .from(transactions)
@@ -65,7 +61,6 @@ export async function readHealth(
     orm
       .select({ number: count(), atMs: sql<number | null>`min(max(${vaults.nudgedAtMs}, ${vaults.createdAtMs}))` })
       .from(vaults),
-    orm.select({ number: count() }).from(vaults).where(foreignPasskeys(approvalOrigin)),
   ]);
   return {
     outstanding: Object.fromEntries(states.map(({ state, number }) => [state, number])),
@@ -79,14 +74,5 @@ export async function readHealth(
     newestDeadLetterAtMs: dead?.atMs ?? null,
     vaults: swept?.number ?? 0,
     longestUnsweptAtMs: swept?.atMs ?? null,
-    vaultsWithForeignPasskeys: foreign?.number ?? 0,
   };
-}
-
-/**
- * Returns the condition for vaults with a passkey of another origin. Without an approval page no
- * passkey is foreign.
- */
-function foreignPasskeys(approvalOrigin: string | null) {
-  return sql`EXISTS (SELECT 1 FROM json_each(${vaults.passkeyOrigins}) AS origin WHERE origin.value <> ${approvalOrigin})`;
 }

@@ -57,11 +57,6 @@ export const vaults = sqliteTable(
     createdAtMs: integer('created_at_ms').notNull(),
     /** When the sweep last woke the vault. */
     nudgedAtMs: integer('nudged_at_ms').notNull().default(0),
-    /**
-     * The origins of the passkeys of its policy in force, as a JSON list of texts; null when they
-     * are unknown.
-     */
-    passkeyOrigins: text('passkey_origins'),
   },
   (table) => [uniqueIndex('vaults_reference').on(table.reference), index('vaults_nudged').on(table.nudgedAtMs)],
 );

@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, inArray, isNull, lt, ne } from 'drizzle-orm';
+import { and, asc, desc, eq, inArray, lt, ne } from 'drizzle-orm';
 import { drizzle } from 'drizzle-orm/d1';
 import { members, users, vaults, wallets } from '#store/schema.ts';
 
@@ -29,13 +29,11 @@ export async function upsertVault(
     readonly name: string;
     readonly reference: string;
     readonly createdAtMs: number;
-    /** The origins of the passkeys of the policy in force. */
-    readonly origins: readonly string[];
   },
 ): Promise<void> {
   const orm = drizzle(db);
   const { id, name, reference, createdAtMs } = vault;
-  const entry = { name, reference, createdAtMs, passkeyOrigins: JSON.stringify(vault.origins) };
+  const entry = { name, reference, createdAtMs };
   await orm.batch([
     orm.delete(vaults).where(and(eq(vaults.reference, reference), ne(vaults.id, vault.id))),
     orm
@@ -139,16 +137,4 @@ export async function claimVaultsToWake(
     .where(inArray(vaults.id, oldest))
     .returning({ id: vaults.id });
   return taken.map(({ id }) => id);
-}
-
-/**
- * Returns those vaults among the ones woken at this time whose entry is from a release without
- * origins of passkeys.
- */
-export async function vaultsWithoutOrigins(db: D1Database, nudgedAtMs: number): Promise<readonly number[]> {
-  const rows = await drizzle(db)
-    .select({ id: vaults.id })
-    .from(vaults)
-    .where(and(eq(vaults.nudgedAtMs, nudgedAtMs), isNull(vaults.passkeyOrigins)));
-  return rows.map(({ id }) => id);
 }

@@ -1,10 +1,11 @@
 import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
 
+type Term = readonly [word: RegExp, term: string];
+
 /** Words that neither a comment nor a text for people uses, with what to write instead. */
-const TERMS: readonly (readonly [word: RegExp, term: string])[] = [
+const TERMS: readonly Term[] = [
   [/\b(?:nobody|somebody|anybody|whoever|nobody's|somebody's|someone|anyone's)\b/i, 'the role of the party'],
-  [/\b(?:asks?|asked|asking)\b/i, 'request, call or require'],
   [/\b(?:tells?|told|telling)\b/i, 'report, state or notify'],
   [/\b(?:voices?)\b/i, 'approval or device signature'],
   [/\b(?:owes?|owed|owing)\b/i, 'enqueue or pending job'],
@@ -17,6 +18,9 @@ const TERMS: readonly (readonly [word: RegExp, term: string])[] = [
   [/\bby the word of\b|\bfor good\b|\bon (?:its|their) way\b/i, 'a plain phrase'],
 ];
 
+/** A text may ask a person; in the code one part requests something of another. */
+const TERMS_OF_COMMENTS: readonly Term[] = [[/\b(?:asks?|asked|asking)\b/i, 'request, call or require']];
+
 /** Words of others: a quoted message of a client, or the name of a method of another program. */
 const QUOTED = /`[^`]*`|'[^']*'|"[^"]*"|“[^”]*”/gu;
 
@@ -24,14 +28,18 @@ const QUOTED = /`[^`]*`|'[^']*'|"[^"]*"|“[^”]*”/gu;
 export function privateProse({ path, text }: SourceFile): readonly string[] {
   const { program, comments } = parseSync(path, text);
   const commented = comments.map(({ value }) => value.replaceAll(QUOTED, ''));
-  return [...commented, ...textsIn(program)].flatMap((one) =>
-    TERMS.flatMap(([word, term]) => {
-      const found = word.exec(one)?.[0];
-      return found === undefined
-        ? []
-        : [`'${found}': write ${term}: ${one.replaceAll(/\s+/gu, ' ').trim().slice(0, 90)}`];
-    }),
-  );
+  return [
+    ...commented.flatMap((one) => faultsIn(one, [...TERMS, ...TERMS_OF_COMMENTS])),
+    ...textsIn(program).flatMap((one) => faultsIn(one, TERMS)),
+  ];
+}
+
+function faultsIn(text: string, terms: readonly Term[]): readonly string[] {
+  return terms.flatMap(([word, term]) => {
+    const found = word.exec(text)?.[0];
+    if (found === undefined) return [];
+    return [`'${found}': write ${term}: ${text.replaceAll(/\s+/gu, ' ').trim().slice(0, 80)}`];
+  });
 }
 
 /** Strings that are sentences: they have a space. Codes, names and paths have none. */

@@ -104,6 +104,35 @@ describe.skipIf(executable === null)('with an approval page', () => {
     });
   }, 120_000);
 
+  test('a quorum replaces a lost passkey: it removes the old one and adds another', async () => {
+    const { people } = scene.world;
+    const line = people().alice.client.api.vault[':vaultId'];
+    const devicesNow = async () =>
+      (await unwrap(line.policy.$get({ param: vaultParam(), query: {} }))).policy.devices.length;
+    const before = await devicesNow();
+    await pageOf('carol').reload();
+    const mine = pageOf('carol').getByRole('listitem').filter({ hasText: 'owned by you' });
+    await mine.getByRole('button', { name: 'Remove' }).click();
+    await pageOf('carol')
+      .getByRole('article')
+      .filter({ hasText: /^Remove device/ })
+      .waitFor();
+    const approveNewest = async () => {
+      const { policyChanges } = await unwrap(line['policy-change'].$get({ param: vaultParam(), query: {} }));
+      await approvals(policyChanges[0]?.id ?? '');
+    };
+    await approveNewest();
+    expect(await devicesNow()).toBe(before - 1);
+    await onApprovalPage('carol', 'Add passkey', async (page) => {
+      await page.getByRole('button', { name: 'Create a passkey' }).click();
+      await page.getByText('Passkey created').waitFor();
+    });
+    const added = pageOf('carol').getByRole('article').filter({ hasText: 'Add a passkey of carol' });
+    await expect.poll(() => added.count()).toBe(2);
+    await approveNewest();
+    expect(await devicesNow()).toBe(before);
+  }, 60_000);
+
   test('a payment is read and signed on the approval page, and paid', async () => {
     const { people, chain } = scene.world;
     const line = people().alice.client.api.vault[':vaultId']['policy-change'];

@@ -17,7 +17,6 @@ const FINE: ServiceHealth = {
   newestDeadLetterAtMs: null,
   vaults: 1,
   longestUnsweptAtMs: ago(59),
-  vaultsWithForeignPasskeys: 0,
 };
 const quiet = (minutes: number) => ({
   id: 'tx',
@@ -42,7 +41,6 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
-  ['foreign-passkeys', { vaultsWithForeignPasskeys: 1 }],
 ])('%s alone', (code, condition) => {
   expect(codes(condition)).toEqual([code]);
 });
@@ -90,7 +88,6 @@ test('all at once come in one order, worst for money first', () => {
       newestFailureAtMs: ago(100),
       newestDeadLetterAtMs: ago(100),
       longestUnsweptAtMs: ago(200),
-      vaultsWithForeignPasskeys: 2,
     },
     [{ node: 1, fault: 'unreachable', banned: [2] }],
   );

@@ -24,16 +24,18 @@ import { finished, startWorld } from './world.ts';
 const RECIPIENT = '0x00000000000000000000000000000000de71ce01';
 let world: World;
 let vault: ReadyVault;
+/** Passkeys are of the approval page alone. */
+const APPROVAL_ORIGIN = 'http://localhost:5173';
 let phone: Authenticator;
 const script = ScriptDevice.create();
 const run = promisify(execFile);
 
 beforeAll(async () => {
-  world = await startWorld();
+  world = await startWorld({ approvalOrigin: APPROVAL_ORIGIN });
   vault = await world.vault('treasury');
   const bob = parseUserId(world.people().bob.id);
   if (bob === null) throw new Error('bob has an id');
-  phone = new Authenticator(bob, { rpId: 'localhost', origin: 'http://localhost:5173' });
+  phone = new Authenticator(bob, { rpId: 'localhost', origin: APPROVAL_ORIGIN });
 }, 120_000);
 afterAll(() => world.end());
 

@@ -30,17 +30,20 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Payments on their way at once: each holds coins, and what is beyond waits for its turn. Ours. */
+/**
+ * The maximum number of payments in flight: each reserves UTXOs, and further ones wait for their
+ * turn. Ours.
+ */
 const MAX_IN_FLIGHT = 25;
 
 type Adapter = ChainAdapter<BitcoinQuote, bigint, BitcoinFeeEstimate>;
 
-/** A network of Bitcoin, behind the interface that all chains share. */
+/** Returns the adapter of a Bitcoin network. */
 export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
   const network = networkOf(chain.caip2);
   if (network === null) throw new Error(`${chain.caip2} is not a known Bitcoin network.`);
   const pool = bitcoinNodePool(network, urls);
-  // A rate is no fact of the chain: one server may know it for what another one says of the coins.
+  // A fee rate is no fact of the chain, so it may come from another server than the UTXOs.
   const withRates = async <T>(quote: (node: RpcNode, rates: FeeRates) => Promise<Result<T, QuoteFault>>) => {
     const rates = await readFeeRates(pool, chain);
     return prepareFromPool(pool, async (node): Promise<Result<T, QuoteFault>> =>
@@ -59,12 +62,12 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     spendsUtxos: true,
     parseRecipient: (text) => parseAddress(network, text),
     parseKeylessRecipient: () => null,
-    // There is nothing but bitcoin.
+    // Bitcoin has no tokens.
     parseToken: () => refused('malformed' as const),
     parseCalldata: () => null,
     parseMessage: readMessage,
     memoFault: () => NO_MEMO,
-    // Coins are what the bytes hang on, and they come with the quote.
+    // The bytes depend on the UTXOs, which come with the quote.
     anchor: async ({ nonce }) => accepted(nonce),
     compose: composeTransaction,
     assemble: assembleTransaction,
@@ -75,7 +78,7 @@ export function bitcoinAdapter(chain: Chain, urls: readonly string[]): Adapter {
     estimate: (intent) => withRates((node, rates) => estimateFee(node, intent, rates)),
     evidence: async (payload) =>
       paysByHash(payload) ? readFromPool(pool, (node) => readEvidence(node, payload)) : accepted<readonly string[]>([]),
-    // Places are counted by the wallet's allocator alone; the chain has no order of them.
+    // Only the wallet's allocator counts nonces; the chain does not order them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),

@@ -28,7 +28,7 @@ import { UINT256_MAX } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { accepted } from '#domain/result.ts';
 
-/** Any EVM chain with EIP-1559 fees, behind the interface that all chains share. */
+/** Returns the adapter of an EVM chain with EIP-1559 fees. */
 export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapter<EvmQuote, bigint, EvmFeeEstimate> {
   const chainId = chainIdOf(chain.caip2);
   if (chainId === null) throw new Error(`${chain.caip2} is not an EVM chain.`);
@@ -71,7 +71,7 @@ export function evmAdapter(chain: Chain, rpcUrls: readonly string[]): ChainAdapt
   };
 }
 
-/** Upper-case digits are lowered; the one spelling is stored. */
+/** Converts upper-case digits to lower case; this one spelling is stored. */
 function parseCalldata(text: string): string | null {
   const lower = text.startsWith('0x') ? text.toLowerCase() : text;
   return isCalldata(lower) ? lower : null;

@@ -7,9 +7,10 @@ import { networkOf } from '#chains/bitcoin/rules/network.ts';
 import type { KeyScheme } from '#domain/asset/chain.ts';
 
 /**
- * The address of a wallet's key on a chain, by the chain's CAIP-2 alone: a co-signer has no table of chains that an operator of the
- * coordinator could change. Null for a chain that no adapter knows, or that takes no signature of this scheme. Throws for bytes that are no
- * point: that key was never generated.
+ * Returns the address of a wallet's key on a chain, from only the chain's CAIP-2: a co-signer has
+ * no table of chains that the coordinator's operator could change. Returns null for a chain that no
+ * adapter supports, or that accepts no signature of this scheme. Throws for bytes that are no
+ * point: such a key was never generated.
  *
  * @param publicKey as its scheme encodes it
  */

@@ -7,11 +7,11 @@ import { clusterOf } from '#chains/solana/rules/cluster.ts';
 
 /**
  * Rules compare addresses as texts. A rule in another spelling looks right to a signer and binds no
- * transaction, so a co-signer refuses a policy that has one. It reads the chain from its CAIP-2 name
- * alone: it has no table of chains that the coordinator could change.
+ * transaction, so a co-signer refuses a policy that has one. It reads the chain only from its
+ * CAIP-2 name: it has no table of chains that the coordinator could change.
  */
 
-/** Reports whether an adapter knows this CAIP-2 name. */
+/** Reports whether an adapter supports this CAIP-2 name. */
 export function isKnownChain(chain: string): boolean {
   return chainIdOf(chain) !== null || clusterOf(chain) !== null || networkOf(chain) !== null;
 }
@@ -24,7 +24,10 @@ export function isCanonicalAddress(chain: string, address: string): boolean {
   return network !== null && scriptOf(network, address) !== null;
 }
 
-/** Reports whether a rule can name this token, or with null the native asset. Bitcoin has no tokens here. */
+/**
+ * Reports whether a rule can name this token, or with null the native asset. Bitcoin has no tokens
+ * here.
+ */
 export function isCanonicalAsset(chain: string, tokenAddress: string | null): boolean {
   if (tokenAddress === null) return isKnownChain(chain);
   return networkOf(chain) === null && isCanonicalAddress(chain, tokenAddress);

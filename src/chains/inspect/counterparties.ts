@@ -3,8 +3,8 @@ import type { Action } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 /**
- * Every address that an action gives something to, or trusts: whom somebody would have to imitate. Of calldata those that a known
- * standard shows.
+ * Returns every address that an action pays or trusts, which an attacker would have to imitate. For
+ * calldata these are the addresses that a known standard decodes.
  */
 export function counterpartiesOf(action: Action): readonly string[] {
   switch (action.kind) {

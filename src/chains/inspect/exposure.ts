@@ -11,14 +11,15 @@ import { unreachable } from '#domain/result.ts';
 
 type SpentAssets = Omit<Exposure, 'chain'>;
 
-/** Nothing moves and nobody gets anything. */
+/** No movement and no beneficiary. */
 const NOTHING: SpentAssets = { movements: [], beneficiaries: [], isUnreadable: false };
 
 /**
- * What an action puts at stake. Whatever is not understood to the last byte is 'nobody can say', never 'nothing': a rule that can
- * not be applied must not be passed.
+ * Returns what an action puts at risk. Anything that is not decoded completely is unreadable, never
+ * nothing: a rule that cannot be applied must not pass.
  *
- * @param context the chain (CAIP-2) and the wallet that acts, which gives nothing away by naming itself; and the largest fee
+ * @param context the chain (CAIP-2) and the acting wallet, which is no beneficiary of its own
+ * action; and the largest fee
  */
 export function exposureOf(
   action: Action,
@@ -35,8 +36,9 @@ function spentAssetsOf(action: Action): SpentAssets {
     case 'transfer':
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.to);
     case 'erc20-approve':
-      // Ending an allowance must work in an emergency, for a spender outside the address book as well. An ERC-721 contract
-      // reads the same bytes as token 0: signers are warned of it (`may-be-token-zero`).
+      // Revoking an allowance must work in an emergency, and for a spender outside the address book
+      // as well. An ERC-721 contract reads the same bytes as token 0: signers are warned of it
+      // (`may-be-token-zero`).
       if (action.amount === '0') return NOTHING;
       return readable({ tokenAddress: action.tokenAddress, amount: action.amount }, action.spender);
     case 'contract-interaction': {
@@ -61,14 +63,15 @@ function readable(movement: AssetAmount, ...beneficiaries: string[]): SpentAsset
   return { movements: [movement], beneficiaries, isUnreadable: false };
 }
 
-/** Nobody can say what it moves; those who are named in it are known at least. */
+/** Returns an exposure with unknown movements; the addresses that it names are known at least. */
 function unreadable(...beneficiaries: string[]): SpentAssets {
   return { movements: [], beneficiaries, isUnreadable: true };
 }
 
 /**
- * A call of a token, by its standard. `transferFrom` and `approve` may also be of an ERC-721, where the number is an id and 0 is one
- * like any other: it is never counted as nothing. What vault shares (ERC-4626) and batches move nobody can say here.
+ * Returns the exposure of a token call, by its standard. `transferFrom` and `approve` may also be
+ * calls of an ERC-721, where the number is an id and 0 is a valid id, so it never counts as
+ * nothing. The movements of vault shares (ERC-4626) and batches cannot be determined here.
  */
 function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
   if (call === null) return unreadable();
@@ -88,7 +91,7 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
       return moves(text('addedAmount'), text('spender'));
     case 'ERC-20 decreaseAllowance':
     case 'WETH9 withdraw':
-    // What is deposited is the value of the call itself.
+    // The deposit is the value of the call itself.
     case 'WETH9 deposit':
       return NOTHING;
     case 'ERC-721 safeTransferFrom':
@@ -104,7 +107,10 @@ function spentByCall(token: string, call: DecodedCall | null): SpentAssets {
   }
 }
 
-/** ERC-2612, whose permits name one token, one spender and one amount; of any other typed data nobody can say. */
+/**
+ * Returns the exposure of an ERC-2612 permit, which names one token, one spender and one amount.
+ * All other typed data is unreadable.
+ */
 function typedStake(message: string): SpentAssets {
   const read = readTypedData(parsedJson(message));
   if (!read.ok) return unreadable();
@@ -128,7 +134,7 @@ function addressIn(value: unknown): string | null {
   return read?.ok === true ? read.value : null;
 }
 
-/** What is no JSON is no typed data either. */
+/** Text that is no JSON is no typed data either. */
 function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -6,8 +6,8 @@ import { amountOf, parseAmount } from '#domain/asset/amount.ts';
 import { capBySize } from '#domain/wallet/fee-cap.ts';
 
 /**
- * Ours: for an EVM chain that the built-in table does not name, one unit of its native asset. An
- * operator of a co-signer who uses such a chain sets the ceiling (MAX_FEES).
+ * Ours: for an EVM chain that the built-in table does not name, one unit of its native asset. A
+ * co-signer's operator who uses such a chain sets the ceiling (MAX_FEES).
  */
 const UNKNOWN_CHAIN_CEILING = amountOf(10n ** 18n);
 
@@ -15,8 +15,8 @@ const UNKNOWN_CHAIN_CEILING = amountOf(10n ** 18n);
 export type FeeCeilings = ReadonlyMap<string, Amount>;
 
 /**
- * Reads the setting MAX_FEES: JSON of CAIP-2 name to a decimal amount. Empty text is no setting.
- * Throws for anything else, with the name that is wrong and never with the content.
+ * Returns the ceilings of the setting MAX_FEES: JSON of CAIP-2 name to a decimal amount. Empty text
+ * is no setting. Throws for anything else, with the wrong name and never with the content.
  */
 export function parseFeeCeilings(text: string): FeeCeilings {
   const ceilings = new Map<string, Amount>();
@@ -36,8 +36,9 @@ export function parseFeeCeilings(text: string): FeeCeilings {
 }
 
 /**
- * Reports whether bytes pay more than their size can justify, though less than the ceiling of their chain, which is that of the
- * largest transaction. A ceiling of the operator's own (MAX_FEES) is taken as it is.
+ * Reports whether bytes pay more than their size can justify, though less than the ceiling of their
+ * chain, which is that of the largest transaction. A ceiling of the operator (MAX_FEES) is not
+ * limited by size.
  */
 export function exceedsSizeCap(chain: string, payload: InspectedPayload, ceilings: FeeCeilings): boolean {
   if (ceilings.has(chain) || !('virtualSize' in payload)) return false;
@@ -45,9 +46,9 @@ export function exceedsSizeCap(chain: string, payload: InspectedPayload, ceiling
 }
 
 /**
- * The largest fee that a co-signer signs on a chain: its own setting, or the cap of the built-in
- * table. The cap in an intent comes from the coordinator's table of chains, and approvals bind to
- * it, but a signer reads recipient and amount first.
+ * Returns the largest fee that a co-signer signs on a chain: its own setting, or the cap of the
+ * built-in table. The cap in an intent comes from the coordinator's table of chains. Approvals bind
+ * to it, but a signer reads recipient and amount first.
  */
 export function feeCeiling(chain: string, ceilings: FeeCeilings): Amount {
   const builtIn = BUILT_IN_CHAINS.find(({ caip2 }) => caip2 === chain)?.maxFee;

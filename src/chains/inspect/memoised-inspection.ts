@@ -1,9 +1,10 @@
-/** Proves what bytes do. Pure: the same intent and the same bytes have the same answer. */
+/** Proves what bytes do. It is pure: the same intent and the same bytes have the same result. */
 type Inspect<I extends object, R> = (intent: I, payload: string) => R;
 
 /**
- * The same, with its last answer for each intent kept as long as the intent itself is: composing, combining and assembling begin with one
- * and the same proof, and so does a co-signer's second look.
+ * Returns the function with a cache of its last result for each intent, as long as the intent
+ * exists. Composing, combining and assembling begin with the same proof, and so does a co-signer's
+ * second check.
  */
 export function memoised<I extends object, R>(inspect: Inspect<I, R>): Inspect<I, R> {
   const proofs = new WeakMap<I, { readonly payload: string; readonly proof: R }>();

@@ -1,12 +1,12 @@
-/** Long enough for every sign-in text and typed order; people have to read it. */
+/** Long enough for every sign-in text and typed order; signers must read it. */
 const MAX_MESSAGE_BYTES = 16 * 1024;
 
-/** Returns what is wrong with the text of a message, on whichever chain; null when nothing is. */
+/** Returns what is wrong with the text of a message on any chain; null for a valid text. */
 export function plainTextFault(text: string): string | null {
   return text.length === 0 ? 'Must not be empty.' : encodingFault(text);
 }
 
-/** The same for a standard that knows the empty message. */
+/** Returns the same for a standard that allows the empty message. */
 export function encodingFault(text: string): string | null {
   if (!text.isWellFormed()) return 'Must be well-formed Unicode.';
   const bytes = new TextEncoder().encode(text).length;

@@ -19,16 +19,19 @@ export type InspectedPayload =
   | BitcoinMessage;
 
 /**
- * Whether everything that proven bytes take for granted is shown by what was sent with them. Every co-signer runs this as well.
- * @param evidence whatever a coordinator has sent
+ * Reports whether the evidence proves every assumption of proven bytes. Every co-signer runs this
+ * as well.
+ *
+ * @param evidence anything that a coordinator has sent
  */
 export function isEvidenced(payload: InspectedPayload, evidence: readonly string[]): boolean {
   return !('payment' in payload) || needsAmountProof(payload, evidence);
 }
 
 /**
- * Proves that unsigned bytes do exactly what an intent says and cost at most what it allows. Every co-signer runs this by
- * itself before it takes part: pure, no network, and safe against a coordinator that sends anything at all.
+ * Proves that unsigned bytes do exactly what an intent states and cost at most what it allows.
+ * Every co-signer runs this itself before it takes part. It is pure, needs no network, and is safe
+ * against any input of a coordinator.
  *
  * Refuses `unsupported-chain` first, then what the chain's family refuses.
  */

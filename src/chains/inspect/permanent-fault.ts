@@ -2,7 +2,7 @@ import type { PreparationFault } from '#chains/chain-adapter.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { FailureReason } from '#domain/transaction/event.ts';
 
-/** What ends a transaction before anything is signed. */
+/** A fault that ends a transaction before anything is signed. */
 export type PermanentFault = Extract<PreparationFault, { kind: 'permanent' }>;
 
 export function permanent(reason: FailureReason, detail: string | null = null): PermanentFault {
@@ -10,7 +10,7 @@ export function permanent(reason: FailureReason, detail: string | null = null): 
 }
 
 /**
- * INSUFFICIENT_FUNDS, with what is missing.
+ * Returns INSUFFICIENT_FUNDS with the shortfall.
  *
  * @param tokenAddress null for the native asset
  */

@@ -7,8 +7,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Where nothing but payments can be asked for, and no contract has a say: what can be prepared pays exactly what the intent says, and what can
- * not be would fail for that reason. Refuses while no node answers, and while what it would pay with is claimed by another.
+ * Returns the simulation on a chain that has only payments and no contracts: a payment that can be
+ * prepared moves exactly what the intent states, and one that cannot fails for that reason. Refuses
+ * while no RPC node answers, and while another transaction has reserved the funds.
  */
 export function simulatedByQuote(
   intent: OnChainIntent,

@@ -7,9 +7,9 @@ import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import { unreachable } from '#domain/result.ts';
 
 /**
- * The most that carrying out an intent takes out of its wallet, of each asset: the fee and what is paid. Of a call with
- * calldata it is the value and, where it is a token's `transfer`, the tokens: what else a contract takes cannot be read from
- * its call. An allowance takes nothing by itself.
+ * Returns the maximum that executing an intent spends of each asset: the fee and the payment. For
+ * calldata it is the value and, for a token's `transfer`, the tokens: what else a contract spends
+ * cannot be read from its call. An allowance itself spends nothing.
  *
  * @param fee the largest fee, in the smallest unit of the native asset
  */
@@ -35,8 +35,8 @@ function native(units: bigint): AssetAmount {
 }
 
 /**
- * The tokens that a call transfers out of its wallet; null for another call. `transferFrom` is left out: the same bytes move
- * one token of a collection, whose id is no amount.
+ * Returns the tokens that a call transfers from its wallet; null for another call. `transferFrom`
+ * is excluded, because the same bytes move one token of a collection, whose id is no amount.
  */
 export function tokenTransferIn({ to, data }: { readonly to: string; readonly data: string }): AssetAmount | null {
   const call = data === '0x' ? null : decodeCall(data);

@@ -1,15 +1,16 @@
 import unhomoglyph from 'unhomoglyph';
 import type { Chain } from '#domain/asset/chain.ts';
 
-/** What a token says of itself. */
+/** What a token reports of itself. */
 export interface TokenTexts {
   readonly symbol: string | null;
   readonly name: string | null;
 }
 
 /**
- * What of the listed tokens, or the chain's coin, a token that is not listed calls itself; null when nothing. Letters that look the same
- * are the same (Unicode TS 39), and so are capitals, spaces and signs.
+ * Returns the listed token or native asset whose symbol an unlisted token uses as its symbol or
+ * name; null without one. Look-alike letters are equal (Unicode TS 39), and capitals, spaces and
+ * punctuation are ignored.
  */
 export function impersonatedToken(
   { symbol, name }: TokenTexts,
@@ -28,7 +29,7 @@ function skeleton(text: string): string {
 const BAIT =
   /https?:|www\.|[a-z0-9-]+\s*\.\s*(?:com|org|net|io|app|xyz|fi|gg|me|info|top|site|finance|network|pro|live|club|vip|cc|co|us|in)\b|\bclaim|\bvisit|\bairdrop|\bredeem|\breward|\bvoucher|\bgiveaway/i;
 
-/** Whether a name wants its reader to go somewhere. */
+/** Reports whether a name urges its reader to visit a site or claim something. */
 export function hasPhishingText({ symbol, name }: TokenTexts): boolean {
   return [symbol, name].some((text) => text !== null && BAIT.test(text.normalize('NFKC')));
 }

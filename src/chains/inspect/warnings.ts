@@ -4,16 +4,16 @@ import { isUnboundMessage } from '#chains/evm/rules/message.ts';
 import { readTypedData } from '#chains/evm/rules/typed-data.ts';
 import type { Intent, MessageIntent, TransferIntent } from '#domain/transaction/intent.ts';
 
-/** What a signer should not overlook. Codes are for programs, an open set; details are for people. */
+/** A warning for signers. Codes are for programs and form an open set; details are for users. */
 export interface Warning {
   readonly code: string;
   readonly detail: string;
 }
 
-/** Half of all that a token can have: nobody means it as a limit. */
+/** Half of the maximum amount of a token: no user means it as a limit. */
 const UNLIMITED = 2n ** 255n;
 
-/** Types of typed data that let somebody take tokens: ERC-2612 and Permit2. */
+/** Types of typed data that allow another account to spend tokens: ERC-2612 and Permit2. */
 const PERMITS: ReadonlySet<string> = new Set([
   'Permit',
   'PermitSingle',
@@ -24,7 +24,10 @@ const PERMITS: ReadonlySet<string> = new Set([
   'PermitBatchWitnessTransferFrom',
 ]);
 
-/** Everything about an intent that is easy to miss and dear to miss. Follows from the intent alone. */
+/**
+ * Returns warnings about everything in an intent that is easy to overlook and costly. They depend
+ * only on the intent.
+ */
 export function warningsOf(intent: Intent): Warning[] {
   switch (intent.kind) {
     case 'transfer':
@@ -58,7 +61,10 @@ function unlimited(amount: string, spender: string): Warning[] {
   ];
 }
 
-/** The bytes of `approve` are the same at an ERC-20 token and at an ERC-721 contract, where they name a token by its id. */
+/**
+ * The bytes of `approve` are the same for an ERC-20 token and for an ERC-721 contract, where they
+ * name a token by its id.
+ */
 function allowanceWarnings(amount: string, spender: string): Warning[] {
   if (amount !== '0') return unlimited(amount, spender);
   const detail = `This revokes an allowance only for an ERC-20 token. On an NFT contract, ${spender} may take token 0.`;

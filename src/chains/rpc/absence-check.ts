@@ -10,29 +10,34 @@ import { accepted, refused } from '#domain/result.ts';
 
 type BlockId = Pick<ActivityBlock, 'number' | 'hash'>;
 
-/** How the nodes of a chain are asked for blocks. */
+/** The RPC calls for the blocks of a chain. */
 export interface BlockCalls {
-  /** For the hash of the block at a number; null for one that the node does not have. */
+  /** Reads the hash of the block at a number; null for a block that the RPC node does not have. */
   readonly getHash: (number: bigint) => RpcCall<string | null>;
-  /** For the hashes of all transactions in a block; null for one that the node does not have. */
+  /**
+   * Reads the hashes of all transactions in a block; null for a block that the RPC node does not
+   * have.
+   */
   readonly getTransactionHashes: (block: BlockId) => RpcCall<readonly string[] | null>;
-  /** For the newest number. */
+  /** Reads the newest number. */
   readonly getHead: RpcCall<bigint>;
-  /** A number may have no block for good. */
+  /** True when a number may permanently have no block. */
   readonly skipsNumbers: boolean;
 }
 
-/** A recorded inclusion, and the transactions that it may be of. */
+/** A recorded inclusion, and the transactions that it may belong to. */
 interface Recorded {
-  /** Null where none is recorded. */
+  /** Null without a record. */
   readonly block: BlockId | null;
   readonly hashes: readonly string[];
 }
 
 /**
- * Accepts that a transaction, which the node does not find by its hash, is absent. Where it was recorded in a block, that is so when the node
- * has another block there. A node that has the recorded block itself, with all its transactions and without this one, or none there for
- * good, or whose head the block is impossibly far ahead of, denies the inclusion (`deniesInclusion`). Any other node is behind.
+ * Accepts that a transaction, which the RPC node does not find by its hash, is absent. When it was
+ * recorded in a block, the node must have another block at its number. A node denies the inclusion
+ * (`deniesInclusion`) when it has the recorded block itself with all its transactions and without
+ * this one, when it permanently has no block there, or when the block is impossibly far ahead of
+ * its head. Any other node lags behind.
  */
 export async function checkAbsence(
   node: RpcNode,
@@ -42,7 +47,8 @@ export async function checkAbsence(
 ): Promise<Result<null, NodeProblem>> {
   if (recorded === null) return accepted(null);
   const number = BigInt(recorded.number);
-  // First: what was not there at that height is not there at a later one either.
+  // The head is read first: a block that is missing now at that height is also missing at a later
+  // head.
   const head = await node.request(getHead);
   if (!head.ok) return head;
   if (number - head.value > maxLagBlocks(chain))
@@ -50,7 +56,7 @@ export async function checkAbsence(
   const hash = await node.request(getHash(number));
   if (!hash.ok) return hash;
   if (hash.value === null) {
-    // A node whose history begins later says the same of a number that has a block.
+    // An RPC node whose history begins later gives the same answer for a number that has a block.
     const isSkipped = skipsNumbers && head.value >= number;
     return isSkipped
       ? denial('The RPC node has no block with the recorded number.', 'no-block')
@@ -60,7 +66,7 @@ export async function checkAbsence(
   const held = await node.request(getTransactionHashes(recorded));
   if (!held.ok) return held;
   if (held.value === null) return unusable('The RPC node does not show the transactions of the recorded block.');
-  // A node may have the block before it can find its transactions by their hashes.
+  // An RPC node may have the block before it finds its transactions by their hashes.
   return held.value.some((one) => hashes.includes(one))
     ? unusable('The RPC node has the transaction in the recorded block but does not find it by its hash.')
     : denial('The recorded block of the RPC node does not contain the transaction.');
@@ -73,7 +79,7 @@ export function denial(
   return refused({ kind: 'unusable', detail, deniesInclusion });
 }
 
-/** The same of a transaction of the vault's own, by the block that it was found in before. */
+/** Checks the same for a transaction of the vault, by its recorded block. */
 export function checkOwnAbsence(
   node: RpcNode,
   chain: Pick<Chain, 'family' | 'pollIntervalMs'>,

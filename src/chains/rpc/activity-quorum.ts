@@ -11,9 +11,10 @@ type Answer = Result<ChainTransaction | null, NodeProblem>;
 type Mined = ChainTransaction & { readonly block: ActivityBlock };
 
 /**
- * A transaction of others, as all configured RPC nodes see it. Its block is proven when two nodes state it, at the smaller depth and
- * finality. A block that one node alone states counts for no confirmation: what came in is not believed of one of two nodes. Null when no
- * node that answers has it, or every one of them denies the block in which it was found before.
+ * Returns an inbound transaction according to all configured RPC nodes. Its block is proven when
+ * two nodes report it, at the smaller depth and finality. A block that only one of several nodes
+ * reports has no confirmations, because a single node is not trusted with a receipt. Returns null
+ * when no node that answers has it, or every one of them denies the recorded block.
  *
  * @param found the recorded block, or null
  */
@@ -36,7 +37,7 @@ function provenOf(mined: readonly Mined[], found: ActivityBlock | null): ChainTr
   const groups = mined.map(sameAs);
   const group =
     groups.find(({ length }) => length > 1) ?? groups.find(([one]) => one && isSame(one.block, found)) ?? groups[0];
-  // A node that traces calls shows more of the same block than one that does not.
+  // An RPC node that traces calls shows more of the same block than one that does not.
   const fullest = group?.toSorted((a, b) => b.movements.length - a.movements.length)[0];
   if (group === undefined || fullest === undefined) return null;
   const second = reachedByTwo(group.map(({ block }) => block.confirmations));

@@ -1,12 +1,17 @@
 import { MAX_RESPONSE_BYTES } from '#chains/rpc/json-rpc.ts';
 
-/** What a node answered, whatever its status; or, in words without its address, why there is nothing. */
+/**
+ * An RPC node's answer with any status; or a text, without the URL, that explains why there is
+ * none.
+ */
 export type BoundedAnswer = { readonly status: number; readonly text: string } | { readonly fault: string };
 
-/** The network itself, where nobody else is to fetch. */
+/** The network itself, when no other fetcher is given. */
 const NETWORK: Pick<Fetcher, 'fetch'> = { fetch: (input: RequestInfo | URL, init?: RequestInit) => fetch(input, init) };
 
-/** One request: redirects are not followed, nothing is tried again, and an answer may be so long and no longer. */
+/**
+ * Sends one request. It follows no redirects, does not retry, and limits the length of the answer.
+ */
 export async function boundedFetch(
   url: string,
   request: RequestInit,
@@ -18,15 +23,18 @@ export async function boundedFetch(
     const text = await textOf(response);
     return text === null ? { fault: 'The response is too long.' } : { status: response.status, text };
   } catch (error) {
-    // Never the message: it may name the address, and that carries a key.
+    // Never the message: it may contain the URL, which contains a key.
     return { fault: error instanceof Error && error.name === 'TimeoutError' ? 'No response in time.' : 'No response.' };
   }
 }
 
-/** An iteration over a body gives four kilobytes a turn, which for the rounds of a signature takes longer than all that is done with them. */
+/**
+ * Iterating over a body returns four kilobytes at a time, which for the rounds of a signature takes
+ * longer than all their processing.
+ */
 const READ_AT_ONCE_BYTES = 65_536;
 
-/** Null for what goes on beyond the limit. */
+/** Returns null for a body beyond the limit. */
 async function textOf({ body }: Response): Promise<string | null> {
   if (body === null) return '';
   const reader = body.getReader({ mode: 'byob' });

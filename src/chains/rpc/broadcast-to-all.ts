@@ -4,18 +4,20 @@ import { NO_NODE } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
 /**
- * Which verdict stands when nodes give different ones. The network has what one node took. A price that is too low and a spent
- * coin or nonce are answers that the next attempt or the next look puts to the test; where nodes refuse and one is silent, that
- * one may have kept the bytes.
+ * The precedence when RPC nodes return different verdicts. When one node accepts the bytes, the
+ * network has them. The next attempt or the next observation verifies a price that is too low and a
+ * spent UTXO or nonce. When nodes refuse and one is silent, that one may have kept the bytes.
  */
 const PRECEDENCE = ['accepted', 'underpriced', 'conflicted', 'unknown', 'refused'] as const;
 
 /**
- * Hands signed bytes to every configured node, and returns what follows from all their answers. One node that takes the bytes and
- * passes them on to no other, or that gives a false reason against them, would stop the wallet if it were the only one asked.
+ * Sends signed bytes to every configured RPC node, and returns the verdict from all their answers.
+ * If only one node were called, one that accepts the bytes and relays them to no other, or that
+ * returns a false reason against them, would block the wallet.
  *
- * `refused` gives the transaction up. So it is the verdict only when every node refuses, and none can have kept the bytes: a node that
- * cannot be asked now may have been sent them before (`undecided`). A node of another network was never sent anything.
+ * `refused` fails the transaction. So it is the verdict only when every node refuses, and none can
+ * have kept the bytes: an unreachable node may have received them before (`undecided`). A node of
+ * another network never received them.
  */
 export async function broadcastToAll(
   pool: NodePool,

@@ -7,17 +7,23 @@ import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What one node is asked. */
+/** A query of one RPC node. */
 export interface HoldingsQuery {
   readonly address: string;
   readonly assets: readonly Asset[];
-  /** The block that another node has told of, where the chain can be asked at one; null for the one that this node chooses. */
+  /**
+   * The block that another RPC node has reported, where the chain can be read at one; null for the
+   * block that this node chooses.
+   */
   readonly at: string | null;
 }
 
 type HoldingsReader = (node: RpcNode, query: HoldingsQuery) => Promise<Result<Holdings, NodeProblem>>;
 
-/** What a wallet holds, by the word of the first node that can be asked; where it is doubted, of two. Refuses as they do. */
+/**
+ * Returns the holdings of a wallet from the first usable RPC node, or from two nodes when proof is
+ * required. Refuses as they do.
+ */
 export async function readHoldings(
   pool: NodePool,
   { requiresProof, ...request }: Omit<HoldingsQuery, 'at'> & { readonly requiresProof: boolean },
@@ -30,9 +36,10 @@ export async function readHoldings(
 }
 
 /**
- * By the word of two nodes, where there are two, at the same block: one alone can lie, and what it says here changes a balance. What they
- * do not say alike counts as not said, and is asked for again. Refuses when a second one is configured and can not be asked, or does not
- * have the block.
+ * Returns the holdings that two RPC nodes report, where two are configured, at the same block: one
+ * alone can lie, and its report changes a balance here. Amounts on which they differ count as not
+ * reported and are read again later. Refuses when a second node is configured and is unreachable,
+ * or does not have the block.
  */
 async function agreedHoldings(
   pool: NodePool,

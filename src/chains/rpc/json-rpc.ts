@@ -3,18 +3,21 @@ import { redacted } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** A JSON-RPC call together with the only shape of answer that is believed. `read` gives undefined for any other. */
+/**
+ * A JSON-RPC call together with the only accepted shape of its answer. `read` returns undefined for
+ * any other.
+ */
 export interface RpcCall<T> {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** The words of an error that stands for null; absent where no error does. */
+  /** Matches an error message that stands for null; absent when no error does. */
   readonly nullWords?: RegExp;
   read(answer: unknown): T | undefined;
 }
 
 /**
- * `no-answer`: nothing usable came back, and what was asked may have happened. `error-answer`: the node said no; what it adds to that in
- * `data` may be anything.
+ * `no-answer`: no usable answer arrived, and the call may have had its effect. `error-answer`: the
+ * RPC node refused; its `data` may be anything.
  */
 export type NodeFault =
   | { readonly kind: 'no-answer'; readonly detail: string }
@@ -25,16 +28,22 @@ export interface RpcNode {
   request<T>(call: RpcCall<T>): Promise<Result<T, NodeFault>>;
 }
 
-/** Beyond this a node is as good as away; the next one is asked. */
+/** After this time an RPC node counts as unreachable, and the next one is called. */
 export const TIMEOUT_MS = 10_000;
 
-/** The longest honest answer is a block with its hashes, some 100 kilobytes. What is far beyond would only fill the memory. */
+/**
+ * The longest valid answer is a block with its hashes, about 100 kilobytes. A much longer one would
+ * only fill the memory.
+ */
 export const MAX_RESPONSE_BYTES = 4_000_000;
 
-/** Codes by which providers say 'too many requests' in a 200: -32005 EIP-1474, -32007 QuickNode, 429 Alchemy and Helius. */
+/**
+ * Codes of providers for 'too many requests' in a 200: -32005 EIP-1474, -32007 QuickNode, 429
+ * Alchemy and Helius.
+ */
 const RATE_LIMITED = new Set([-32005, -32007, 429]);
 
-/** The body of a JSON-RPC answer, parsed: `{ error, result }`. */
+/** Reads the parsed body of a JSON-RPC answer: `{ error, result }`. */
 export function readAnswer(
   answer: unknown,
   secrets: readonly string[],

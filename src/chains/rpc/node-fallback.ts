@@ -8,7 +8,10 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What every adapter makes of trouble with its nodes, when something is to be prepared. */
+/**
+ * Prepares with the first usable RPC node, and turns node problems into `transient` faults for
+ * every adapter.
+ */
 export async function prepareFromPool<T>(
   pool: NodePool,
   read: (node: RpcNode) => Promise<Result<T, PermanentFault | BusyFault | NodeProblem>>,
@@ -21,7 +24,8 @@ export async function prepareFromPool<T>(
 }
 
 /**
- * Prepares a quote by a node that has a block already: one that is behind it may state balances that a settled transaction has taken since.
+ * Returns a quote from an RPC node that has reached a block: a node that is behind it may report
+ * balances that a final transaction has spent since.
  */
 export function quoteFromPool<Q extends Quote>(
   pool: NodePool,
@@ -38,8 +42,8 @@ export function quoteFromPool<Q extends Quote>(
 }
 
 /**
- * The newest block that two nodes have; of one node alone, where no other is configured. Refuses where fewer answer, or no two of them have
- * heads alike.
+ * Returns the newest block that two RPC nodes have; that of the only node when no other is
+ * configured. Refuses when fewer answer, or no two of them have similar heads.
  */
 export async function provenHead(
   pool: NodePool,
@@ -57,10 +61,11 @@ export async function provenHead(
 }
 
 /**
- * Reads from all nodes, and returns what two of them state alike, as `joined` joins it. What one node alone answers is taken where no other
- * one can be asked: a second node that is away stops no payment. Refuses where nodes that answer state different things.
+ * Reads from all RPC nodes, and returns what two of them report alike, merged by `joined`. A single
+ * answer counts when no other node is reachable, so an unreachable second node stops no payment.
+ * Refuses when nodes that answer disagree.
  *
- * @param joined null for two statements that contradict each other
+ * @param joined null for two contradicting answers
  */
 export async function agreedFromPool<T>(
   pool: NodePool,
@@ -82,7 +87,7 @@ export async function agreedFromPool<T>(
   return asChainFault(objection ?? answers.find((answer) => !answer.ok) ?? refused(NO_NODE));
 }
 
-/** The same when something is only looked at. */
+/** Reads from the first usable RPC node. */
 export async function readFromPool<T>(
   pool: NodePool,
   read: (node: RpcNode) => Promise<Result<T, NodeProblem>>,

@@ -9,24 +9,25 @@ import { accepted, refused } from '#domain/result.ts';
 import { isSameInclusion } from '#domain/transaction/inclusion.ts';
 import type { Inclusion, SecondNodeVerdict } from '#domain/transaction/transaction.ts';
 
-/** What one RPC node says of the attempts of a transaction. */
+/** Returns what one RPC node reports of the attempts of a transaction. */
 type Observer = (node: RpcNode, watched: WatchedAttempts) => Promise<Result<Observation, NodeProblem>>;
 
 type Answer = Result<Observation, NodeProblem>;
 
-/** What a node is asked, and the depth that ends a transaction. */
+/** The query, and the confirmations that end a transaction. */
 interface Watch {
   readonly chain: Pick<Chain, 'confirmations'>;
   readonly watched: WatchedAttempts;
 }
 
 /**
- * Where the attempts of a transaction are, as all configured RPC nodes see it. An inclusion is proven when two nodes state the same
- * transaction, block and result, wherever these two stand in the list; its depth and finality are the smaller of what two nodes state.
- * An inclusion that one node alone states is reported with what the others say of it (`secondNode`), and is never final.
+ * Returns the state of a transaction's attempts according to all configured RPC nodes. An inclusion
+ * is proven when any two nodes report the same transaction, block and result; its depth and
+ * finality are the smaller of the two. An inclusion that only one node reports carries the verdict
+ * of the others (`secondNode`), and is never final.
  *
- * What ends a transaction without an inclusion has to come from every node that is configured: that one node does not know a transaction
- * is no evidence while another one knows it.
+ * An end without an inclusion must come from every configured node: a transaction that one node
+ * does not have is not proven absent while another one has it.
  */
 export async function observeWithQuorum(
   pool: NodePool,
@@ -37,7 +38,8 @@ export async function observeWithQuorum(
   const claim = claimAmong(answers, watch);
   if (claim === null) return asChainFault(absenceAmong(answers, watch));
   if (pool.nodes.length === 1) return accepted({ type: 'included', inclusion: claim });
-  // By the block that is claimed: a node that does not have it yet says that it is behind, and not that the transaction is gone.
+  // The nodes are read again with the claimed block: a node that does not have it yet reports that
+  // it is behind, and not that the transaction is absent.
   const seconds = await Promise.all(
     answers.map(async (answer, i) => {
       const node = pool.nodes[i];
@@ -57,7 +59,10 @@ function states(answer: Answer, claim: Inclusion): boolean {
   return inclusionsIn([answer]).some((one) => isSameInclusion(one, claim));
 }
 
-/** The inclusion that two nodes state, else the recorded one, else the first; null where no node states any. */
+/**
+ * Returns the inclusion that two RPC nodes report, else the recorded one, else the first; null when
+ * no node reports any.
+ */
 function claimAmong(answers: readonly Answer[], { watched: { inclusion: before } }: Watch): Inclusion | null {
   const claims = inclusionsIn(answers);
   const shared = claims.find((claim, i) => claims.some((other, k) => k !== i && isSameInclusion(claim, other)));
@@ -65,12 +70,12 @@ function claimAmong(answers: readonly Answer[], { watched: { inclusion: before }
 }
 
 /**
- * So many times the confirmations that one node counts alone: then the second one is not just a block behind, and the record says that it is
- * away. Ours.
+ * When one RPC node alone counts this multiple of the confirmations, the second one is not just a
+ * block behind, and the record shows it as unreachable. Ours.
  */
 const LAG_TIMES = 2;
 
-/** The claim with what two nodes say of it. */
+/** Returns the claim with the verdict of two RPC nodes. */
 function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: { inclusion: before } }: Watch) {
   const statements = inclusionsIn(answers).filter((one) => isSameInclusion(one, claim));
   const depths = statements.map(({ confirmations }) => confirmations);
@@ -83,14 +88,15 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
     const proven = { ...claim, confirmations: second, finalized, secondNode: 'agrees' as const };
     return finalized ? proven : { ...proven, ...alone };
   }
-  // What two nodes have confirmed once stays confirmed in the same block, and gets no deeper by the word of one.
+  // A block that two RPC nodes have confirmed stays confirmed, and one node alone cannot increase
+  // its depth.
   const isProven = before?.secondNode === 'agrees' && before.confirmations >= chain.confirmations;
   const verdict = second === null ? verdictOf(answers, claim) : 'away';
   if (before !== null && isProven && isSameInclusion(before, claim)) {
     const kept = { ...claim, confirmations: before.confirmations, finalized: false, secondNode: 'agrees' as const };
     return verdict === 'away' ? { ...kept, ...alone } : kept;
   }
-  // A node that has contradicted, and does not answer now, has not changed its answer.
+  // An RPC node that contradicted earlier and does not answer now has not changed its answer.
   const stays = second === null && before?.secondNode === 'disagrees' && isSameInclusion(before, claim);
   const secondNode = stays && verdict === 'away' ? ('disagrees' as const) : verdict;
   const unproven = { ...claim, confirmations: deepest, finalized: false, secondNode };
@@ -98,8 +104,9 @@ function judge(claim: Inclusion, answers: readonly Answer[], { chain, watched: {
 }
 
 /**
- * A node that does not answer, or is behind the block, does not contradict. One that has the block and not the transaction does: a receipt is
- * forged more easily than a block, and a forger names a block that exists.
+ * Returns the verdict of the other RPC nodes. A node that does not answer, or is behind the block,
+ * does not contradict. One that has the block and not the transaction does: a receipt is easier to
+ * forge than a block, and a forger names a block that exists.
  */
 function verdictOf(answers: readonly Answer[], claim: Inclusion): SecondNodeVerdict {
   const contradicts = answers.some((answer) => (answer.ok ? !states(answer, claim) : isDenial(answer)));
@@ -113,19 +120,23 @@ function isDenial(answer: Answer): boolean {
 const NOTHING = { type: 'absent', inMempool: false, nonceTaken: false } as const;
 
 /**
- * Denials are absences when no node that answers says otherwise: the recorded inclusion never was, or is gone. One that two nodes have
- * confirmed takes two to deny.
+ * Returns the answers with denials as absences, when no node that answers contradicts: the recorded
+ * inclusion never existed, or is gone. An inclusion that two nodes have confirmed needs two
+ * denials.
  */
 function withDenials(answers: readonly Answer[], { watched: { inclusion } }: Watch): readonly Answer[] {
   const denials = answers.filter(isDenial).length;
   const shown = answers.filter((answer) => denialOf(answer) === 'block').length;
   const isOpen = answers.some((answer) => !answer.ok && !isDenial(answer) && answer.refusal.kind !== 'no-answer');
-  // Two that have read the whole block need no third.
+  // Two nodes that have read the whole block need no third.
   const isVoid = shown >= 2 || (denials >= (inclusion?.secondNode === 'agrees' ? 2 : 1) && !isOpen);
   return isVoid ? answers.map((answer) => (isDenial(answer) ? accepted(NOTHING) : answer)) : answers;
 }
 
-/** What follows where no node has an attempt in a block. Refuses where none of them can tell. */
+/**
+ * Returns the result when no RPC node has an attempt in a block. Refuses when none of them can
+ * determine it.
+ */
 function absenceAmong(all: readonly Answer[], watch: Watch): Result<Observation, NodeProblem> {
   const answers = withDenials(all, watch);
   const answered = answers.flatMap((answer) => (answer.ok ? [answer.value] : []));

@@ -1,16 +1,20 @@
-/** Long enough for every message that a node really sends; records and logs are no place for more. */
+/** Long enough for every message that an RPC node really sends; records and logs need no more. */
 const MAX_LENGTH = 300;
 
-/** URLs carry keys, and some nodes repeat the one that they were asked at. */
+/** URLs contain keys, and some RPC nodes repeat the requested URL. */
 const URL_LIKE = /[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>)]+/gi;
 
-/** Control characters, line separators and bidirectional overrides: they forge log lines and turn text around on a screen. */
+/**
+ * Control characters, line separators and bidirectional overrides: they forge log lines and reorder
+ * text on a screen.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu;
 
 /**
- * Text from a node or a contract, made fit for a record: one line, bounded, without addresses of nodes or their keys.
+ * Returns text from an RPC node or a contract in a form that is safe to record: one line, limited
+ * in length, without URLs of nodes or their keys.
  *
- * @param secrets texts that must not survive, as `secretsOf` finds them
+ * @param secrets texts to remove, as `secretsOf` finds them
  */
 export function redacted(text: string, secrets: readonly string[] = []): string {
   let clean = text;
@@ -20,7 +24,10 @@ export function redacted(text: string, secrets: readonly string[] = []): string 
   return clean.length > MAX_LENGTH ? `${clean.slice(0, MAX_LENGTH).toWellFormed()}…` : clean;
 }
 
-/** The parts of a node's URL that open it: user, password, path segments and query values of a key's length. */
+/**
+ * Returns the secret parts of an RPC node's URL: user, password, path segments and query values of
+ * a key's length.
+ */
 export function secretsOf(url: string): readonly string[] {
   if (!URL.canParse(url)) return [url];
   const { username, password, pathname, searchParams } = new URL(url);

@@ -27,7 +27,7 @@ import { simulatedByQuote } from '#chains/inspect/simulation.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** A cluster of Solana, behind the interface that all chains share. */
+/** Returns the adapter of a Solana cluster. */
 export function solanaAdapter(
   chain: Chain,
   rpcUrls: readonly string[],
@@ -45,7 +45,7 @@ export function solanaAdapter(
       return recipient.ok && recipient.value.mayHaveNoKey ? recipient.value.address : null;
     },
     parseToken: parseMint,
-    // A call names its accounts, and there is no place for them in calldata.
+    // A call needs its accounts, which calldata cannot hold.
     parseCalldata: () => null,
     parseMessage: readMessage,
     memoFault,
@@ -62,7 +62,7 @@ export function solanaAdapter(
         await prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
       ),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent)),
-    // Places are counted by the wallet's allocator alone; the chain has no order of them.
+    // Only the wallet's allocator counts nonce slots; the chain does not order them.
     evidence: async () => accepted<readonly string[]>([]),
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),

@@ -17,39 +17,42 @@ import { inGroupOf } from '#mpc/scheme-group.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { type KeyShare, publicSharesText } from '#mpc/share.ts';
 
-/** A key that exists, and who deals what they have of it. */
+/** An existing key, and the co-signers that deal their shares of it. */
 export interface Origin {
   readonly keyId: string;
-  /** Of the new shares. */
+  /** The epoch of the new shares. */
   readonly epoch: number;
   readonly dealers: readonly PartyIndex[];
-  /** The old ones: those of the dealers are points, and add up to the key. */
+  /** The old public shares. Those of the dealers are points whose sum is the key. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
-  /** This node's old share, or null where it only receives. */
+  /** The old share of this co-signer, or null when it only receives. */
   readonly share: KeyShare | null;
 }
 
-/** What there is to know before shares are dealt, of a new key or of one that exists. */
+/** The input of a dealing of shares, for a new key or an existing one. */
 export interface DealingRequest {
-  /** Hashed into the session id, as the context is. */
+  /** Hashed into the session id, like the context. */
   readonly purpose: 'keygen' | 'reshare';
-  /** Everything else that all nodes have to agree on. */
+  /** All other data that the co-signers have to agree on. */
   readonly context: Uint8Array;
   readonly scheme: KeyScheme;
   readonly own: CosignerIdentity;
   readonly peers: ReadonlyMap<PartyIndex, PeerIdentity>;
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
-  /** Null where a key is made. */
+  /** Null for a new key. */
   readonly origin: Origin | null;
   /**
-   * Stores the share; called only with everybody's signature over the same statement. A refusal
-   * has stored nothing, and ends the session.
+   * Stores the share. It is called only after all co-signers signed the same statement. A refusal
+   * stores nothing and ends the session.
    */
   readonly store: (share: KeyShare, statement: Uint8Array) => Promise<Refused | null>;
 }
 
-/** The dealing of shares as this node runs it: commit, reveal, distribute, confirm, and then everybody's signature over one statement. */
+/**
+ * Returns the plan by which this co-signer deals shares: commit, reveal, distribute, confirm, and
+ * then the signatures of all co-signers over one statement.
+ */
 export function prepareDealing(request: DealingRequest): SessionPlan {
   const { scheme, own, parties, threshold, origin, purpose, context } = request;
   return {
@@ -150,7 +153,7 @@ function activateRound(
   };
 }
 
-/** The first peer whose signature over the very same statement is missing. */
+/** Returns the first peer whose signature over exactly this statement is missing, or null. */
 async function unconfirmed(
   request: DealingRequest,
   inbox: PeerMessages,

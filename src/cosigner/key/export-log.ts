@@ -1,13 +1,19 @@
 import type { ShareExport } from '#domain/policy/export-list.ts';
 
-/** Rows are never deleted: they are what an auditor holds against the history of the vault. */
+/** Rows are never deleted: an auditor compares them with the history of the vault. */
 const SCHEMA =
   'CREATE TABLE IF NOT EXISTS export (seq INTEGER PRIMARY KEY, at_ms INTEGER NOT NULL, epoch INTEGER NOT NULL, recovery_key TEXT NOT NULL)';
 
-/** One after each change of a key and some that fail; more is a coordinator that copies shares. */
+/**
+ * One export follows each change of a key, and some fail. A coordinator that needs more copies
+ * shares.
+ */
 const MAX_EXPORTS_PER_DAY = 10;
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** An answer stays far below what a coordinator reads; the number of the last one says how many there were. */
+/**
+ * Keeps a response far below the size limit of the coordinator. The `seq` of the last entry is the
+ * number of all exports.
+ */
 const MAX_LISTED = 1000;
 
 interface ExportRow {
@@ -18,7 +24,10 @@ interface ExportRow {
   readonly recovery_key: string;
 }
 
-/** The recovery packages that a co-signer gave out of one key: a row is written before the package leaves. */
+/**
+ * The recovery packages that a co-signer exported for one key. A row is written before its package
+ * leaves the co-signer.
+ */
 export class ExportLog {
   readonly #sql: SqlStorage;
 
@@ -26,7 +35,7 @@ export class ExportLog {
     this.#sql = sql;
   }
 
-  /** Records an export and returns true, or returns false where there were too many within a day. */
+  /** Records an export and returns true, or returns false when the limit of a day is reached. */
   record({ atMs, epoch, recoveryKey }: Omit<ShareExport, 'seq'>): boolean {
     this.#sql.exec(SCHEMA);
     const recent = this.#sql.exec<{ n: number }>('SELECT count(*) AS n FROM export WHERE at_ms > ?', atMs - DAY_MS);
@@ -35,7 +44,7 @@ export class ExportLog {
     return true;
   }
 
-  /** Returns the newest exports, oldest first. Asking a key that was never exported leaves nothing behind. */
+  /** Returns the newest exports, oldest first. Reading a key without exports writes nothing. */
   list(): readonly ShareExport[] {
     const table = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'export'").toArray();
     if (table.length === 0) return [];

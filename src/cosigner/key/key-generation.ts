@@ -7,11 +7,14 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 export interface KeyGenerationRequest extends Omit<DealingRequest, 'purpose' | 'context' | 'origin'> {
-  /** Pinned with the key: every version so far, in order. */
+  /** Every version so far, in order. The key is stored with them. */
   readonly policies: readonly Policy[];
 }
 
-/** A new key. The policies are part of what everybody signs, so no two nodes ever pin different ones. */
+/**
+ * Returns the plan that generates a new key. All co-signers sign the policies as part of the
+ * context, so no two of them ever pin different policies.
+ */
 export function prepareKeyGeneration({ policies, ...request }: KeyGenerationRequest): SessionPlan {
   const { scheme, parties, threshold } = request;
   const context = taggedHash(
@@ -24,7 +27,7 @@ export function prepareKeyGeneration({ policies, ...request }: KeyGenerationRequ
   return prepareDealing({ ...request, purpose: 'keygen', context, origin: null });
 }
 
-/** The hash of each, in order. */
+/** Returns the concatenated hashes of the policies, in order. */
 export function policiesBytes(policies: readonly Policy[]): Uint8Array {
   return concatBytes(...policies.map((policy) => hexToBytes(policyHashOf(policy))));
 }

@@ -15,9 +15,10 @@ export interface CosignerVault {
 }
 
 /**
- * What the object of the vault knows of the policies of one key. The object of the vault comes first:
- * it has a policy before the key has it, so no two keys ever have different ones. Where this object
- * ends between the two, the same policy is shown again and completes the key.
+ * Keeps the policies of one key registered with the object of its vault. The object of the vault
+ * comes first: it has a policy before the key does, so no two keys ever have different policies.
+ * When this object ends between the two writes, the coordinator sends the same policy again and
+ * completes the key.
  */
 export class KeyRegistration {
   readonly #sql: SqlStorage;
@@ -30,8 +31,8 @@ export class KeyRegistration {
   }
 
   /**
-   * Registers all policies of a key that is from before there were objects of vaults. Afterwards it
-   * asks no other object, so a signature costs no more than before. Refuses `policy-mismatch`.
+   * Registers all policies of a key that is older than the objects of vaults. Afterwards it calls
+   * no other object, so a signature costs no extra request. Refuses `policy-mismatch`.
    */
   async complete(policies: readonly Policy[]): Promise<Refused | null> {
     if (this.#registered() >= policies.length) return null;
@@ -45,19 +46,27 @@ export class KeyRegistration {
     return (await this.#vaultOf(policies)?.extendVault(policies.map(policyHashOf))) ?? null;
   }
 
-  /** As `extend`, where the key begins with these policies. Refuses `policy-mismatch`, `policy-ahead`. */
+  /**
+   * Works as `extend` for a key that begins with these policies. Refuses `policy-mismatch`,
+   * `policy-ahead`.
+   */
   async extendByNewKey(policies: readonly Policy[]): Promise<Refused | null> {
     return (await this.#vaultOf(policies)?.extendVaultByNewKey(policies.map(policyHashOf))) ?? null;
   }
 
-  /** Records that the vault has this many policies of the key, in the same step that stores the last of them. */
+  /**
+   * Records that the vault has this many policies of the key. The same step stores the last of
+   * them.
+   */
   mark(versions: number): void {
     this.#sql.exec(SCHEMA);
     this.#sql.exec('INSERT OR REPLACE INTO registration (only_row, versions) VALUES (0, ?)', versions);
     this.#versions = versions;
   }
 
-  /** Returns the hashes of the policies that this co-signer has adopted for a vault under any key. */
+  /**
+   * Returns the hashes of the policies that this co-signer has adopted for a vault under any key.
+   */
   vaultPolicies(vaultId: VaultId): Promise<PolicyHashes> {
     return this.#vaultObject(vaultId).vaultPolicies();
   }

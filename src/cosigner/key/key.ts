@@ -48,12 +48,12 @@ export interface CosignerKeyContext {
   readonly storage: CosignerStorage;
   readonly exportLog: ExportLog;
   readonly registration: KeyRegistration;
-  /** Asks this node's pair object. */
+  /** Calls the pair object of this co-signer. */
   readonly pair: (peer: PartyIndex, known: string | null) => Promise<PairState>;
   readonly isBanned: (peer: PartyIndex) => Promise<boolean>;
 }
 
-/** A key has as many wallets as there are chains of its family. */
+/** A key has one wallet for each chain of its family. */
 const MAX_WALLETS = 16;
 
 /** The share of a key on one chain. */
@@ -62,7 +62,7 @@ interface Wallet {
   readonly share: KeyShare;
 }
 
-/** One share of one key: who may have it used, for what, and with whom. */
+/** One share of one key, with the checks of who may use it, for what, and with which co-signers. */
 export class CosignerKey {
   readonly #context: CosignerKeyContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();
@@ -75,9 +75,9 @@ export class CosignerKey {
   }
 
   /**
-   * A session that signs what a quorum approved.
-   * Refuses `malformed` (not as many signers as the threshold), what `#committable` refuses, and what the pairs refuse. At its start:
-   * `session-over` (the policy has changed since it was opened), `receipt-missing`.
+   * Returns the plan of a session that signs what a quorum approved. Refuses `malformed` (the
+   * signers are not exactly the threshold), and what `#committable` and the pairs refuse. At its
+   * start: `session-over` (the policy changed after the opening), `receipt-missing`.
    */
   async prepareSignature(
     keyId: string,
@@ -107,7 +107,7 @@ export class CosignerKey {
         return fault ?? (isInForce() ? null : refusal('session-over', 'policy'));
       },
       commitTo: () => {
-        // Other sessions of this key start while this one waits.
+        // Other sessions of this key can start while this one waits.
         if (!isInForce()) return refusal('session-over', 'policy');
         const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
         return written.ok ? null : written.refusal;
@@ -121,15 +121,15 @@ export class CosignerKey {
   }
 
   /**
-   * This co-signer's receipt for bytes that others sign (receipt.ts): the row is written before the receipt leaves.
-   * Refuses what `#committable` refuses, and `second-digest`.
+   * Writes the row and returns the receipt for bytes that others sign (receipt.ts). Refuses what
+   * `#committable` refuses, and `second-digest`.
    */
   async receipt(keyId: string, request: SigningRequest): Promise<Result<{ readonly receipt: string }, Refused>> {
     const { storage, membership } = this.#context;
     const committable = await this.#committable(keyId, request);
     if (!committable.ok) return committable;
     const { checked } = committable.value;
-    // The check awaits, so a policy change can land meanwhile. What follows does not.
+    // The check awaits, so a policy change can land meanwhile. The code below does not await.
     if (storage.policies().at(-1) !== checked.policy) return this.receipt(keyId, request);
     const { transactionId } = request.intent;
     const written = storage.signOnce(transactionId, request.attempt, { ...checked, record: true });
@@ -141,10 +141,10 @@ export class CosignerKey {
   }
 
   /**
-   * What this co-signer would commit to for a request, with the share and the wallet that it concerns.
-   * Refuses `unknown-key`, `share-too-old`, what `unregistered` returns, `wrong-wallet` (a chain that this key has no wallet on), then what
-   * `checkRequest` refuses, `second-digest`, `before-its-time` (its records may have been lost since the intent was created, so it cannot know whether it has
-   * signed it).
+   * Returns what this co-signer would commit to for a request, with its share and wallet. Refuses
+   * `unknown-key`, `share-too-old`, what `unregistered` returns, `wrong-wallet` (no wallet on this
+   * chain), what `checkRequest` refuses, `second-digest`, `before-its-time` (it may have signed
+   * this intent, because its records since the creation of the intent may be lost).
    */
   async #committable(
     keyId: string,
@@ -163,7 +163,8 @@ export class CosignerKey {
     const { transactionId, createdAtMs } = request.intent;
     const free = storage.signOnce(transactionId, request.attempt, { ...checked.value, record: false });
     if (!free.ok) return free;
-    // `checkRequest` bounds how far ahead of its signature an intent can be dated, so what was signed before the loss is older than this.
+    // `checkRequest` bounds how far an intent can be dated ahead of its signature, so intents that
+    // were signed before the loss are older than this.
     const isOlder = request.attempt === 1 && createdAtMs < storage.remembersSinceMs() + CREATION_TOLERANCE_MS;
     const hasLostRecords = storage.remembersSinceMs() > 0;
     if (hasLostRecords && isOlder && storage.signedFor(transactionId).length === 0) {
@@ -173,8 +174,8 @@ export class CosignerKey {
   }
 
   /**
-   * A session that proves that the shares of an epoch work: it signs a text that names the key, and nothing that any chain could take for
-   * a transaction or a message. Refuses `unknown-key`, `other-epoch`, `malformed` and what the pairs refuse.
+   * Returns the plan of a session that proves that the shares of an epoch work, over a text that is
+   * valid on no chain. Refuses `unknown-key`, `other-epoch`, `malformed` and what the pairs refuse.
    */
   async prepareProof(
     keyId: string,
@@ -199,11 +200,11 @@ export class CosignerKey {
   }
 
   /**
-   * Adopts the next policy where it `follows` the one in force. The same one again is fine. In token mode it is the coordinator's
-   * word that the approvals were given. An expired mandate counts where enough other co-signers attest that they adopted this policy,
-   * and where this one has adopted it under another key of the vault.
-   * So does one that names other identity keys of the co-signers than this one is configured with.
-   * Refuses `unknown-key`, `share-too-old`, `policy-mismatch` (with the detail `vault` where another key of the vault has a different
+   * Adopts the next policy when it is a valid successor (`successionFault`); repeating it changes
+   * nothing. In token mode only the coordinator vouches for the approvals. An expired mandate, or
+   * other co-signer keys than the configured ones, count when enough other co-signers attest the
+   * policy, or when this one adopted it under another key of the vault. Refuses `unknown-key`,
+   * `share-too-old`, `policy-mismatch` (detail `vault`: another key of the vault has a different
    * policy), `mandate-expired`, `other-cosigners`.
    */
   async adopt(
@@ -225,7 +226,7 @@ export class CosignerKey {
     if (!share.ok) return share;
     const isNext = (await successionFault(current, policy, mandate)) === null;
     const isLate = mandate !== null && isExpired(mandate, Date.now());
-    // A co-signer that was away while identities were rotated passes policies that name the keys of before.
+    // A co-signer that was unreachable during a rotation also adopts policies with the old keys.
     const isPinned = pinsMatch(policy, membership);
     const { threshold } = share.value;
     const needsVouching = isLate || !isPinned;
@@ -239,7 +240,7 @@ export class CosignerKey {
     const adopted = [...policies, policy];
     const fault = await registration.extend(adopted);
     if (fault !== null) return refused(fault);
-    // Another request may have adopted it meanwhile. Nothing waits from here on.
+    // Another request may have adopted it meanwhile. The code below does not await.
     if (storage.policies().at(-1) !== current) return this.adopt(keyId, { policy, mandate }, attestations);
     storage.putPolicy(policy);
     registration.mark(adopted.length);
@@ -247,8 +248,8 @@ export class CosignerKey {
   }
 
   /**
-   * Returns null where the vault has all policies of this key, else why not: `policy-mismatch` for a key whose policies differ
-   * from those of the vault. It asks another object once for each key, and never again.
+   * Returns null when the vault has all policies of this key, else `policy-mismatch`. Once
+   * complete, it calls no other object.
    */
   unregistered(): Promise<Refused | null> {
     const { storage, registration } = this.#context;
@@ -256,8 +257,8 @@ export class CosignerKey {
   }
 
   /**
-   * This co-signer's attestation of a policy that it has adopted (attestation.ts). Refuses `unknown-key`, `policy-mismatch`, and what
-   * `unregistered` returns.
+   * Attests a policy that this co-signer adopted (attestation.ts). Refuses `unknown-key`,
+   * `policy-mismatch`, and what `unregistered` returns.
    */
   async attest(version: number): Promise<Result<{ readonly attestation: string }, Refused>> {
     const { storage, membership } = this.#context;
@@ -284,13 +285,13 @@ export class CosignerKey {
     return this.#shares.activate(keyId, order);
   }
 
-  /** See `testify`. Refuses `unknown-key`. */
+  /** See `attestRecords`. Refuses `unknown-key`. */
   async signedFor(keyId: string, transactionId: string) {
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
     return accepted(await attestRecords(this.#context, keyId, transactionId));
   }
 
-  /** Refuses `unknown-key`, `share-too-old`, and what `witness` refuses. */
+  /** Refuses `unknown-key`, `share-too-old`, and what `importRecord` refuses. */
   async importRecord(keyId: string, seen: AttestedRecord): Promise<Result<null, Refused>> {
     const current = await this.#shares.current(keyId);
     if (!current.ok) return current;
@@ -298,8 +299,8 @@ export class CosignerKey {
   }
 
   /**
-   * The share, sealed for the offline key that this co-signer has pinned. The export is recorded first. Refuses `no-recovery-key`,
-   * `unknown-key`, `share-too-old`, `too-many-exports`.
+   * Records the export and returns the share, sealed for the pinned offline key. Refuses
+   * `no-recovery-key`, `unknown-key`, `share-too-old`, `too-many-exports`.
    */
   async recoveryPackage(keyId: string): Promise<Result<RecoveryPackage, Refused>> {
     const { recoveryKey } = this.#context.membership;
@@ -312,7 +313,10 @@ export class CosignerKey {
     return accepted(await sealForRecovery(recoveryKey, current.value));
   }
 
-  /** The exports of a key with a signature by the identity of this co-signer, hex, over the nonce of the reader. Refuses `unknown-key`. */
+  /**
+   * Returns the exports of a key with the hex signature of this co-signer over them and the nonce
+   * of the reader. Refuses `unknown-key`.
+   */
   async exports(keyId: string, nonce: string): Promise<Result<ExportList & { readonly signature: string }, Refused>> {
     if (this.#shares.activeEpoch() === 0) return refused(refusal('unknown-key'));
     const { own } = this.#context.membership;
@@ -320,7 +324,7 @@ export class CosignerKey {
     return accepted({ ...list, signature: bytesToHex(await signAsCosigner(own, exportListBytes(list))) });
   }
 
-  /** Stores a new share with the policies that were confirmed together with it. Only once. The vault has these policies already. */
+  /** Stores a new share once, with the policies confirmed with it, which the vault already has. */
   install(stored: StoredShare, policies: readonly Policy[]): void {
     const { storage, registration } = this.#context;
     if (storage.sealed() !== null) return;
@@ -341,8 +345,9 @@ export class CosignerKey {
   }
 
   /**
-   * This key on a chain, or null where it has no wallet. Worked out once for each: decompressing the key costs as much as everything else
-   * in the check together. A coordinator may name any chain, so not all of them are kept.
+   * Returns the wallet of this key on a chain, or null. Decompressing the key costs as much as the
+   * rest of the check, so results are cached. A coordinator may name any chain, so the cache is
+   * bounded.
    */
   #walletOn(share: KeyShare, chain: string): Wallet | null {
     const known = this.#wallets.get(chain);
@@ -354,7 +359,9 @@ export class CosignerKey {
     return wallet;
   }
 
-  /** With a peer that is banned nothing is signed; set-ups are what ECDSA alone needs. */
+  /**
+   * Returns the pairs with the other signers. A banned peer is refused. Only ECDSA needs set-ups.
+   */
   async #pairsFor({ scheme }: KeyShare, signers: readonly PartyIndex[]): Promise<Result<Pairs, Refused>> {
     const { membership, isBanned } = this.#context;
     const peers = signers.filter((signer) => signer !== membership.own.index);
@@ -382,7 +389,7 @@ export class CosignerKey {
   }
 }
 
-/** What a key proof signs: SHA-256 of a text with its own domain, which no chain hashes to. */
+/** Returns the digest of a key proof: SHA-256 of a text in its own domain, which no chain uses. */
 function proofDigest(keyId: string): Uint8Array {
   return sha256(concatBytes(canonicalBytes('conclave/key-proof/v1', [['keyId', keyId]])));
 }

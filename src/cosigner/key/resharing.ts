@@ -27,24 +27,27 @@ import { minSigners, isAscending, type PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { equalBytes, taggedHash, uint32 } from '#mpc/transcript.ts';
 
-/** What a coordinator asks for: who deals, and everything that a node without a share has to be told. Whoever has one holds it against it. */
+/**
+ * The request of a coordinator: the dealers, and all data that a co-signer without a share needs. A
+ * co-signer with a share compares the data with it.
+ */
 export interface ResharingRequest {
   readonly scheme: KeyScheme;
   readonly threshold: number;
-  /** Of the shares that are dealt from. */
+  /** The epoch of the shares that are dealt from. */
   readonly baseEpoch: number;
-  /** Of the new ones. */
+  /** The epoch of the new shares. */
   readonly epoch: number;
   readonly dealers: readonly PartyIndex[];
   readonly publicKey: Uint8Array;
-  /** Of the base. */
+  /** The public shares of the base epoch. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
   /**
-   * Of the vault, every version so far, each with its mandate, as they were sent: how many of them are
-   * read depends on what this co-signer holds.
+   * Every version of the vault so far with its mandate, as received. What this co-signer holds
+   * decides how many of them it parses.
    */
   readonly policies: unknown;
-  /** Of the newest policy, by the co-signers that have adopted it. */
+  /** Attestations of the newest policy, by the co-signers that adopted it. */
   readonly attestations: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
@@ -60,12 +63,16 @@ const MAX_EPOCH = 0xffff;
 const SIGNATURE_BYTES = 64;
 
 /**
- * New shares of a key for every node, dealt by as many holders as sign together: a refresh where all of them hold the key, and a repair for
- * those that do not. Nodes deal only from the shares that they use, and everybody takes part or nothing is done.
+ * Returns the plan that deals new shares of a key to every co-signer; as many holders deal as sign
+ * together. It is a refresh when all co-signers hold the key, and a repair for those that do not.
+ * Co-signers deal only from the shares in use, and all of them take part or nothing changes.
  *
- * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not fit its name), `other-epoch` (this node uses another one than
- * the request says, or has a newer share already), `unknown-key` (it is to deal and has nothing), `share-too-old`, `policy-behind`,
- * `policy-mismatch`, what `readChain` and `newKeyFault` refuse, and for ECDSA `not-paired`, `peer-banned` and `pair-too-old`: what a stolen share could be used with has to be new, too.
+ * Refuses, in order: `malformed` (epochs, dealers, a key or shares that do not match the key id),
+ * `other-epoch` (this co-signer uses another epoch than the request states, or has a newer share),
+ * `unknown-key` (it has to deal and has no share), `share-too-old`, `policy-behind`,
+ * `policy-mismatch`, what `readChain` and `newKeyFault` refuse, and for ECDSA `not-paired`,
+ * `peer-banned` and `pair-too-old`: set-ups that a stolen share could be used with have to be new,
+ * too.
  */
 export async function prepareResharing(
   context: ResharingContext,
@@ -89,7 +96,7 @@ export async function prepareResharing(
     if (shares.activeEpoch() === 0) {
       const keyRefusal = await registration.extendByNewKey(policies);
       if (keyRefusal !== null) return keyRefusal;
-      // Before the share: one without a policy would sign nothing.
+      // The policies come before the share, because a share without a policy would sign nothing.
       for (const policy of policies.slice(storage.policies().length)) storage.putPolicy(policy);
       registration.mark(policies.length);
     }
@@ -101,7 +108,7 @@ export async function prepareResharing(
   return accepted(prepareDealing({ purpose, context: bound, scheme, own, peers, parties, threshold, origin, store }));
 }
 
-/** Everything that all nodes have to agree on. */
+/** Returns the hash of all data that the co-signers have to agree on. */
 export function resharingContext(
   keyId: string,
   request: ResharingRequest & { readonly policies: readonly Policy[] },
@@ -123,7 +130,9 @@ export function resharingContext(
   );
 }
 
-/** What of the request does not fit together, as every node sees it alike; else null. */
+/**
+ * Returns the inconsistent field of a request, or null. Every co-signer comes to the same result.
+ */
 function requestFault(request: ResharingRequest, keyId: string, parties: readonly PartyIndex[]): string | null {
   const { scheme, threshold, baseEpoch, epoch, dealers, publicKey, publicShares, policies } = request;
   if (threshold < minSigners(parties.length) || threshold > parties.length) return 'threshold';
@@ -141,7 +150,9 @@ function requestFault(request: ResharingRequest, keyId: string, parties: readonl
   });
 }
 
-/** What this node has of the base: its share, or null where it has none, or one from before. */
+/**
+ * Returns the share of this co-signer in the base epoch, or null when it has none or an older one.
+ */
 async function shareBefore(
   { shares, membership }: ResharingContext,
   keyId: string,
@@ -168,15 +179,16 @@ function isBaseOf(share: KeyShare, { scheme, threshold, publicKey, publicShares 
 }
 
 /**
- * The policies that a resharing is made under. A co-signer that has policies takes part under these alone. One that joins adopts what as
- * many others as sign together attest: the coordinator alone must not choose its policies, or their devices would be the coordinator's.
+ * Returns the policies that a resharing is made under. A co-signer that has policies takes part
+ * only under these. One that joins adopts the policies that as many other co-signers attest as sign
+ * together: if the coordinator chose them, their devices could be the devices of the coordinator.
  */
 async function policiesOf(
   { membership, storage, shares, registration }: ResharingContext,
   { policies, attestations, threshold }: ResharingRequest,
 ): Promise<Result<readonly Policy[], Refused>> {
   const own = storage.policies();
-  // A co-signer that was cut off while it joined has policies and uses no share: it joins once more.
+  // A co-signer whose joining was interrupted has policies and uses no share. It joins again.
   if (own.length > 0 && shares.activeEpoch() > 0) {
     const unregistered = await registration.complete(own);
     return unregistered === null ? sameAs(own, policies) : refused(unregistered);
@@ -197,7 +209,10 @@ async function policiesOf(
   return pinsMatch(head, membership) ? chain : refused(refusal('policy-mismatch', 'cosigners'));
 }
 
-/** The policies of a list where they are those of this key. It reads no more than one beyond them. */
+/**
+ * Returns the policies of a list when they are the policies of this key. It parses at most one
+ * policy more than the key has.
+ */
 function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[], Refused> {
   let read = 0;
   for (const { policy } of parsePolicies(sent)) {
@@ -209,7 +224,11 @@ function sameAs(own: readonly Policy[], sent: unknown): Result<readonly Policy[]
   return read === own.length ? accepted(own) : refused(refusal('policy-mismatch'));
 }
 
-/** Who knows one side of a set-up learns a share from whoever uses the other: with the shares the set-ups change, too. */
+/**
+ * Returns the refusal of the first peer without a usable set-up, or null. A party that knows one
+ * side of a set-up learns a share from the co-signer that uses the other side, so the set-ups
+ * change with the shares.
+ */
 async function pairFault(
   { membership, storage, pair }: ResharingContext,
   { scheme }: ResharingRequest,
@@ -224,7 +243,7 @@ async function pairFault(
   return null;
 }
 
-/** Points are checked where they are used. */
+/** Parses a request. The points are checked where they are used. */
 export function resharingRequestOf(value: unknown): ResharingRequest {
   const names = [
     'scheme',

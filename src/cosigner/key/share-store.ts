@@ -11,26 +11,32 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare, SealContext } from '#mpc/share.ts';
 import { decodeKeyShare, encodeKeyShare, publicSharesText, seal, unseal } from '#mpc/share.ts';
 
-/** A share of this node's that is in use or waits for it, as the others may know of it. */
+/** The public description of a share of this co-signer that is in use or waits for activation. */
 export interface HeldShare {
   readonly epoch: number;
   readonly isActive: boolean;
-  /** Hex: what every node has signed of it. */
+  /** Hex of the statement about the share that every co-signer signed. */
   readonly statement: string;
-  /** Number of each node to the hex of its point. */
+  /** Co-signer number to the hex of its point. */
   readonly publicShares: Readonly<Record<string, string>>;
-  /** Number of a node to the hex of its signature that it has stored its share: this node's own, and those that this share came into use by. */
+  /**
+   * Co-signer number to the hex of its signature that it stored its share: the receipt of this
+   * co-signer, and the receipts that activated this share.
+   */
   readonly receipts: Readonly<Record<string, string>>;
 }
 
 /**
- * The shares of one key that a node has, one for each epoch: the one in use, and those that wait until every node has its own.
+ * The shares of one key that a co-signer has, one for each epoch: the one in use, and those that
+ * wait until every co-signer has its own.
  *
- * A node says by its receipt that it has a share of an epoch, keeps it from then on, and takes no share of an epoch that is not newer than
- * all it has. An epoch comes into use by the receipts of all nodes, which are kept, and what is older is deleted then. So the newest epoch that
- * is in use anywhere is one that every node has, and whoever uses it has what every other node needs to use it too. Wherever a change of
- * epochs is cut off, and whichever nodes are lost then, it can be brought to its end by those that are left; and where none of these uses the
- * new shares they sign with each other as before.
+ * By its receipt a co-signer states that it has a share of an epoch. It keeps this share from then
+ * on, and accepts no share of an epoch that is not newer than all its shares. The receipts of all
+ * co-signers activate an epoch. They are stored, and older shares are deleted then. So every
+ * co-signer has the newest epoch that is in use anywhere, and a co-signer that uses it has what
+ * each other one needs to use it too. When a change of epochs is interrupted at any point and any
+ * co-signers are lost, the remaining ones can complete it. While none of them uses the new shares,
+ * they sign with each other as before.
  */
 export class ShareStore {
   readonly #membership: CosignerSet;
@@ -42,7 +48,10 @@ export class ShareStore {
     this.#storage = storage;
   }
 
-  /** The share in use. Refuses `unknown-key`, `share-too-old` (made before what the operator has set as the earliest time). */
+  /**
+   * Returns the share in use. Refuses `unknown-key`, `share-too-old` (older than the time that the
+   * operator set).
+   */
   async current(keyId: string): Promise<Result<KeyShare, Refused>> {
     const stored = this.#storage.sealed();
     if (stored === null) return refused(refusal('unknown-key'));
@@ -50,7 +59,7 @@ export class ShareStore {
     return accepted(await this.#open(keyId, stored));
   }
 
-  /** The share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */
+  /** Returns the share of an epoch, in use or waiting. Refuses `unknown-key`, `other-epoch`. */
   async ofEpoch(keyId: string, epoch: number): Promise<Result<KeyShare, Refused>> {
     const active = this.#storage.sealed();
     if (active?.epoch === epoch) return this.current(keyId);
@@ -59,24 +68,30 @@ export class ShareStore {
     return refused(active === null ? refusal('unknown-key') : refusal('other-epoch', String(active.epoch)));
   }
 
-  /** Epoch of the share in use; 0 where there is none. */
+  /** Returns the epoch of the share in use, or 0. */
   activeEpoch(): number {
     return this.#storage.sealed()?.epoch ?? 0;
   }
 
-  /** The newest epoch of which it has a share; 0 where it has none. */
+  /** Returns the newest epoch of which this co-signer has a share, or 0. */
   newestEpoch(): number {
     return Math.max(0, ...this.#storage.allSealed().map(({ epoch }) => epoch));
   }
 
-  /** Keeps a share until all have theirs. Throws for an epoch that is not newer than all that it has. */
+  /**
+   * Stores a share until all co-signers have theirs. Throws for an epoch that is not newer than all
+   * its epochs.
+   */
   async hold(share: KeyShare, { base, statement }: { readonly base: number; readonly statement: Uint8Array }) {
     const stored = await sealedShare(this.#membership, share, statement);
     if (share.epoch <= this.newestEpoch()) throw new Error('there is a newer share');
     this.#storage.putSealed({ ...stored, baseEpoch: base, isActive: false });
   }
 
-  /** What a coordinator has to know to bring a change of epochs to its end. Refuses nothing: a node without the key has none. */
+  /**
+   * Returns what a coordinator needs to complete a change of epochs. It refuses nothing: the list
+   * of a co-signer without the key is empty.
+   */
   async held(keyId: string): Promise<readonly HeldShare[]> {
     const all: HeldShare[] = [];
     for (const stored of this.#storage.allSealed()) {
@@ -96,8 +111,9 @@ export class ShareStore {
   }
 
   /**
-   * Takes the share of an epoch into use, once every node has said that it has its own; what is older is gone. The same again, or an epoch
-   * that is past, changes nothing. Refuses, in order: `unknown-key` (none of that epoch), `not-enough-witnesses` (a receipt is missing).
+   * Activates the share of an epoch after every co-signer confirmed that it has its own, and
+   * deletes older shares. Repeating it, or naming a past epoch, changes nothing. Refuses, in order:
+   * `unknown-key` (no share of that epoch), `not-enough-witnesses` (a receipt is missing).
    */
   async activate(
     keyId: string,
@@ -130,7 +146,7 @@ export class ShareStore {
   }
 }
 
-/** A share as it is stored, made just now. */
+/** Returns a share in its stored form, with the current time. */
 export async function sealedShare(
   { own, keyEncryption }: CosignerSet,
   share: KeyShare,

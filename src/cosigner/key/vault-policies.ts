@@ -1,16 +1,16 @@
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 
-/** Rows are never changed: a policy that was adopted stays in the history of its vault. */
+/** Rows are never changed: an adopted policy stays in the history of its vault. */
 const SCHEMA = 'CREATE TABLE IF NOT EXISTS vault_policy (version INTEGER PRIMARY KEY, hash TEXT NOT NULL)';
 
 /** The hashes of a vault's policies from version 1 on, lower-case hex. */
 export type PolicyHashes = readonly string[];
 
 /**
- * The policies of one vault that this co-signer has adopted, under any key of the vault. They are in
- * an object of their own that no request of the coordinator reaches. What is in it was checked by the
- * object of a key before, so this object compares hashes and knows no policy.
+ * The policies of one vault that this co-signer adopted, under any key of the vault. They are in an
+ * object of their own that no request of the coordinator reaches. The object of a key has checked
+ * them before, so this object compares only hashes and never reads a policy.
  *
  * Nothing here awaits: a comparison and the rows that follow from it are one step of the object.
  */
@@ -21,7 +21,7 @@ export class VaultPolicies {
     this.#sql = sql;
   }
 
-  /** Returns the hashes of all policies. Asking for a vault that has none leaves nothing behind. */
+  /** Returns the hashes of all policies. Reading a vault that has none writes nothing. */
   list(): PolicyHashes {
     const table = this.#sql.exec("SELECT 1 FROM sqlite_master WHERE name = 'vault_policy'").toArray();
     if (table.length === 0) return [];
@@ -30,8 +30,8 @@ export class VaultPolicies {
   }
 
   /**
-   * Returns null and holds the policies from now on, where the chain of a key agrees with them: it is
-   * the same, ends earlier or goes on. The same chain again changes nothing. Refuses `policy-mismatch`.
+   * Returns null and stores the policies when the chain of a key agrees with them: it is the same,
+   * shorter or longer. Repeating a chain changes nothing. Refuses `policy-mismatch`.
    */
   extend(chain: PolicyHashes): Refused | null {
     const held = this.list();
@@ -43,16 +43,18 @@ export class VaultPolicies {
     return null;
   }
 
-  /** As `extend`, for the chain that a new key begins with. Refuses what `newKeyFault` refuses. */
+  /**
+   * Works as `extend` for the chain that a new key begins with. Refuses what `newKeyFault` refuses.
+   */
   extendByNewKey(chain: PolicyHashes): Refused | null {
     return newKeyFault(this.list(), chain) ?? this.extend(chain);
   }
 }
 
 /**
- * Returns why a new key does not begin with a chain of policies, or null: a chain that lacks policies
- * of the vault would give their revoked devices a key. The refusals are `policy-mismatch`, and
- * `policy-ahead` with the version that this co-signer has.
+ * Returns why a new key may not begin with a chain of policies, or null: a chain that lacks
+ * policies of the vault would give their revoked devices a key. The refusals are `policy-mismatch`,
+ * and `policy-ahead` with the version that this co-signer has.
  */
 export function newKeyFault(held: PolicyHashes, chain: PolicyHashes): Refused | null {
   if (isFork(held, chain)) return refusal('policy-mismatch', 'vault');

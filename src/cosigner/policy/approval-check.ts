@@ -20,7 +20,10 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 import type { Refused } from '#cosigner/refusal.ts';
 import { refusal } from '#cosigner/refusal.ts';
 
-/** What a coordinator asks a node to sign. There is no hash in it: the node computes every hash itself. */
+/**
+ * The request of a coordinator for a signature. It contains no hash: the co-signer computes every
+ * hash itself.
+ */
 export interface SigningRequest {
   readonly intent: Intent;
   /** Unsigned bytes, hex. */
@@ -29,63 +32,75 @@ export interface SigningRequest {
   readonly attempt: number;
   readonly purpose: AttemptPurpose;
   readonly approvals: readonly Approval[];
-  /** The newest policy that the coordinator knows of. */
+  /** The newest policy that the coordinator has. */
   readonly policyVersion: number;
-  /** What has to be seen before the bytes are believed, in hex; mostly nothing. */
+  /** Hex. Data that proves the payload, such as previous transactions; mostly empty. */
   readonly evidence: readonly string[];
 }
 
-/** What the node holds against it. */
+/** The pinned data that a co-signer compares a request with. */
 export interface Pinned {
   /** Address of the key on the intent's chain, in its canonical spelling. */
   readonly wallet: string;
   /** Every policy since the key was generated, in order. */
   readonly policies: readonly Policy[];
   readonly nowMs: number;
-  /** What this co-signer pays at most, whatever was approved. */
+  /** The largest fees that this co-signer pays, whatever was approved. */
   readonly feeCeilings: FeeCeilings;
-  /** Reports whether this co-signer has a signed or attested record of this transaction, with this intent. */
+  /**
+   * Reports whether this co-signer has a signed or attested record of this transaction, with this
+   * intent.
+   */
   readonly isRecorded: (transactionId: string, intentDigest: string) => boolean;
 }
 
-/** Ours: how far the clock of a coordinator may be ahead of this co-signer's, as for its requests. */
+/**
+ * Ours: how far the clock of a coordinator may be ahead of this co-signer's, as for its requests.
+ */
 export const CREATION_TOLERANCE_MS = 60 * 1000;
 
-/** Bytes that a quorum has approved, as the node itself understands them. */
+/** Bytes that a quorum approved, as the co-signer itself decodes them. */
 export interface CheckedRequest {
   readonly purpose: AttemptPurpose;
   readonly intentDigest: string;
-  /** What is signed, each by a signature of its own: of ECDSA a digest, of Ed25519 the bytes, of Bitcoin one for each coin. */
+  /**
+   * The signed messages, each with its own signature: a digest for ECDSA, the bytes for Ed25519,
+   * one message for each UTXO for Bitcoin.
+   */
   readonly signedMessages: readonly Uint8Array[];
-  /** 32 bytes: names what is signed. */
+  /** 32 bytes that identify what is signed. */
   readonly signingDigest: Uint8Array;
   /** Null for a message, which nothing ever replaces. */
   readonly bid: Bid | null;
-  /** The policy in force, which has judged. */
+  /** The policy in force, which the check used. */
   readonly policy: Policy;
 }
 
-/** What a replacement has to keep, and what it has to raise. */
+/** The nonce that a replacement has to keep, and the fees that it has to raise. */
 interface Bid {
   readonly nonce: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Of both prices of the attempt before. */
+  /** The minimum of both new prices, in percent of the previous attempt. */
   readonly leastRisePercent: bigint;
 }
 
 /**
- * The independent check of one co-signer: it keeps nothing, asks nobody, and is run again before the last round.
+ * Checks a request independently of other co-signers. It stores nothing, calls nothing, and runs
+ * again before the last round.
  *
- * Refuses, in order: `wrong-wallet` (another vault, or a wallet that is not this key's), `policy-behind` (the coordinator knows
- * a newer policy; it has to show it first), `policy-ahead` (this co-signer has a newer one than the coordinator names),
- * `policy-mismatch` (the intent names a policy that this node never saw), `created-in-the-future`, `not-enough-approvals`,
- * `policy-forbids` (by the policy that the intent names, or by the one of now; what was spent within a day no single node can
- * know), `expired`, `fee-above-ceiling`, `payload-refused`, `fee-above-ceiling` for a transaction of this size.
+ * Refuses, in order: `wrong-wallet` (another vault, or not the wallet of this key), `policy-behind`
+ * (the coordinator has a newer policy, which it has to show first), `policy-ahead` (this co-signer
+ * has a newer policy than the coordinator names), `policy-mismatch` (the intent names a policy that
+ * this co-signer never adopted), `created-in-the-future`, `not-enough-approvals`, `policy-forbids`
+ * (by the policy that the intent names, or by the current one; the spending of the last day is
+ * unknown to a single co-signer), `expired`, `fee-above-ceiling`, `payload-refused`,
+ * `fee-above-ceiling` for a transaction of this size.
  *
- * In device mode only voices count whose signature this node has checked, by a device of the policy that it has pinned itself. In token
- * mode they are the coordinator's word: this check then stops a wrong payload, a stale policy and a second digest, but not a coordinator that
- * invents approvals.
+ * In device mode an approval counts only when this co-signer has verified its signature by a device
+ * of the policy that it pinned itself. In token mode only the coordinator vouches for the
+ * approvals: the check then stops a wrong payload, a stale policy and a second digest, but not a
+ * coordinator that invents approvals.
  */
 export async function checkRequest(request: SigningRequest, pinned: Pinned): Promise<Result<CheckedRequest, Refused>> {
   const { intent } = request;
@@ -98,7 +113,7 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   const named = pinned.policies.find((policy) => policy.version === intent.policyVersion);
   if (named === undefined || policyHashOf(named) !== intent.policyHash) return refused(refusal('policy-mismatch'));
   const intentDigest = bytesToHex(sha256(intentBytes(intent)));
-  // A node that has lost its records takes only intents that are newer than the loss, by this time.
+  // A co-signer that lost its records accepts only intents created after the loss.
   if (intent.createdAtMs > pinned.nowMs + CREATION_TOLERANCE_MS) return refused(refusal('created-in-the-future'));
   const isRecorded = pinned.isRecorded(intent.transactionId, intentDigest);
   const unwanted = await approvalFault(request, intentDigest, { named, current, isRecorded });
@@ -114,7 +129,10 @@ export async function checkRequest(request: SigningRequest, pinned: Pinned): Pro
   return accepted({ purpose: request.purpose, intentDigest, signedMessages, signingDigest, bid, policy: current });
 }
 
-/** The payload is held against the fee of the intent, so bounding that bounds every attempt and cancellation. */
+/**
+ * Reports whether the fee of the intent exceeds the ceiling. The payload is compared with this fee,
+ * so the ceiling bounds every attempt and cancellation.
+ */
 function isTooDear(intent: Intent, ceilings: FeeCeilings): boolean {
   return intent.kind !== 'message' && unitsOf(intent.maxFee) > unitsOf(feeCeiling(intent.chain, ceilings));
 }
@@ -124,13 +142,13 @@ function bidOf({ nonce, fees, leastRisePercent }: Exclude<InspectedPayload, { re
 }
 
 /**
- * The policy in force judges, whatever policy the intent names: devices that were revoked approve
- * nothing any more, and the creation time of an intent is the coordinator's word. The policy that
- * the intent names can only ask for more.
+ * Returns the refusal of the approvals and rules, or null. The policy in force decides, whichever
+ * policy the intent names: revoked devices approve nothing, and only the coordinator vouches for
+ * the creation time of an intent. The policy that the intent names can only require more.
  *
- * The exception is a cancellation of a transaction that this co-signer has in its records: there the
+ * The exception is a cancellation of a transaction in the records of this co-signer, for which the
  * named policy is enough. It undoes what was approved under that policy, costs no more than that
- * approval allowed, and the policy of now may be the reason to undo it.
+ * approval allowed, and the current policy may be the reason for it.
  */
 async function approvalFault(
   request: SigningRequest,
@@ -142,7 +160,9 @@ async function approvalFault(
   return faultUnder(named, named, { request, digest });
 }
 
-/** What the judging policy has against the approvals of an intent that names a policy; null when nothing. */
+/**
+ * Returns why the approvals of an intent fail under the judging policy and the named one, or null.
+ */
 async function faultUnder(
   judge: Policy,
   named: Policy,
@@ -153,17 +173,21 @@ async function faultUnder(
   const needed = requiredApprovalsFor({ intent, exposure }, thresholdFor(named, exposure), judge);
   const proven = await verifiedApprovals(approvals, judge);
   if (countedApprovers(digest, proven, judge).size < needed) return refusal('not-enough-approvals');
-  // Dropping the requirement approves nothing by itself, as with thresholds.
+  // As with thresholds, dropping the requirement from the current policy does not approve an older
+  // intent.
   const { requiredDevice = 'any' } = named.rules.requiredDevice === 'ed25519' ? named.rules : judge.rules;
   const strict = { ...judge, rules: { ...judge.rules, requiredDevice } };
   if (!hasRequiredDevice(digest, proven, strict)) return refusal('not-enough-approvals', 'required-device');
-  // A cancellation moves nothing, so the rules of now judge its fee alone.
+  // A cancellation moves nothing, so the current rules apply only to its fee.
   const effect = intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose);
   const breach = ruleViolation(named.rules, exposure) ?? ruleViolation(judge.rules, exposureOf(effect, effect));
   return breach === null ? null : refusal('policy-forbids', breach.rule);
 }
 
-/** A message has no nonce that something else could take. */
+/**
+ * Inspects the payload. A message has no nonce that something else could use, so its only purpose
+ * is the intent.
+ */
 function inspectedPayload({ intent, purpose, payload }: SigningRequest): Result<InspectedPayload, PayloadFault> {
   if (intent.kind === 'message') {
     return purpose === 'intent' ? inspectPayload(intent, payload) : refused('wrong-message');

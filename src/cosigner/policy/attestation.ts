@@ -7,21 +7,21 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
 /**
- * A co-signer attests a policy that it has adopted. Among t attestations one is of an honest
- * co-signer, which has checked the approvals of that policy and of all before it, in their time.
+ * A co-signer attests a policy that it adopted. Among t attestations one is of an honest co-signer,
+ * which checked the approvals of that policy and of all policies before it when they were in force.
  */
 
-/** The signature of this co-signer that it has adopted a policy. */
+/** Returns the signature by which this co-signer attests that it adopted a policy. */
 export function attest({ own }: Pick<CosignerSet, 'own'>, policy: Policy): Promise<Uint8Array> {
   return signAsCosigner(own, attestationBytes(own.index, policy));
 }
 
 /**
- * Reports whether a policy is attested: by this co-signer itself (it adopted the policy with another
- * key of the vault), or by as many others as sign together.
+ * Reports whether a policy is attested: by this co-signer itself (it adopted the policy with
+ * another key of the vault), or by as many others as sign together.
  *
- * @param threshold of the key. Where it is n there are never enough others, and a co-signer that
- * catches up needs a mandate that has not expired.
+ * @param threshold of the key. When it equals n, there are never enough others, and a co-signer
+ * that catches up needs a mandate that has not expired.
  */
 export async function isAttested(
   { own, peers }: Pick<CosignerSet, 'own' | 'peers'>,

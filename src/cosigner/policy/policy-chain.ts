@@ -15,36 +15,42 @@ export interface PolicyWithMandate {
 }
 
 /**
- * Reports whether a mandate has expired. Rejections and cancellations of a change live in the
- * coordinator alone, so a mandate without an end could be used years after its signers saw it end.
+ * Reports whether a mandate has expired. Only the coordinator knows the rejections and
+ * cancellations of a change, so without an expiry a mandate could be used years after its signers
+ * rejected or cancelled it.
  */
 export function isExpired(mandate: ApprovedMandate, nowMs: number): boolean {
   return nowMs >= mandate.expiresAtMs;
 }
 
-/** What a chain of policies is held against. */
+/** The conditions under which a chain of policies is accepted. */
 export interface ChainTerms {
   readonly nowMs: number;
-  /** Whether the last policy has to be attested in any case: by a co-signer that joins a key that exists. */
+  /**
+   * True for a co-signer that joins an existing key: the last policy then needs attestations in any
+   * case.
+   */
   readonly isJoining: boolean;
-  /** Whether enough co-signers attest that they adopted exactly this policy (`isAttested`). */
+  /**
+   * Reports whether enough co-signers attest that they adopted exactly this policy (`isAttested`).
+   */
   readonly isAttested: (policy: Policy) => Promise<boolean>;
 }
 
-/** Ours: far more than a vault ever has. The size of a request bounds the list as well. */
+/** Ours: far more than a vault ever has. The size limit of a request bounds the list as well. */
 const MAX_POLICIES = 1000;
 
 /**
- * The policies of a chain: version 1 without a predecessor, and each further one a valid successor
- * of the one before (`successionFault`). Every hash names the one before, so the last hash stands for the
- * whole history, and attestations of the last policy stand for mandates that have expired.
+ * Returns the policies of a chain: version 1 without a predecessor, and then valid successors
+ * (`successionFault`). Every policy names the hash of the one before. So the last hash commits to
+ * the whole history, and attestations of the last policy replace mandates that have expired.
  *
- * The policies are read and checked one by one: a coordinator that sends a long list of policies
- * without mandates has the co-signer parse two of them.
+ * The policies are parsed and checked one by one: when a coordinator sends a long list of policies
+ * without mandates, the co-signer parses only two of them.
  *
- * Refuses `malformed` for a chain that cannot be, `mandate-expired` for one with an expired mandate
- * that too few co-signers attest, `not-enough-witnesses` for a co-signer that joins without attestations.
- * Throws `Malformed`.
+ * Refuses `malformed` for an invalid chain, `mandate-expired` for one with an expired mandate that
+ * too few co-signers attest, `not-enough-witnesses` for a co-signer that joins without
+ * attestations. Throws `Malformed`.
  */
 export async function readChain(
   sent: Iterable<PolicyWithMandate>,
@@ -66,7 +72,7 @@ export async function readChain(
   return refused(refusal(terms.isJoining ? 'not-enough-witnesses' : 'mandate-expired', String(head.version)));
 }
 
-/** The policies of a list, each read when it is asked for. Throws `Malformed`. */
+/** Yields the policies of a list, each parsed on demand. Throws `Malformed`. */
 export function* parsePolicies(value: unknown): Generator<PolicyWithMandate> {
   if (!Array.isArray(value) || value.length > MAX_POLICIES) throw new Malformed('policies');
   for (const one of value) yield parsePolicy(one);

@@ -12,7 +12,7 @@ import type { SignedStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
 import { signAsCosigner } from '#mpc/envelope.ts';
 
-/** Where a co-signer states what it has in force for one key. */
+/** The input of a statement of what a co-signer has in force for one key. */
 export interface StatementContext {
   readonly membership: Pick<CosignerSet, 'own'>;
   readonly storage: Pick<CosignerStorage, 'policies' | 'sealed'>;
@@ -21,9 +21,9 @@ export interface StatementContext {
 }
 
 /**
- * The policy that this co-signer has in force for a key, signed with its identity over the nonce of
- * the verifier. It needs no approval: it reveals no more than the coordinator knows, and its bytes
- * have a domain of their own, so the signature is valid for nothing else.
+ * Returns the policy that this co-signer has in force for a key, signed with its identity over the
+ * nonce of the verifier. It needs no approval: it reveals no more than the coordinator knows, and
+ * its bytes have a domain of their own, so the signature is valid for nothing else.
  *
  * @param body `{ nonce }`, lower-case hex of 32 bytes
  *
@@ -51,12 +51,12 @@ export async function statePolicy(
 }
 
 /**
- * Reports whether the co-signers that a policy names are the ones that this co-signer is configured
- * with, each with the same identity key. A policy that names none matches: it is from before the
- * pins, or its signers pin nothing.
+ * Reports whether the co-signers that a policy names are the configured ones, each with the same
+ * identity key. A policy that names none matches: it is older than pins, or its signers pin none.
  *
- * A co-signer that adopted other keys would help an attacker whose keys they are: devices follow the
- * pins of the policy. A device asks for the fingerprint of new pins before it approves them.
+ * A co-signer that adopted other keys would help an attacker who owns these keys, because devices
+ * follow the pins of the policy. A device asks for the fingerprint of new pins before it approves
+ * them.
  */
 export function pinsMatch(
   { cosigners }: Pick<Policy, 'cosigners'>,

@@ -21,7 +21,7 @@ import {
 import { signAsCosigner, verifyAsCosigner } from '#mpc/envelope.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
-/** A record with the signatures of nodes that have it. */
+/** A record with the signatures of co-signers that have it. */
 export interface AttestedRecord {
   readonly record: SignedRecord;
   readonly attesters: ReadonlyMap<PartyIndex, Uint8Array>;
@@ -29,7 +29,10 @@ export interface AttestedRecord {
 
 const SIGNATURE_BYTES = 64;
 
-/** What this node has of a transaction, each line with its own signature: for the coordinator to show to others. */
+/**
+ * Returns the records of a transaction, each with a signature of this co-signer. The coordinator
+ * shows them to other co-signers.
+ */
 export async function attestRecords(
   { membership, storage }: { readonly membership: CosignerSet; readonly storage: CosignerStorage },
   keyId: string,
@@ -44,10 +47,12 @@ export async function attestRecords(
 }
 
 /**
- * Takes over what as many nodes have signed as it takes for a signature: so many would not say so together of what was never signed, or they
- * could have signed it. A node that had no part in it, or whose storage was set back, then knows of it as if it had.
+ * Stores a record that as many co-signers signed as sign together: so many would not attest a
+ * record that was never signed, or they could have signed it themselves. A co-signer that took no
+ * part in the signature, or whose storage was set back, then has the record as if it had signed.
  *
- * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this node has signed something else).
+ * @param threshold of the key. Refuses `not-enough-witnesses`, `second-digest` (this co-signer
+ * signed something else).
  */
 export async function importRecord(
   { membership, storage }: { readonly membership: CosignerSet; readonly storage: CosignerStorage },
@@ -64,7 +69,7 @@ export async function importRecord(
   return storage.remember(record) ? accepted(null) : refused(refusal('second-digest'));
 }
 
-/** A first coin of Bitcoin has 36 bytes, more than any amount. */
+/** Parses a nonce. The first UTXO of Bitcoin has 36 bytes, more than any amount. */
 function nonceOf(value: unknown): string {
   const text = textOf(value, 96);
   if (!/^(?:0|[1-9][0-9]*)$/.test(text)) throw new Malformed('nonce');
@@ -100,12 +105,15 @@ function recordOf(value: unknown): SignedRecord {
   };
 }
 
-/** The bytes that a co-signer signs to attest a row that it has, whether it wrote it by its own check or took it from witnesses. */
+/**
+ * Returns the bytes that a co-signer signs to attest a row. Its own check or the attestations of
+ * others wrote the row.
+ */
 export function recordBytes(keyId: string, record: SignedRecord): Uint8Array<ArrayBuffer> {
   return canonicalBytes('conclave/signed-record/v1', recordFields(keyId, record));
 }
 
-/** A sign-once row as fields of canonical bytes. */
+/** Returns a sign-once row as fields of canonical bytes. */
 export function recordFields(keyId: string, record: SignedRecord): readonly CanonicalField[] {
   return [
     ['keyId', keyId],

@@ -5,26 +5,30 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { type KeyEncryptionSecret, seal, type SealContext, type SealedRecord } from '#mpc/share.ts';
 
 /**
- * Rounds of one pair that may be under way at once, over all keys. A cheating peer learns at most one bit of the long-lived
- * choice string for each round that was let in before the ban: this bounds it to 16 of 128, whatever runs in parallel.
+ * The maximum of concurrent rounds of one pair, over all keys. A cheating peer learns at most one
+ * bit of the long-lived choice string for each round that was admitted before the ban. So it learns
+ * at most 16 of 128 bits, whatever runs in parallel.
  */
 const MAX_ROUNDS_UNDER_WAY = 16;
 
-/** A permit that was not given back after this (its object was moved) is taken for lost. */
+/**
+ * A permit that was not released after this time counts as lost, for example because its object was
+ * moved.
+ */
 const PERMIT_MS = 60_000;
 
-/** What a key object needs of a pair. */
+/** The state of a pair that a key object needs. */
 export interface PairState {
   readonly banned: boolean;
-  /** Null when the pair has none. */
+  /** Null when the pair has no set-up. */
   readonly setupId: string | null;
-  /** When it was made; 0 when there is none. */
+  /** The creation time of the set-up; 0 when there is none. */
   readonly madeAtMs: number;
-  /** Null when the asker has this set-up already. */
+  /** Null when the caller has this set-up already. */
   readonly sealed: SealedRecord | null;
 }
 
-/** The set-up with one peer, its ban, and the rounds that are under way with it. */
+/** The set-up with one peer, its ban, and the rounds that are in progress with it. */
 export class PairStore {
   readonly #storage: CosignerStorage;
   readonly #identityOf: (peer: PartyIndex) => string;
@@ -46,7 +50,7 @@ export class PairStore {
     };
   }
 
-  /** A permit for one round, or null. */
+  /** Returns a permit for one round, or null. */
   permit(peer: PartyIndex, nowMs: number): string | null {
     for (const [permit, atMs] of this.#underWay) if (atMs + PERMIT_MS < nowMs) this.#underWay.delete(permit);
     if (this.isBanned(peer) || this.#underWay.size >= MAX_ROUNDS_UNDER_WAY) return null;
@@ -59,16 +63,18 @@ export class PairStore {
     this.#underWay.delete(permit);
   }
 
-  /** Whoever has the identity of this peer that is pinned now. A machine that takes its place has another one, and a clean slate. */
+  /**
+   * Reports whether the currently pinned identity of this peer is banned. A machine that replaces
+   * the peer has another identity, which is not banned.
+   */
   isBanned(peer: PartyIndex): boolean {
     return this.#storage.ban(this.#identityOf(peer)) !== null;
   }
 
   /**
-   * The ban is of the identity key, and ends when the operator of this co-signer pins another key
-   * for the peer: a machine that takes its place has a clean slate. The set-up goes with the ban. A
-   * cheater that was given another identity, and kept its storage, would else go on with the choice
-   * string of which it has learned bits.
+   * Bans the identity key, until the operator of this co-signer pins another key for the peer. The
+   * set-up is deleted with the ban: a cheater that got another identity and kept its storage would
+   * otherwise continue with the choice string of which it learned bits.
    */
   ban(peer: PartyIndex, step: string, atMs: number): void {
     this.#storage.putBan(this.#identityOf(peer), step, atMs);
@@ -83,7 +89,7 @@ export class PairStore {
   }
 }
 
-/** A pair has one set-up: a new one takes the place of the one before. */
+/** A pair has one set-up: a new one replaces the previous one. */
 const PAIR_EPOCH = 1;
 
 export function pairContext(cosigner: PartyIndex, peer: PartyIndex, madeAtMs: number): SealContext {

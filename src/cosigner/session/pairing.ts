@@ -8,11 +8,17 @@ import { taggedHash } from '#mpc/transcript.ts';
 export interface PairingRequest {
   readonly self: PartyIndex;
   readonly peer: PartyIndex;
-  /** Stores the set-up for good. Replaces one that the peer may not have: both sides store the same last one or find out. */
+  /**
+   * Stores the set-up permanently and replaces the previous one. The peer may lack the new one:
+   * either both sides store the same last set-up, or they detect the difference.
+   */
   readonly store: (setup: PairSetup) => Promise<void>;
 }
 
-/** The set-up of one pair of nodes, made once and used by every key: base OTs in both directions and a seed for zero shares. */
+/**
+ * Returns the plan for the set-up of one pair of co-signers. It is made once and used by every key:
+ * base OTs in both directions and a seed for zero shares.
+ */
 export function preparePairing({ self, peer, store }: PairingRequest): SessionPlan {
   const participants = [self, peer].toSorted((a, b) => a - b);
   return {

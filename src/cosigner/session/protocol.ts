@@ -4,48 +4,49 @@ import type { PartyIndex } from '#mpc/party.ts';
 
 export type PeerMessages = ReadonlyMap<PartyIndex, Uint8Array>;
 
-/** What a round of a protocol gives: messages for the peers, the result for the coordinator, or the end. */
+/** The output of a round: messages for the peers, the result for the coordinator, or the end. */
 export type Step =
   | { readonly type: 'messages'; readonly messages: PeerMessages }
   | { readonly type: 'result'; readonly result: Readonly<Record<string, unknown>> }
   | { readonly type: 'abort'; readonly abort: Abort };
 
 /**
- * One run of a protocol in one node, as a chain of rounds: each step gives the next one and loses itself, so a round can be
- * neither repeated nor resumed. It lives in memory only; when the object is moved it is gone, and the session is over.
+ * One run of a protocol in one co-signer, as a chain of rounds. Each step returns the next one and
+ * gives up itself, so a round can be neither repeated nor resumed. It is in memory only: when the
+ * object is moved, the session is over.
  */
 export interface Round {
-  /** Takes the peers' messages of the round before; the first round takes all openings. */
+  /** Takes the messages of the peers in the previous round. The first round takes all openings. */
   readonly run: (inbox: PeerMessages) => Promise<{ readonly step: Step; readonly next: Round | null }>;
 }
 
-/** A session that is asked for but not begun: the nonces of all participants are still on their way. */
+/** A session that is requested but not begun: the nonces of all participants are not known yet. */
 export interface SessionPlan {
-  /** All nodes that take part, this one included, in order. */
+  /** All co-signers that take part, this one included, in order. */
   readonly participants: readonly PartyIndex[];
-  /** Everything that the participants must agree on, hashed into the session id. */
+  /** All data that the participants must agree on, hashed into the session id. */
   readonly context: Uint8Array;
   /** The label of the protocol, hashed into the session id. */
   readonly purpose: string;
   /**
-   * What this node tells all others, and the coordinator, before the session has a name, so that a
-   * round is saved; null where a protocol has nothing of the kind. It is signed, and hashed into
-   * the session id, together with the ephemeral key of this co-signer.
+   * What this co-signer sends to all others, and to the coordinator, before the session has an id,
+   * so that a round is saved; null when the protocol has nothing of the kind. It is signed, and
+   * hashed into the session id, together with the ephemeral key of this co-signer.
    */
   readonly opening: Uint8Array | null;
   /**
-   * A permit of every pair is needed for each round: of a protocol in which every answer may tell a cheater a bit of a secret before it is
-   * caught.
+   * True when each round needs a permit of every pair. Such a protocol may reveal one bit of a
+   * secret with every answer before the cheater is caught.
    */
   readonly isRateLimited: boolean;
   /**
-   * The last check before the session begins, of what the coordinator sends with the invitation: the
-   * refusal, or null. Absent where a protocol has nothing to check.
+   * The last check before the session begins, of the receipts that the coordinator sends with the
+   * start. Returns the refusal, or null. Absent when a protocol has nothing to check.
    */
   readonly admit?: (receipts: PeerMessages) => Promise<Refused | null>;
   /**
-   * Called once the session id is taken, before the first message: what must be written down is written here. The first round takes all
-   * openings.
+   * Called once after the session id is stored, before the first message. It writes all rows that
+   * have to precede the messages. The first round takes all openings.
    */
   readonly begin: (sid: Uint8Array) => Round;
 }

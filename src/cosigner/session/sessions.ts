@@ -14,26 +14,26 @@ import { openEnvelope, sealEnvelope, signAsCosigner, verifyAsCosigner } from '#m
 import type { PartyIndex } from '#mpc/party.ts';
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
-/** What an opening answers. */
+/** The answer to an opening. */
 interface OpeningAnswer {
   /** Hex, 32 bytes. */
   readonly nonce: string;
   /**
-   * Base64: the ephemeral key of the co-signer, what its protocol tells all participants, and its
-   * signature over both.
+   * Base64: the ephemeral key of the co-signer, the part of its protocol, and its signature over
+   * both.
    */
   readonly opening: string;
 }
 
-/** What a session begins with: the answers to all openings, by the node that gave them. */
+/** The input of a start: the answers to all openings, by the co-signer that gave them. */
 interface SessionStart {
   readonly nonces: ReadonlyMap<PartyIndex, string>;
   readonly openings: ReadonlyMap<PartyIndex, Uint8Array>;
-  /** Of co-signers that do not take part: see receipt.ts. */
+  /** Receipts of co-signers that do not take part (receipt.ts). */
   readonly receipts: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
-/** What a round answers: sealed envelopes for the peers, or the result. */
+/** The answer to a round: sealed envelopes for the peers, or the result. */
 export interface RoundAnswer {
   readonly sid: string;
   /** Peer index to base64. */
@@ -43,7 +43,7 @@ export interface RoundAnswer {
 
 export interface RoundMessage {
   readonly sid: Uint8Array;
-  /** The round that is asked for: 2, 3, ... */
+  /** The requested round: 2, 3, ... */
   readonly round: number;
   readonly envelopes: ReadonlyMap<PartyIndex, Uint8Array>;
 }
@@ -57,23 +57,27 @@ interface Opened {
 
 interface Running extends Pick<SessionPlan, 'participants' | 'isRateLimited'> {
   /**
-   * With each peer. None are left once there is a result: nothing that was sealed can be opened
-   * from then on.
+   * The channel with each peer. They are deleted once there is a result: from then on nothing that
+   * was sealed can be opened.
    */
   readonly channels: Map<PartyIndex, Channel>;
   round: number;
   next: Round | null;
   /**
-   * The request that led to the last answer, and that answer: a lost reply is given again byte for byte. Kept as it came: a hash of it
-   * would cost more than the rest of the round.
+   * The request that led to the last answer, and that answer: a lost reply is repeated byte for
+   * byte. The request is stored itself, since a hash of it would cost more than the rest of the
+   * round.
    */
   last: { readonly request: RoundMessage; readonly answer: RoundAnswer } | null;
 }
 
-/** Leave for one round; given back when its outcome is written down. */
+/** Releases the permit of one round, after its outcome is written. */
 export type RoundPermit = () => void;
 
-/** More sessions at once than this are a coordinator gone wild; the oldest are forgotten, which only aborts them. */
+/**
+ * A coordinator with more concurrent sessions is faulty. The oldest are deleted, which only aborts
+ * them.
+ */
 const MAX_SESSIONS = 64;
 const NONCE_BYTES = 32;
 const SIGNATURE_BYTES = 64;
@@ -87,13 +91,16 @@ export interface SessionsContext {
   readonly protocols: readonly string[];
   /** Called before the answer leaves, for a peer that was caught cheating. */
   readonly ban: (abort: Abort) => Promise<void>;
-  /** Asked at every round of a protocol that is rationed and takes messages: null when a participant is banned or too many rounds with it are under way. */
+  /**
+   * Called at every round of a rate-limited protocol that takes messages. Returns null when a
+   * participant is banned or too many rounds with it are in progress.
+   */
   readonly permit: (participants: readonly PartyIndex[]) => Promise<RoundPermit | null>;
 }
 
 /**
- * The sessions of one object, in memory only. The rule of all of them: the ledger moves a session on before a round is
- * computed, so no round runs twice; and what is lost with the memory is aborted, never resumed.
+ * The sessions of one object, in memory only. The storage advances a session before a round is
+ * computed, so no round runs twice. What is lost with the memory is aborted, never resumed.
  */
 export class Sessions {
   readonly #context: SessionsContext;
@@ -105,9 +112,9 @@ export class Sessions {
   }
 
   /**
-   * Opens a session: this node's contribution to its name, its ephemeral key, and what it tells the
-   * others with it. Refuses `protocol-mismatch` before anything of the request is read, then what
-   * `prepare` refuses.
+   * Opens a session and returns the nonce of this co-signer and its signed opening with its
+   * ephemeral key. Refuses `protocol-mismatch` before it reads the request, then what `prepare`
+   * refuses.
    */
   async open(
     protocol: string,
@@ -115,7 +122,7 @@ export class Sessions {
   ): Promise<Result<OpeningAnswer, Refused>> {
     const { membership, protocols } = this.#context;
     if (!protocols.includes(protocol)) return refused(refusal('protocol-mismatch', protocols.join(' ')));
-    // The key is drawn while the checks wait for other objects.
+    // The key is generated while the checks wait for other objects.
     const [prepared, ephemeral] = await Promise.all([prepare(), newEphemeralKey()]);
     if (!prepared.ok) return prepared;
     const opened = { preparation: prepared.value, protocol, ephemeral };
@@ -128,10 +135,10 @@ export class Sessions {
   }
 
   /**
-   * Begins the session that the nonces and openings of all participants name, and gives the
+   * Begins the session that the nonces and openings of all participants name, and returns the
    * messages of its first round. Refuses, in order: `unknown-session`, `envelope-refused` (an
-   * opening that its node has not signed for this session, or, with the detail `ephemeral-key` and
-   * the culprit, a key of small order), what the preparation does not admit, `aborted`.
+   * opening that its co-signer did not sign for this session, or, with the detail `ephemeral-key`
+   * and the culprit, a key of small order), what `admit` refuses, `aborted`.
    */
   async start(invitation: SessionStart): Promise<Result<RoundAnswer, Refused>> {
     const { membership, storage } = this.#context;
@@ -159,14 +166,14 @@ export class Sessions {
       last: null,
     };
     remember(this.#running, bytesToHex(sid), running);
-    // It answers nobody's message yet, so that there is nothing to ration.
+    // The first round takes no message of a peer, so it needs no permit.
     return this.#compute(running, { sid, round: 1, envelopes: new Map() }, protocolPart(said));
   }
 
   /**
-   * What each participant has said, this node itself by its own word; null where one of the others
-   * has not signed it: a coordinator that changes one must neither make a cheater of an honest node
-   * nor put a key of its own in the place of a co-signer's.
+   * Returns the openings of all participants, or null when one of the others did not sign its
+   * opening. A coordinator that alters an opening must neither make an honest co-signer look like a
+   * cheater nor replace the key of a co-signer by its own.
    */
   async #verified(opened: Opened, { nonces, openings }: SessionStart): Promise<PeerMessages | null> {
     const { own, peers } = this.#context.membership;
@@ -185,8 +192,8 @@ export class Sessions {
   }
 
   /**
-   * The keys of the session with each peer. From here on the ephemeral secret is needed no more,
-   * and nothing holds it.
+   * Returns the channel of the session with each peer. From here on the ephemeral secret is not
+   * needed and nothing holds it.
    */
   async #channels(
     opened: Opened,
@@ -205,7 +212,10 @@ export class Sessions {
     return accepted(channels);
   }
 
-  /** Refuses, in order: `session-over`, `envelope-refused`, `peer-banned`, `aborted` with the step and whom it blames. */
+  /**
+   * Refuses, in order: `session-over`, `envelope-refused`, `peer-banned`, `aborted` with the step
+   * and the blamed co-signer.
+   */
   async round(message: RoundMessage): Promise<Result<RoundAnswer, Refused>> {
     const sid = bytesToHex(message.sid);
     const running = this.#running.get(sid);
@@ -230,7 +240,7 @@ export class Sessions {
 
   async #compute(running: Running, message: RoundMessage, inbox: PeerMessages): Promise<Result<RoundAnswer, Refused>> {
     const { storage, ban } = this.#context;
-    // The ledger moves first, then the state is used up, and nothing waits in between.
+    // The storage advances first, then the state is used up. Nothing awaits in between.
     if (message.round > 1 && (message.round !== running.round + 1 || !storage.advance(message.sid, message.round))) {
       return this.#end(message, refusal('session-over'));
     }
@@ -250,7 +260,7 @@ export class Sessions {
     return accepted(answer);
   }
 
-  /** One round. A session that fails in it is over: its keys do not stay behind in memory. */
+  /** Runs one round. A session that fails in it is over: its keys do not stay in memory. */
   async #step(current: Round, inbox: PeerMessages, { sid }: RoundMessage): ReturnType<Round['run']> {
     try {
       return await current.run(inbox);
@@ -299,8 +309,8 @@ export class Sessions {
 }
 
 /**
- * What a co-signer says in its opening: its ephemeral key, and then what its protocol has to say,
- * which may be nothing.
+ * Returns the opening of a co-signer: its ephemeral key, and then the part of its protocol, which
+ * may be empty.
  */
 function saidBy({ preparation, ephemeral }: Opened): Uint8Array {
   return concatBytes(ephemeral.publicKey, preparation.opening ?? new Uint8Array());
@@ -311,8 +321,8 @@ function protocolPart(said: PeerMessages): PeerMessages {
 }
 
 /**
- * A name that takes every participant's fresh part and ephemeral key, and everything that they have
- * to agree on.
+ * Returns the session id: a hash over the nonce and opening of every participant, and over all data
+ * that they have to agree on.
  */
 function sessionId(
   { preparation, protocol }: Opened,
@@ -327,7 +337,10 @@ function sessionId(
   return taggedHash(`cosigner/sid/${purpose}`, hexToBytes(protocol), context, Uint8Array.from(participants), ...parts);
 }
 
-/** What a node signs with its identity: who says what, in which protocol about what, under which nonce. */
+/**
+ * Returns what a co-signer signs with its identity: the opening, its sender, the protocol, the
+ * context and the nonce.
+ */
 function openingStatement(
   { preparation, protocol }: Opened,
   party: PartyIndex,
@@ -348,7 +361,7 @@ function remember<T>(map: Map<string, T>, key: string, value: T): void {
   map.set(key, value);
 }
 
-/** Of one session: whether it is the same round with the same envelopes. */
+/** Reports whether two messages of one session are the same round with the same envelopes. */
 function isSame(before: RoundMessage, now: RoundMessage): boolean {
   if (before.round !== now.round || before.envelopes.size !== now.envelopes.size) return false;
   return [...before.envelopes].every(([party, bytes]) => {

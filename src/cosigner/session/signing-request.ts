@@ -17,7 +17,7 @@ import type { Policy } from '#domain/policy/policy.ts';
 const FIELDS = ['intent', 'payload', 'attempt', 'purpose', 'approvals', 'policyVersion', 'evidence'] as const;
 const MAX_APPROVALS = 100;
 
-/** What a coordinator asks to have signed. Throws `Malformed`. */
+/** Parses a signing request of a coordinator. Throws `Malformed`. */
 export function signingRequestOf(value: unknown): SigningRequest {
   const fields = fieldsOf(value, FIELDS);
   return {
@@ -32,8 +32,9 @@ export function signingRequestOf(value: unknown): SigningRequest {
 }
 
 /**
- * What names a signature besides the key and the bytes. Two honest co-signers that have different policies in force never sign
- * together, because their sessions have different names: a co-signer that was never shown a revocation is no help to a revoked device.
+ * Returns what identifies a signature besides the key and the bytes. Two honest co-signers with
+ * different policies in force never sign together, because their sessions have different ids: a
+ * co-signer that never received a revocation is no help to a revoked device.
  */
 export function bindingContext(
   { intent, attempt }: Pick<SigningRequest, 'intent' | 'attempt'>,

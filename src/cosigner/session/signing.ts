@@ -16,19 +16,24 @@ import type { KeyShare } from '#mpc/share.ts';
 import { equalParts, taggedHash, uint32 } from '#mpc/transcript.ts';
 
 export interface SigningSessionRequest {
-  /** Of the wallet's key. */
+  /** The share of the key of the wallet. */
   readonly share: KeyShare;
-  /** Sorted, this node included. */
+  /** Sorted, this co-signer included. */
   readonly signers: readonly PartyIndex[];
-  /** What is signed, each by a signature of its own, which this node computed itself: of ECDSA digests of 32 bytes. */
+  /**
+   * The signed messages, each with its own signature, as this co-signer computed them; for ECDSA
+   * digests of 32 bytes.
+   */
   readonly messages: readonly Uint8Array[];
-  /** What else names this signature: the transaction and attempt, or the proof of a key. */
+  /**
+   * Further identification of the signature: the transaction and attempt, or the proof of a key.
+   */
   readonly occasion: Uint8Array;
-  /** The check of receipts and of the policy at the start (`Preparation.admit`). */
+  /** The check of receipts and of the policy at the start (`SessionPlan.admit`). */
   readonly admit?: SessionPlan['admit'];
-  /** Writes the sign-once row. Called before the first message; what it refuses ends the session. */
+  /** Writes the sign-once row. Called before the first message; a refusal ends the session. */
   readonly commitTo: () => Refused | null;
-  /** Everything that was checked at the beginning, once more before the last round. False ends the session. */
+  /** Repeats all initial checks before the last round. False ends the session. */
   readonly stillAllowed: () => Promise<boolean>;
 }
 
@@ -36,8 +41,8 @@ export interface SigningSessionRequest {
 export type Pairs = ReadonlyMap<PartyIndex, PairSetup>;
 
 /**
- * This node's share in one signature, or in several at once. What is signed is fixed before the first round, and part of the
- * session's name.
+ * Returns the plan of one signature, or of several at once, as this co-signer runs it. The messages
+ * are fixed before the first round, and are part of the session id.
  */
 export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): SessionPlan {
   const { share, signers, messages, occasion } = request;
@@ -65,9 +70,10 @@ export function prepareSigning(request: SigningSessionRequest, pairs: Pairs): Se
 }
 
 /**
- * RFC 9591: two rounds, and the second one's result is what the coordinator adds up. Round one (section 5.1) takes nothing of anybody
- * else, so it is the opening of the session. Several messages share the rounds and nothing else: each has nonces of its own. What is sent
- * is one part after the other, in the order of the messages.
+ * RFC 9591: two rounds, and the coordinator aggregates the results of the second. Round one
+ * (section 5.1) needs no message of another signer, so it is the opening of the session. Several
+ * messages share only the rounds: each has its own nonces. The parts are sent one after the other,
+ * in the order of the messages.
  */
 function frostRounds(request: SigningSessionRequest & { readonly share: FrostShare }) {
   const { share, signers, messages } = request;
@@ -85,7 +91,7 @@ function frostRounds(request: SigningSessionRequest & { readonly share: FrostSha
   };
   return {
     opening: concatBytes(...drawn.map(({ message }) => message)),
-    // Who sends wrong commitments or shares spoils a signature, and learns nothing.
+    // A signer that sends wrong commitments or shares spoils a signature and learns nothing.
     isRateLimited: false,
     begin: () => {
       const fault = request.commitTo();
@@ -100,14 +106,18 @@ function notAllowed({ self }: KeyShare) {
   return aborted({ culprit: self, step: 'sign/not-allowed', ban: false });
 }
 
-/** The first round of a session that this co-signer does not commit to: it ends by name, and no peer is to blame. */
+/**
+ * Returns the first round of a session that this co-signer does not commit to. It ends with the
+ * refusal and blames no peer.
+ */
 function endedRound({ self }: KeyShare, { code }: Refused): Round {
   return { run: async () => aborted({ culprit: self, step: `sign/${code}`, ban: false }) };
 }
 
 /**
- * DKLs23, Protocol 3.6. Several digests share the rounds and nothing else: each has a session of its own, whose name follows from the one
- * of the rounds. What is sent is one part after the other, in the order of the digests.
+ * DKLs23, Protocol 3.6. Several digests share only the rounds: each has its own session, whose id
+ * is derived from the id of the rounds. The parts are sent one after the other, in the order of the
+ * digests.
  */
 function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Array): Round {
   const { share, signers, messages: digests } = request;
@@ -139,8 +149,9 @@ function ecdsaRound(request: SigningSessionRequest, pairs: Pairs, sid: Uint8Arra
 }
 
 /**
- * The same step of every session, each with its own part of what the peers have sent. The first that is aborted ends them all, after all have
- * run: the time that a refusal takes does not tell a cheating peer which one it was.
+ * Runs the same step of every session, each with its part of the messages of the peers. The first
+ * aborted step aborts all, after all have run, so the time of a refusal does not show a cheating
+ * peer which one it was.
  */
 function each<S, T>(
   states: readonly S[],
@@ -158,7 +169,7 @@ function each<S, T>(
   return first ?? completed(values);
 }
 
-/** To each peer the messages of all sessions, one after the other. */
+/** Returns for each peer the messages of all sessions, one after the other. */
 function joined(rounds: readonly { readonly messages: PeerMessages }[]): PeerMessages {
   const peers = [...(rounds[0]?.messages.keys() ?? [])];
   const toPeer = (peer: PartyIndex) => concatBytes(...rounds.map(({ messages }) => messages.get(peer) ?? NOTHING));

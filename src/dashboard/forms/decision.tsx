@@ -6,7 +6,7 @@ import type { Challenge, Person } from '#dashboard/api.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
 import type { SignatureBody } from '#dashboard/forms/passkey.ts';
-import { bytesOfHex, hexOf, passkeysOfThisSite, passkeysOfPage, signWithPasskey } from '#dashboard/forms/passkey.ts';
+import { bytesOfHex, hexOf, passkeysOfPage } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
 import type { SigningTask } from '#dashboard/forms/signing-task.ts';
@@ -76,7 +76,7 @@ export function Decision(props: {
     send(true);
     setError(null);
     said()
-      .catch((error: unknown) => setError(error instanceof DOMException ? 'The device did not sign.' : faultOf(error)))
+      .catch((error: unknown) => setError(faultOf(error)))
       .finally(() => send(false));
   };
   return (
@@ -103,7 +103,6 @@ export function Decision(props: {
                 origin={origin}
                 page={(way) => decide(async () => approve(await signedByPage(origin ?? '', { ...props, way })))}
                 session={() => decide(() => approve(undefined))}
-                passkey={() => decide(async () => approve(await signWithPasskey(subject.digest, pending.devices)))}
               />
             )}
           </>
@@ -162,9 +161,8 @@ function Yes(props: {
   readonly origin: string | null;
   readonly page: (way: ApprovalChannel) => void;
   readonly session: () => void;
-  readonly passkey: () => void;
 }) {
-  const { pending, isSending, origin, page, session, passkey } = props;
+  const { pending, isSending, origin, page, session } = props;
   if (pending.approvalMode === 'token') {
     return (
       <button type="button" class="yes" disabled={isSending} onClick={session}>
@@ -190,24 +188,13 @@ function Yes(props: {
       </>
     );
   }
-  if (passkeysOfThisSite(pending.devices).length > 0) {
-    return (
-      <>
-        <p class={origin === null ? 'quiet' : 'problem'}>
-          Your passkey belongs to this dashboard. It signs what the server of this page passes along, and nothing but
-          that server says that it is what you see.
-          {origin !== null && ' Propose a passkey of the approval page in the policy.'}
-        </p>
-        <button type="button" class="yes" disabled={isSending} onClick={passkey}>
-          Approve with a passkey
-        </button>
-      </>
-    );
-  }
   return (
     <p>
-      This vault counts the signatures of devices, and you have no passkey of this site in it. A script approves with{' '}
-      <code>npm run conclave -- device approve</code>.
+      You need a device key to approve here.{' '}
+      {origin === null
+        ? 'This service has no approval page, so passkeys cannot be used.'
+        : 'Add a passkey on the policy page.'}{' '}
+      With an Ed25519 key, use <code>npm run conclave -- device approve</code>.
     </p>
   );
 }

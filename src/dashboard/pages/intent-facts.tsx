@@ -22,7 +22,7 @@ const LABELS: Readonly<Record<string, string>> = {
   tokenAddress: 'Token',
   amount: 'Amount',
   value: 'Amount',
-  maxFee: 'Fee at most',
+  maxFee: 'Maximum fee',
   note: 'Note',
   memo: 'Memo on chain',
   message: 'Message',

@@ -6,7 +6,6 @@ import { Decision } from '#dashboard/forms/decision.tsx';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Hash, Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
-import { newPasskey } from '#dashboard/forms/passkey.ts';
 import type { ApprovalChannel } from '#dashboard/approval/approval-channel.ts';
 import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approval/approval-channel.ts';
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
@@ -43,15 +42,7 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
     setError(null);
     patch()
       .then((json) => good(line['policy-change'].$post({ param, json })))
-      .then(reload, (error: unknown) =>
-        setError(
-          error instanceof NotSigned
-            ? error.message
-            : error instanceof DOMException
-              ? 'No passkey was created.'
-              : reasonOf(error),
-        ),
-      );
+      .then(reload, (error: unknown) => setError(error instanceof NotSigned ? error.message : reasonOf(error)));
   };
   const renew = (version: number) => {
     setError(null);
@@ -62,9 +53,9 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   };
   const isSigner = vault.roles.includes('signer');
   const mayPropose = isSigner || vault.roles.includes('admin');
-  const enrol = (way: ApprovalChannel) =>
+  const enrol = (page: string, way: ApprovalChannel) =>
     propose(async () => ({
-      addDevices: [await proposedPasskey(origin, { vaultId: param.vaultId, me, way })],
+      addDevices: [await proposedPasskey(page, { vaultId: param.vaultId, me, way })],
       note: noteOfPasskey(me),
     }));
   const remove = (keyId: string) =>
@@ -82,13 +73,13 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
             <Statements vaultId={vault.id} policy={policy} />
             <Renewals needed={renewalsNeeded} changes={policyChanges} renew={mayPropose ? renew : null} />
             <p class="doors">
-              {isSigner && (
-                <button type="button" onClick={() => enrol('window')}>
+              {isSigner && origin !== null && (
+                <button type="button" onClick={() => enrol(origin, 'window')}>
                   Add passkey
                 </button>
               )}
               {isSigner && origin !== null && !isPhone() && (
-                <button type="button" onClick={() => enrol('redirect')}>
+                <button type="button" onClick={() => enrol(origin, 'redirect')}>
                   Add passkey in this tab
                 </button>
               )}
@@ -150,12 +141,11 @@ function Renewals(props: {
   );
 }
 
-/** A new passkey of the approval page, or of this dashboard where there is none. */
+/** Returns a new passkey of the approval page. */
 async function proposedPasskey(
-  origin: string | null,
+  origin: string,
   { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: ApprovalChannel },
 ) {
-  if (origin === null) return newPasskey(me);
   const answer = await requestSignature(origin, { task: { kind: 'enrolment', vaultId }, me, way });
   if (answer.type !== 'conclave/approval/enrolled') throw new NotSigned('The approval page created no passkey.');
   return answer.device;

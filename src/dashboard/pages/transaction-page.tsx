@@ -50,7 +50,7 @@ export function TransactionPage(props: {
               <State state={transaction.state} /> on {transaction.chain}, since <Time iso={transaction.updatedAt} />
             </p>
             <Warnings warnings={transaction.warnings} />
-            {['approve', 'reject'].some((action) => transaction.actionsForMe.includes(action as 'approve')) && (
+            {isDecidable(transaction) && (
               <Decision
                 name={`${txId} ${transaction.version}`}
                 subject={() => subjectOf(txId)}
@@ -76,7 +76,7 @@ export function TransactionPage(props: {
               mayHide={vaultOf(transaction)?.roles.some((role) => role !== 'viewer') ?? false}
               changed={decided}
             />
-            <Facts transaction={transaction} />
+            <Facts transaction={transaction} isReviewed={isDecidable(transaction)} />
             <Approvals transaction={transaction} />
             {transaction.kind !== 'activity' && <Steps transaction={transaction} />}
           </>
@@ -188,7 +188,26 @@ async function subjectOf(txId: string) {
   return { subject: { digest, canonical, domain: 'conclave/intent/v1', id }, pending: { approvalMode, devices } };
 }
 
-function Facts({ transaction }: { readonly transaction: Transaction }) {
+/** Facts that a reader who decides sees above, out of the bytes themselves. */
+const REVIEWED: ReadonlySet<string> = new Set([
+  'From',
+  'To',
+  'Spender',
+  'Similar to',
+  'Amount',
+  'Message',
+  'Maximum fee',
+  'Memo on chain',
+  'Note',
+  'Expires',
+  'Not after',
+]);
+
+function isDecidable({ actionsForMe }: Transaction): boolean {
+  return actionsForMe.includes('approve') || actionsForMe.includes('reject');
+}
+
+function Facts({ transaction, isReviewed }: { readonly transaction: Transaction; readonly isReviewed: boolean }) {
   const { from, to, spender, amount, asset, maxFee, feePaid, speed, note, call, message, txHash, explorerUrl } =
     transaction;
   const { lookalikeOf, memo, confirmations, failure, stateReason, stateDetail, waitsFor } = transaction;
@@ -202,7 +221,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
     ['Value (USD)', usdText(usdValue)],
     ['Call', call === null ? null : <DecodedCall call={call} />],
     ['Message', message],
-    ['Fee at most', maxFee === null ? null : <NativeAmount amount={maxFee} transaction={transaction} />],
+    ['Maximum fee', maxFee === null ? null : <NativeAmount amount={maxFee} transaction={transaction} />],
     ['Fee paid', feePaid === null ? null : <NativeAmount amount={feePaid} transaction={transaction} />],
     ['Speed', speed],
     ['Memo on chain', memo],
@@ -223,7 +242,7 @@ function Facts({ transaction }: { readonly transaction: Transaction }) {
       <h2 id="facts">Details</h2>
       <dl class="facts">
         {rows
-          .filter(([, value]) => value !== null)
+          .filter(([name, value]) => value !== null && !(isReviewed && REVIEWED.has(name)))
           .map(([name, value]) => (
             <div key={name}>
               <dt>{name}</dt>

@@ -51,7 +51,7 @@ export function VaultPage(props: {
 }
 
 function Balances({ balances }: { readonly balances: readonly Balance[] }) {
-  if (balances.length === 0) return <p class="quiet">Nothing yet. Its addresses come with its keys.</p>;
+  if (balances.length === 0) return <p class="quiet">Nothing yet. Addresses appear once the keys are ready.</p>;
   return (
     <table>
       <thead>
@@ -74,10 +74,15 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
                   of which <Amount amount={incoming} asset={asset} /> not final yet
                 </span>
               )}
-              {agreement === 'differs' && <span class="state waiting">Differs from chain</span>}
+              {agreement === 'differs' && (
+                <>
+                  {' '}
+                  <span class="state waiting">Differs from chain</span>
+                </>
+              )}
             </td>
-            <td>{usdText(usdValue) ?? '—'}</td>
-            <td>{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
+            <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
+            <td data-label="Outgoing">{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
           </tr>
         ))}
       </tbody>

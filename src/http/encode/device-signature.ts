@@ -80,7 +80,7 @@ export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSig
 }
 
 /**
- * The devices that a list describes; or every fault of it. A passkey of another page than the approval page is refused where there is one.
+ * The devices that a list describes; or every fault of it. A passkey is accepted only from the approval page.
  *
  * @param pointer to the list
  */
@@ -108,6 +108,9 @@ async function readDevice(
   if (userId === null) return fault('userId', 'There is no user with this id.');
   const device = parseDevice({ userId, algorithm, publicKey, credentialId, rpId, origin });
   if (typeof device === 'string') return fault(device, `The value is not valid for ${algorithm}.`);
+  if (algorithm === 'webauthn-p256' && approvalPage === null) {
+    return fault('origin', 'Passkeys need an approval page, and this service has none (APPROVAL_ORIGIN).');
+  }
   if (isOfOtherOrigin(device, approvalPage)) return fault('origin', 'Must be the origin of the approval page.');
   const digest = bytesToHex(sha256(enrolmentBytes(device)));
   const wrong = await signatureFault(device, digest, { keyId: device.keyId, ...signed(proof) });

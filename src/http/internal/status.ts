@@ -1,6 +1,5 @@
 import * as z from 'zod';
 import { chainsWithOneNode } from '#chains/client-for.ts';
-import { approvalOriginOrNull } from '#devices/approval-origin.ts';
 import { ALERT_CODES, alertsFor } from '#domain/alert.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 import { route } from '#http/edge/context.ts';
@@ -41,11 +40,6 @@ const statusSchema = z
     vaults: z.strictObject({
       count: z.int(),
       longestUnsweptAt: time.nullable(),
-      withForeignPasskeys: z.int().meta({
-        description:
-          'Vaults whose policy in force has a passkey of another origin than the approval page; zero without an ' +
-          'approval page',
-      }),
     }),
     cosigners: z.array(
       z.strictObject({
@@ -82,7 +76,7 @@ function chainsOnOneNode(env: CoordinatorEnv): string[] {
 
 async function show(context: HttpContext): Promise<Response> {
   const [condition, cosigners] = await Promise.all([
-    readHealth(context.env.DB, { limit: SHOWN, approvalOrigin: approvalOriginOrNull(context.env) }),
+    readHealth(context.env.DB, { limit: SHOWN }),
     statesOfCosigners(cosignersOf(context.env)),
   ]);
   const timeOrNull = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
@@ -103,7 +97,6 @@ async function show(context: HttpContext): Promise<Response> {
     vaults: {
       count: condition.vaults,
       longestUnsweptAt: timeOrNull(condition.longestUnsweptAtMs),
-      withForeignPasskeys: condition.vaultsWithForeignPasskeys,
     },
     cosigners,
   });

@@ -6,9 +6,10 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
- * Shows the policies of a vault to every co-signer, for every key. The row of the outbox stays until each of them has adopted the
- * newest one: a co-signer that is away is shown it later, with attestations of the others when the mandate has expired by then. The
- * vault records who refuses an expired mandate even so: its members have to renew it.
+ * Shows the policies of a vault to every co-signer, for every key. The row of the outbox stays
+ * until each of them has adopted the newest one: an unreachable co-signer receives it later, with
+ * attestations of the others if the mandate has expired by then. The vault records which co-signer
+ * refuses an expired mandate even so: its members then have to renew it.
  */
 export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.adoptionWork();
@@ -35,7 +36,10 @@ export async function adoptPolicy(env: CoordinatorEnv, vault: DurableObjectStub<
   await vault.reportAdoption({ version, isComplete: missing === 0, expired: [...expired.values()] });
 }
 
-/** The version that a co-signer refused for its expired mandate, or null. It can name no version that does not exist. */
+/**
+ * Returns the version that a co-signer refused for its expired mandate, or null. A version that
+ * does not exist is ignored.
+ */
 function expiredVersion({ code, detail }: CosignerFault, newest: number): number | null {
   if (code !== 'mandate-expired' || !/^[1-9][0-9]{0,8}$/.test(detail ?? '')) return null;
   const version = Number.parseInt(detail ?? '', 10);

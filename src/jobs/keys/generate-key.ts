@@ -21,11 +21,17 @@ import type { VaultObject } from '#objects/vault/object.ts';
 
 export interface KeyRequest {
   readonly scheme: KeyScheme;
-  /** How many nodes sign together. */
+  /** The number of co-signers that sign together. */
   readonly threshold: number;
-  /** Every policy of the vault so far, in order, each with its mandate: pinned together with the key. */
+  /**
+   * Every policy of the vault so far, in order, each with its mandate: they are pinned together
+   * with the key.
+   */
   readonly policies: readonly AdoptedPolicy[];
-  /** Of the newest policy, where another key of the vault has it in force; absent for a first key. */
+  /**
+   * Attestations of the newest policy, when another key of the vault has it in force; absent for a
+   * first key.
+   */
   readonly attestations?: Attestations;
 }
 
@@ -34,16 +40,17 @@ type GeneratedKey = Omit<KeyCandidate, 'provenBy'>;
 const point = z.string().regex(/^(0[23])?[0-9a-f]{64}$/);
 const keyResult = z.object({ keyId: z.string(), publicKey: point, publicShares: z.record(z.string(), point) });
 
-/** What one step has come to. */
+/** The result of one step. */
 type KeyStep =
   | { readonly type: 'paired' }
   | { readonly type: 'candidate'; readonly candidate: KeyCandidate }
   | { readonly type: 'key'; readonly key: GeneratedKey };
 
 /**
- * The next step to a key of all co-signers: two of them are paired; they generate it; or one group that could sign proves that it can, over a
- * text that no chain would take. Only a key that all of them can use is given out: money must never wait on an address that nobody can
- * spend from.
+ * Takes the next step to a key of all co-signers: two of them are paired; they generate the key; or
+ * one possible group of signers proves that it can sign, over a text that no chain accepts. Only a
+ * key that all groups can use is released: funds must never be on an address that cannot be spent
+ * from.
  */
 export async function nextKeyStep(
   cosigners: readonly CosignerClient[],
@@ -86,9 +93,10 @@ async function generated(
 }
 
 /**
- * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one proof that a group can sign with it. A step
- * is some twenty calls of co-signers at most, because a Worker may make only so many in one go, and each is written down before the next
- * one: cut off anywhere, it goes on from there. Run twice at once it leaves at most a key that nobody uses.
+ * Takes the next step to the key that a vault lacks: one pairing, the generation itself, or one
+ * proof that a group can sign with it. A step needs at most about twenty calls of co-signers,
+ * because a Worker is limited in calls. Each step is stored before the next one: after an
+ * interruption it continues there. Two concurrent runs leave at most an unused key.
  */
 export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.keyWork();
@@ -98,7 +106,8 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   const cosigners = cosignersOf(env);
   const [existing] = work.vault.keys;
   const version = policies.at(-1)?.policy.version ?? 0;
-  // Mandates of changes expire. Another key of the vault has them in force, and its co-signers attest that.
+  // Mandates of changes expire. Another key of the vault has them in force, and its co-signers
+  // attest that.
   const attestations =
     existing === undefined || version < 2 || candidate !== null
       ? {}
@@ -107,7 +116,8 @@ export async function generateVaultKey(env: CoordinatorEnv, vault: DurableObject
   const step = await nextKeyStep(cosigners, request, candidate);
   if (!step.ok) {
     const { reason, isUseless } = step.refusal;
-    // Without a key no co-signer has adopted anything, so none attests: these mandates have to be renewed.
+    // Without a key no co-signer has adopted a policy, so none attests: these mandates must be
+    // renewed.
     const expired = existing === undefined && candidate === null ? neededRenewals(policies, null, Date.now()) : [];
     const renewals = expired.map(({ version: renewed }) => `POST /vault/${id}/policy/${renewed}/renewal`);
     const remedy = renewals.length === 0 ? {} : { renewals };

@@ -6,10 +6,11 @@ import { pairStatesOf } from '#cosigner-client/pair-states.ts';
 import { relay } from '#jobs/signing/relay.ts';
 
 /**
- * Has the first two nodes that share no set-up make one; false when every two do. Idempotent: a pair that agrees on one is left alone; one
- * that does not (a run that was cut off when only one side had stored it) makes a new one.
+ * Pairs the first two co-signers without a common set-up; returns false when every two have one.
+ * Idempotent: a pair that agrees on a set-up is skipped; one that does not (a run stopped when only
+ * one side had stored it) makes a new one.
  *
- * @param stale ids of set-ups that are to be replaced
+ * @param stale ids of set-ups to replace
  */
 export async function pairNextCosigners(
   cosigners: readonly CosignerClient[],
@@ -26,7 +27,7 @@ export async function pairNextCosigners(
   return accepted(false);
 }
 
-/** The ids of all set-ups that there are. */
+/** Returns the ids of all existing set-ups. */
 export async function pairSetups(
   cosigners: readonly CosignerClient[],
 ): Promise<Result<readonly string[], CosignerFault>> {

@@ -9,7 +9,7 @@ import { relay } from '#jobs/signing/relay.ts';
 import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import { faultText } from '#cosigner-client/client.ts';
 
-/** Why there is no key, or no new shares of one. What is useless has to be made again. */
+/** Why a key, or its refresh, failed. A useless key must be generated again. */
 export interface KeyFault {
   readonly reason: string;
   readonly isUseless: boolean;
@@ -21,8 +21,8 @@ export interface ProvableKey extends Omit<VaultKey, 'addresses'> {
 }
 
 /**
- * A signature of these nodes over the name of the key, a text that no chain would take; null when it verifies, else why not. A node that is
- * away proves nothing.
+ * Proves a key by a signature of these co-signers over its name, a text that no chain accepts.
+ * Returns null when it verifies, else the fault. An unreachable co-signer proves nothing.
  */
 export async function proofFault(signers: readonly CosignerClient[], key: ProvableKey): Promise<KeyFault | null> {
   const { keyId, epoch } = key;
@@ -52,7 +52,7 @@ export function groupName(group: readonly CosignerClient[]): string {
   return group.map(({ index }) => index).join('+');
 }
 
-/** Every choice of `size` nodes, in order. */
+/** Returns every choice of `size` co-signers, in order. */
 export function signerGroups<T>(cosigners: readonly T[], size: number): readonly (readonly T[])[] {
   if (size === 0) return [[]];
   return cosigners.flatMap((cosigner, i) =>
@@ -60,7 +60,7 @@ export function signerGroups<T>(cosigners: readonly T[], size: number): readonly
   );
 }
 
-/** What may be better next time. */
+/** Returns a fault that a retry may fix. */
 export function withReason(what: string, fault: CosignerFault) {
   return refused({ reason: `${what}: ${faultText(fault)}`, isUseless: false });
 }

@@ -16,17 +16,17 @@ import type { VaultObject } from '#objects/vault/object.ts';
 
 export interface RefreshRequest {
   readonly key: VaultKey;
-  /** How many nodes sign together. */
+  /** The number of co-signers that sign together. */
   readonly threshold: number;
   readonly policies: readonly AdoptedPolicy[];
 }
 
-/** What one step has come to. */
+/** The result of one step. */
 type RefreshStep =
   | { readonly type: 'progress'; readonly refresh: KeyRefresh }
-  /** These shares can not be signed with, and are dealt once more. */
+  /** These shares cannot be used for signing, and are dealt once more. */
   | { readonly type: 'set-aside'; readonly refresh: KeyRefresh; readonly reason: string }
-  /** Every node uses its new share. */
+  /** Every co-signer uses its new share. */
   | { readonly type: 'refreshed'; readonly epoch: number; readonly publicShares: VaultKey['publicShares'] };
 
 interface HoldingCosigner {
@@ -35,10 +35,12 @@ interface HoldingCosigner {
 }
 
 /**
- * The next step to new shares of a key for every co-signer, whether it has one or not: a change that was cut off before is brought to its end;
- * what there is is looked at; two nodes are paired anew; the shares are dealt; one group that could sign proves that it can with them; or all
- * nodes are told to use them. Everything but the proofs is in the nodes themselves: cut off anywhere, it goes on from what they have. Whatever
- * step is the last one that is ever taken, the key signs with the old shares, or with the new ones.
+ * Takes the next step to new shares of a key for every co-signer, whether it has one or not. An
+ * interrupted change is completed; the existing shares are recorded; two co-signers are paired
+ * anew; the shares are dealt; one possible group of signers proves that it can sign with them; or
+ * all co-signers are instructed to use them. The co-signers store everything except the proofs, so
+ * an interrupted refresh continues from their state. Whichever step is the last, the key can sign
+ * with the old shares, or with the new ones.
  */
 export async function nextRefreshStep(
   cosigners: readonly CosignerClient[],
@@ -61,7 +63,7 @@ export async function nextRefreshStep(
   return fault === null ? accepted({ type: 'progress', refresh }) : refused(fault);
 }
 
-/** What the nodes have that are there, and why another one is not. */
+/** Returns the shares of the reachable co-signers, and why another one is unreachable. */
 async function holdingsOf(
   cosigners: readonly CosignerClient[],
   keyId: string,
@@ -77,9 +79,11 @@ async function holdingsOf(
 }
 
 /**
- * A change that was cut off: whoever waits with shares that another one uses already is told to use them too, by the receipts that the other
- * one has. It waits for nobody: a node that is lost in the middle of a change would else leave the rest in two epochs. And it believes nobody:
- * what one node shows may be made up, and then what the next one shows is not. Whether one has changed.
+ * Completes an interrupted change: instructs each co-signer with waiting shares to use them when
+ * another one uses them already, with the other one's receipts. It requires no unanimity: a
+ * co-signer that is lost during a change would otherwise leave the rest in two epochs. It trusts no
+ * single co-signer: the receipts of one may be false, and then those of the next are tried. Reports
+ * whether a co-signer has changed.
  */
 async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): Promise<boolean> {
   let hasChanged = false;
@@ -89,8 +93,8 @@ async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): 
     const shown = holding.flatMap((other) =>
       other.shares.filter(({ isActive, epoch }) => isActive && waiting.includes(epoch)),
     );
-    // A receipt that another co-signer keeps may be of an identity that was rotated since. What its
-    // owner signs today is then what counts.
+    // A receipt that another co-signer stores may be from an identity that was rotated since. Its
+    // owner's current signature counts then.
     const orders = shown
       .toSorted((x, y) => y.epoch - x.epoch)
       .flatMap(({ epoch, receipts }) => [
@@ -106,7 +110,7 @@ async function isBroughtOn(holding: readonly HoldingCosigner[], keyId: string): 
   return hasChanged;
 }
 
-/** Of each node that has a share of an epoch its own word that it has. */
+/** Returns, for each co-signer with a share of an epoch, its own receipt. */
 function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readonly<Record<string, string>> {
   return Object.fromEntries(
     holding.flatMap(({ cosigner: { index }, shares }) => {
@@ -116,7 +120,7 @@ function ownReceipts(holding: readonly HoldingCosigner[], epoch: number): Readon
   );
 }
 
-/** What is there now has to be replaced: the shares that are in use, and the set-ups of the pairs. */
+/** Records what must be replaced: the shares in use, and the set-ups of the pairs. */
 async function begun(
   holding: readonly HoldingCosigner[],
   { key }: RefreshRequest,
@@ -135,12 +139,12 @@ function newestInUse(holding: readonly HoldingCosigner[]): number {
   return Math.max(0, ...holding.map(({ shares }) => activeEpoch(shares)));
 }
 
-/** 0 where none is in use. */
+/** Returns 0 when no share is in use. */
 function activeEpoch(shares: HeldShares): number {
   return shares.find(({ isActive }) => isActive)?.epoch ?? 0;
 }
 
-/** The shares that every node has of one and the same dealing, the newest last. */
+/** Returns the shares that every co-signer has from the same dealing, the newest last. */
 function sharesEverywhere(holding: readonly HoldingCosigner[]): HeldShares {
   const [first, ...rest] = holding;
   const everywhere = (share: HeldShares[number]) =>
@@ -177,7 +181,7 @@ async function proven(
   });
 }
 
-/** Tells every node to use its share of an epoch; null when each does. */
+/** Instructs every co-signer to use its share of an epoch; returns null when each does. */
 async function activationFault(
   holding: readonly HoldingCosigner[],
   epoch: number,
@@ -191,10 +195,13 @@ async function activationFault(
   return null;
 }
 
-/** What a dealer may say of itself: others can deal in its place, and it receives. */
+/** Refusals of a dealer about itself: others can deal instead, and it still receives a share. */
 const CANNOT_DEAL: ReadonlySet<string> = new Set(['share-too-old', 'unknown-key']);
 
-/** Has as many holders of the shares in use as sign together deal new ones to all; null when they have, else what came in between. */
+/**
+ * Lets a threshold of co-signers with shares in use deal new ones to all. Returns null on success,
+ * else the fault.
+ */
 async function dealingFault(
   holding: readonly HoldingCosigner[],
   { key, threshold, policies }: RefreshRequest,
@@ -204,7 +211,7 @@ async function dealingFault(
   const base = (one: HoldingCosigner) => one.shares.find(({ epoch, isActive }) => isActive && epoch === baseEpoch);
   const holders = holding.filter((one) => base(one) !== undefined);
   const cosigners = holding.map(({ cosigner }) => cosigner);
-  // A co-signer that joins adopts what the others attest.
+  // A joining co-signer adopts what the others attest.
   const joins = holders.length < holding.length;
   const version = policies.at(-1)?.policy.version ?? 0;
   const attestations = joins ? await attestationsOf(cosigners, key.keyId, version) : {};
@@ -235,7 +242,10 @@ async function dealingFault(
   return fault ?? { reason: 'dealing: too few nodes have a share in use', isUseless: false };
 }
 
-/** Takes the next step to new shares of a key of a vault, and writes down what it has come to, as `generateVaultKey` does. */
+/**
+ * Takes the next step to new shares of a vault's key, and stores its result, as `generateVaultKey`
+ * does.
+ */
 export async function refreshVaultKey(env: CoordinatorEnv, vault: DurableObjectStub<VaultObject>): Promise<void> {
   const work = await vault.refreshWork();
   if (work === null) return;

@@ -9,8 +9,9 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
- * Sends the stored bytes of the newest attempt. A lost reply can only lead to the same bytes again: what the network has is
- * 'already known', and an answer that says nothing keeps the job outstanding.
+ * Broadcasts the stored bytes of the newest attempt. A lost reply can only lead to the same bytes
+ * again: the network reports bytes that it has as 'already known', and an inconclusive answer keeps
+ * the job pending.
  */
 export async function broadcast(
   env: CoordinatorEnv,
@@ -20,7 +21,8 @@ export async function broadcast(
   const work = await vault.work(id, 'broadcast');
   const attempt = work === null ? null : newestAttempt(work.transaction);
   if (work === null || attempt === null || attempt.signed === null) return;
-  // Bytes that pay are not sent once the time of their intent is over, be they signed or not.
+  // Paying bytes are not broadcast after the time limit of their intent, whether they are signed or
+  // not.
   if (attempt.purpose === 'intent' && isPastNotAfterTime(work.transaction.intent, Date.now())) {
     await vault.record(id, { type: 'endByTime' });
     return;
@@ -32,7 +34,7 @@ export async function broadcast(
   const { transaction, chain } = work;
   const keepsCoins = adapter.spendsUtxos;
   const mayEnd = hasOrderedNonces(chain) && signedAttempts(transaction).length === 1;
-  // An earlier run may have been about to end it, and have been cut off there.
+  // An earlier run may have stopped while it was ending the transaction.
   if (mayEnd && verdict.outcome !== 'refused') await allocatorOf(env, transaction).stay({ transactionId: id });
   switch (verdict.outcome) {
     case 'accepted':
@@ -48,7 +50,8 @@ export async function broadcast(
       else await vault.record(id, { type: 'refuseBroadcast', attempt: number, answer: verdict.answer, keepsCoins });
       return;
     case 'conflicted':
-      // Another transaction has the nonce. The confirmation job decides, once that one is deep enough to stay.
+      // Another transaction has the nonce. The confirmation job decides when that one is deep
+      // enough to stay.
       await vault.record(id, { type: 'send', attempt: number, outcome: 'refused', answer: verdict.answer });
       return;
     default:
@@ -62,7 +65,10 @@ interface Refused {
   readonly transaction: Transaction;
 }
 
-/** Ends a payment that no RPC node takes. Where others wait above its nonce, an attempt that does nothing uses it up first. */
+/**
+ * Ends a payment that every RPC node refuses. When others wait above its nonce, an attempt without
+ * effect uses the nonce first.
+ */
 async function endOrFill(
   { env, vault, transaction }: Refused,
   refusal: { readonly attempt: number; readonly answer: string },
@@ -71,6 +77,6 @@ async function endOrFill(
   const allocator = allocatorOf(env, transaction);
   const blocksOthers = !(await allocator.leave({ transactionId: id }));
   const after = await vault.record(id, { type: 'refuseBroadcast', ...refusal, blocksOthers });
-  // Another consumer was faster, and it goes on.
+  // Another consumer was faster, and the transaction continues.
   if (!blocksOthers && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }

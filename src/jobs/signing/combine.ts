@@ -12,21 +12,21 @@ import { parsePartyIndex } from '#mpc/party.ts';
 import { equalParts } from '#mpc/transcript.ts';
 import type { GroupFault } from '#cosigner-client/client.ts';
 
-/** What a coordinator knows of the key that signs. */
+/** The coordinator's data of the signing key. */
 export interface SigningKey {
   readonly scheme: KeyScheme;
   readonly threshold: number;
   readonly publicKey: Uint8Array;
-  /** Of every co-signer. */
+  /** The public shares of every co-signer. */
   readonly publicShares: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
 const partialResult = z.object({ partial: z.string().regex(/^([0-9a-f]{2})+$/) });
 
 /**
- * Joins what the co-signers gave to a signature of each message, which is verified before it is given. A node that gave nothing of the right
- * form has given an empty part, which the combination refuses by name. Refuses `aborted` with the step, and whom it blames where that can be
- * told.
+ * Combines the co-signers' results into a signature of each message, and verifies it. A result in a
+ * wrong form counts as an empty part, for which the combination names the co-signer. Refuses
+ * `aborted` with the step and, when it can be determined, the culprit.
  */
 export async function combineSignatures(
   key: SigningKey,
@@ -61,7 +61,10 @@ async function combineOne(
   return aggregated.ok ? completed({ bytes: aggregated.value }) : aggregated;
 }
 
-/** Public shares as they travel and are stored: number of the node to hex. Throws for what no co-signer has given. */
+/**
+ * Returns public shares from their stored form: number of the co-signer to hex. Throws for data
+ * that no co-signer has returned.
+ */
 export function publicSharesFrom(record: Readonly<Record<string, string>>): ReadonlyMap<PartyIndex, Uint8Array> {
   const shares = new Map<PartyIndex, Uint8Array>();
   for (const [name, hex] of Object.entries(record)) {

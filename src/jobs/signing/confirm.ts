@@ -18,8 +18,8 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import { errorText } from '#store/error-text.ts';
 
 /**
- * Looks where the attempts of a transaction are and reports it. The vault decides what that means, and when to look again:
- * there is no waiting here, so a lost message costs one poll and nothing else.
+ * Observes the attempts of a transaction and reports the result. The vault decides what it means
+ * and when to poll again. The job does not wait, so a lost message costs one poll and nothing else.
  */
 export async function confirm(
   env: CoordinatorEnv,
@@ -32,15 +32,18 @@ export async function confirm(
   if (adapter !== null) await observeAndAct({ env, vault, work }, adapter);
 }
 
-/** Records where the attempts of a transaction are, and offers or reprices what no node has. */
+/**
+ * Records the state of a transaction's attempts, and rebroadcasts or reprices those that no RPC
+ * node has.
+ */
 export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainAdapter): Promise<void> {
   const { id } = work.transaction;
   const observed = await observeAttempts(adapter, work.transaction);
-  // A node that is away tells nothing; the vault's alarm sends this job again.
+  // An unreachable RPC node shows nothing; the vault's alarm sends this job again.
   if (!observed.ok) return;
   await recordObservation({ env, vault, work }, observed.value);
   const { value: seen } = observed;
-  // What a node contradicts from the start is recorded as little as what no node has.
+  // An inclusion that an RPC node contradicts from the start is not recorded, like an absent one.
   const isDisputed = seen.type === 'included' && seen.inclusion.secondNode === 'disagrees';
   const isUnrecorded = isDisputed && work.transaction.state === 'BROADCAST';
   const isAbsent = isUnrecorded || (seen.type === 'absent' && !seen.nonceTaken);
@@ -55,7 +58,9 @@ export async function observeAndAct({ env, vault, work }: Watch, adapter: ChainA
   if (isAbsent) await recordBlocker({ env, vault, adapter, transaction: work.transaction });
 }
 
-/** Reasons of a record whose next attempt is to be had once its price, or the balance, has changed. */
+/**
+ * Reasons of a record whose next attempt is possible after its price, or the balance, has changed.
+ */
 const PRICE_REASONS: ReadonlySet<string | null> = new Set<FailureReason>(['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']);
 
 function waitsForPriceAgain({ stateReason }: Transaction): boolean {
@@ -63,19 +68,22 @@ function waitsForPriceAgain({ stateReason }: Transaction): boolean {
 }
 
 /**
- * Sends the newest bytes again, where some nodes have them and another one does not (those that have them may pass them on to no other
- * node), or where the network takes neither them nor another attempt. Nothing is recorded, because nothing has changed: the next look shows
- * what came of it.
+ * Broadcasts the newest bytes again, when some RPC nodes have them and another one does not (a node
+ * may not relay them), or when the network accepts neither them nor another attempt. It records
+ * nothing, because nothing has changed: the next poll shows the effect.
  */
 async function offerAgain(adapter: ChainAdapter, transaction: Transaction): Promise<void> {
   const newest = signedAttempts(transaction).at(-1);
-  // What has ended is not offered: people may have paid again.
+  // An ended transaction is not broadcast, because members may have paid again.
   if (transaction.state !== 'BROADCAST' || newest === undefined || newest.sent === null) return;
   if (newest.purpose === 'intent' && isPastNotAfterTime(transaction.intent, Date.now())) return;
   await adapter.broadcast(newest.signed.raw, newest.signed.hash);
 }
 
-/** Where the attempts of a transaction are that could be anywhere. Throws where none is signed: nobody looks for it. */
+/**
+ * Returns the state of those attempts that may be on the network. Throws when none is signed,
+ * because there is nothing to observe.
+ */
 export async function observeAttempts(
   adapter: ChainAdapter,
   transaction: Transaction,
@@ -95,7 +103,10 @@ export async function observeAttempts(
   });
 }
 
-/** That can hold any of them. A node that lags gives a later attempt less time than an earlier one. */
+/**
+ * Returns the last block that can hold any of the attempts. An RPC node that lags gives a later
+ * attempt less time than an earlier one.
+ */
 function lastBlockOf(attempts: readonly Attempt[]): string | null {
   const blocks = attempts.flatMap(({ validUntil }) => (validUntil === null ? [] : [BigInt(validUntil)]));
   return blocks.length === 0 ? null : blocks.reduce((last, one) => (one > last ? one : last)).toString();
@@ -107,10 +118,10 @@ interface Watch {
   readonly work: TransactionWork;
 }
 
-/** Tells the vault what was seen. */
+/** Reports an observation to the vault. */
 export async function recordObservation({ env, vault, work }: Watch, seen: Observation): Promise<void> {
   const { id, inclusion } = work.transaction;
-  // Others are at work beside this one, and may have signed another since.
+  // Other consumers run concurrently and may have signed another attempt since.
   const lookedFor = signedAttempts(work.transaction).length;
   if (seen.type === 'included') {
     const confirmationsNeeded = work.chain.confirmations;
@@ -133,7 +144,10 @@ export async function recordObservation({ env, vault, work }: Watch, seen: Obser
 
 type MarketValue = Pick<ValuedInclusion, 'usdValue' | 'tokens'>;
 
-/** What is known of it while it stays in its block, and no more of it is seen; prices of later change nothing. */
+/**
+ * Returns the known market value while the transaction stays in its block with the same movements;
+ * later prices change nothing.
+ */
 function valueBefore(
   before: ValuedInclusion | null,
   { hash, blockHash, movementCount }: Inclusion,
@@ -142,13 +156,16 @@ function valueBefore(
   return { usdValue: before.usdValue, tokens: before.tokens };
 }
 
-/** A price that is known already is there in a moment. */
+/** A cached price arrives within this time. */
 const MAX_WAIT_MS = 1_000;
 
-/** No confirmation waits for a price: where nothing is found out in a moment the record says nothing. */
+/**
+ * Returns the market value of an inclusion. A confirmation does not wait for a price: without one
+ * within a moment the record has none.
+ */
 async function valueOf(env: CoordinatorEnv, work: TransactionWork, found: Inclusion): Promise<MarketValue> {
   const { movements, changes } = found;
-  // What its tokens call themselves is known, where more of it is seen than before.
+  // The known labels of its tokens stay when more movements are found than before.
   const nothing: MarketValue = { usdValue: null, tokens: work.transaction.inclusion?.tokens ?? [] };
   const request = valueAssets(env, work.chain, { movements, wallets: [work.transaction.intent.from] }).then(
     (valuation) => ({ usdValue: usdValueOf(changes, valuation), tokens: labelsOf(changes, valuation) }),

@@ -17,11 +17,14 @@ import type { AllocationResult, CountTexts, HeldSlot, ReservationFault } from '#
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
-/** `unproven`: RPC nodes count transactions of the wallet that are not known, and it is not proven. `behind`: another one is about to end. */
+/**
+ * `unproven`: RPC nodes count unknown transactions of the wallet, without proof. `behind`: another
+ * transaction is about to end.
+ */
 export type NonceFault =
   | PreparationFault
   | { readonly kind: 'unproven' }
-  /** The balance does not hold it beside what other transactions of the wallet take. */
+  /** The balance does not cover it beside the spending of the wallet's other transactions. */
   | { readonly kind: 'in-flight' }
   | { readonly kind: 'behind'; readonly waitsFor: TransactionId };
 
@@ -30,7 +33,7 @@ interface Allocation {
   readonly vault: VaultStub;
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
-  /** What it takes, for a wallet with balances; absent where coins are claimed. */
+  /** Its spending, for a wallet with balances; absent where UTXOs are reserved. */
   readonly spending?: Spending;
 }
 
@@ -38,7 +41,10 @@ export function allocatorOf(env: CoordinatorEnv, { intent: { chain, from } }: Tr
   return env.WALLET_NONCE.getByName(`nonce:${chain}:${from}`);
 }
 
-/** Coins that other transactions of the wallet have claimed; none where there are accounts. */
+/**
+ * Returns the UTXOs that other transactions of the wallet have reserved; none on chains with
+ * accounts.
+ */
 export async function claimedUtxos({
   env,
   adapter,
@@ -48,7 +54,7 @@ export async function claimedUtxos({
   return new Set(await allocatorOf(env, transaction).claimedByOthers({ transactionId: transaction.id }));
 }
 
-/** Reports whether a transaction of a wallet waits for the one before. */
+/** Reports whether a transaction of a wallet waits for the previous one. */
 export function hasOrderedNonces(chain: Chain): boolean {
   const { maxInFlight, spendsUtxos } = adapterFor(chain, []);
   return maxInFlight === null && !spendsUtxos;
@@ -57,11 +63,17 @@ export function hasOrderedNonces(chain: Chain): boolean {
 export interface AllocatedNonce {
   /** Decimal text. */
   readonly nonce: string;
-  /** What the transaction takes at most from now on, of each asset; absent where coins are claimed. */
+  /**
+   * The maximum that the transaction spends from now on, of each asset; absent where UTXOs are
+   * reserved.
+   */
   readonly reserved?: readonly AssetAmount[];
 }
 
-/** The nonce of a transaction, with what it takes reserved in the same call. Asked again it is the same one. */
+/**
+ * Returns the nonce of a transaction, and reserves its spending in the same call. A repeated call
+ * returns the same nonce.
+ */
 export async function allocateNonce(allocation: Allocation): Promise<Result<AllocatedNonce, NonceFault>> {
   const { env, adapter, transaction } = allocation;
   let answer: AllocationResult = { nonce: null, why: 'unproven' };
@@ -95,9 +107,11 @@ async function requestAllocation(
 }
 
 /**
- * The vault is the truth for what is under way: without it a book that was set back would give a nonce twice. Where nonces are places, one
- * RPC node that states a final inclusion is enough to give the place to another transaction: a second node that is away would stop the
- * wallet else. Should it be false, the chain still carries out one of the two at most.
+ * Returns the nonces in use. The vault is the source of truth for transactions in flight: without
+ * it an allocator whose storage was rolled back would allocate a nonce twice. With nonce slots, a
+ * final inclusion on one RPC node is enough to release the slot, because an unreachable second node
+ * would otherwise block the wallet. If the inclusion is false, the chain still executes at most one
+ * of the two transactions.
  */
 async function heldBySigned({ vault, adapter, transaction: { chain, intent } }: Allocation): Promise<HeldSlot[]> {
   const held = await vault.heldNonces({ chain, address: intent.from });
@@ -107,7 +121,10 @@ async function heldBySigned({ vault, adapter, transaction: { chain, intent } }: 
   });
 }
 
-/** Reserves what a further attempt takes, at the nonce that its transaction has. Null, or the fault for which it waits. */
+/**
+ * Reserves the spending of a further attempt at the transaction's nonce. Returns null, or the fault
+ * for which it waits.
+ */
 export async function reserveFor(allocation: Allocation): Promise<NonceFault | null> {
   const { env, transaction, spending } = allocation;
   if (spending === undefined) return null;
@@ -121,8 +138,9 @@ function isUnreserved(answer: Extract<AllocationResult, { readonly nonce: null }
 }
 
 /**
- * The fault of a transaction that does not fit into the balance beside others. One that the vault does not have, or has ended,
- * gives back what it reserved: it would be in the way for ever. Without others there is nothing to wait for.
+ * Returns the fault of a transaction whose spending the balance does not cover beside others.
+ * Reservations of transactions that the vault does not have, or has ended, are released: they would
+ * block it permanently. Without others it does not wait.
  */
 async function faultOfFunds({ env, vault, transaction }: Allocation, answer: ReservationFault): Promise<NonceFault> {
   if (answer.why === 'stale') return { kind: 'transient', detail: 'the RPC node is behind what is final' };
@@ -132,7 +150,8 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
     return { kind: 'permanent', reason: 'INSUFFICIENT_FUNDS', detail };
   }
   const { chain, intent } = transaction;
-  // Read after the allocator has answered: who is in its book and not held now, is over.
+  // Read after the allocator's answer: a transaction that has a reservation and no nonce in use now
+  // has ended.
   const held = new Set<string>();
   for (const one of await vault.heldNonces({ chain, address: intent.from })) held.add(one.transactionId);
   for (const other of others) {
@@ -142,9 +161,10 @@ async function faultOfFunds({ env, vault, transaction }: Allocation, answer: Res
 }
 
 /**
- * The fault to wait for, where a payment is refused for want of money that other transactions of the wallet may have taken and
- * may give back: they are in a block, and not settled. Else the refusal itself. The dry run is of the newest block and not of
- * the one whose balance was compared, so a transfer of tokens that reverts counts as such a want.
+ * Returns the fault to wait for when a payment lacks funds that other transactions of the wallet
+ * may have spent and may release: they are in a block and not settled. Otherwise returns the
+ * refusal itself. The dry run uses the newest block and not the one whose balance was compared, so
+ * a token transfer that reverts counts as a lack of funds.
  */
 export async function fundsFault(
   { vault, transaction }: Pick<Allocation, 'vault' | 'transaction'>,
@@ -175,14 +195,15 @@ function faultOf(answer: Exclude<Extract<AllocationResult, { readonly nonce: nul
 }
 
 /**
- * Looks for these many intervals of the chain's poll pass before a blocker is looked for: a transaction below that is about to
- * be mined is no news, and each change is a line of the history. Ours.
+ * The number of the chain's poll intervals before a blocker is searched: a lower transaction that
+ * is about to be mined is not worth reporting, and each change is an entry of the history. Ours.
  */
 const POLLS_BEFORE_BLOCKER = 8;
 
 /**
- * Records what a transaction that is not mined waits behind: a lower nonce that is unused. One that belongs to a transaction
- * which the vault has ended, or does not have, is given back first: it would be in the way for ever.
+ * Records what an unmined transaction waits behind: a lower unused nonce. A nonce of a transaction
+ * that the vault has ended, or does not have, is released first: it would block the wallet
+ * permanently.
  */
 export async function recordBlocker({ env, vault, adapter, transaction }: Allocation): Promise<void> {
   const { id, chain, intent, stateReason } = transaction;

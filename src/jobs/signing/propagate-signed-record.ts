@@ -6,11 +6,12 @@ const attestation = z.array(
 );
 
 /**
- * Tells the nodes that had no part in a signature what was signed for a transaction, by the word of those who had: so that what one group has
- * signed no other one signs otherwise, though a node's storage be set back, and so that any group may sign a replacement. Asked again it
- * changes nothing. A node that is away is told the next time; what it has missed it refuses until then.
+ * Propagates the signed record of a transaction to co-signers that did not take part in the
+ * signature, with the attestations of those that did. So no other group signs anything different,
+ * even if a co-signer's storage is rolled back, and any group may sign a replacement. Idempotent.
+ * An unreachable co-signer receives it the next time, and refuses until then what it has missed.
  *
- * @param threshold of the key: so many have to say it
+ * @param threshold of the key: the number of required attestations
  */
 export async function propagateSignedRecord(
   cosigners: readonly CosignerClient[],

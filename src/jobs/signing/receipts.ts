@@ -6,8 +6,9 @@ import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 const given = z.object({ receipt: z.string().regex(/^[0-9a-f]{128}$/) });
 
 /**
- * The receipts of co-signers that take no part in a signature, by their numbers (cosigner/policy/receipt.ts). One that is away gives none:
- * the signers decide whether they sign without it. A refusal is a fault, since the same request may be refused by the next group.
+ * Returns the receipts of co-signers that take no part in a signature, by their numbers
+ * (cosigner/policy/receipt.ts). An unreachable one returns none: the signers decide whether they
+ * sign without it. A refusal is a fault, since the next group may refuse the same request.
  */
 export async function receiptsOf(
   cosigners: readonly CosignerClient[],

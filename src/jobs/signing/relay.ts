@@ -5,18 +5,27 @@ import type { CosignerClient, CosignerFault } from '#cosigner-client/client.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
-/** One run of a protocol among nodes, as the coordinator drives it. */
+/** One run of a protocol among co-signers, driven by the coordinator. */
 export interface Run {
   readonly cosigners: readonly CosignerClient[];
-  /** The object of a node that takes part, such as `key/abc`. */
+  /** The object of a participating co-signer, such as `key/abc`. */
   readonly path: (cosigner: CosignerClient) => string;
-  /** What each node is asked to open. */
+  /** The request that each co-signer opens. */
   readonly request: (cosigner: CosignerClient) => unknown;
-  /** Receipts of co-signers that take no part. They write the request down for it. Absent where none are needed. */
+  /**
+   * Requests receipts of co-signers that take no part, which store the request for it. Absent when
+   * none are needed.
+   */
   readonly receipts?: () => Promise<Result<Readonly<Record<string, string>>, CosignerFault>>;
-  /** Called when every node has opened the session and none has begun: false ends the run there, and no node has written anything down. */
+  /**
+   * Called when every co-signer has opened the session and none has begun: false ends the run
+   * there, and no co-signer has stored anything.
+   */
   readonly mayStart?: () => Promise<boolean>;
-  /** Called before that: a co-signer that takes no part, is needed for its receipt, and does not answer; null for none. Absent as `receipts`. */
+  /**
+   * Called before that. Returns a co-signer that takes no part, whose receipt is needed and that
+   * does not answer; null without one. Absent like `receipts`.
+   */
   readonly findUnreachable?: () => Promise<CosignerFault | null>;
 }
 
@@ -32,8 +41,9 @@ const answered = z.object({
 type Answer = z.infer<typeof answered>;
 
 /**
- * Carries a protocol from its opening to its results. The coordinator moves sealed envelopes between the nodes: it can stop a
- * run, and nothing else. Gives the result of every node; or the first fault, after which the nodes forget the run.
+ * Drives a protocol from its opening to its results. The coordinator relays sealed envelopes
+ * between the co-signers: it can stop a run, and nothing else. Returns the result of every
+ * co-signer, or the first fault, after which the co-signers discard the run.
  *
  * @param protocols that the coordinator may name, the newest first
  */
@@ -41,7 +51,7 @@ export async function relay(
   run: Run,
   protocols: readonly string[] = SUPPORTED_PROTOCOLS,
 ): Promise<Result<ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>>, CosignerFault>> {
-  // Where no record is kept of what is written down, the receipts come at the same time.
+  // Without `mayStart` the receipts are requested at the same time.
   const early = run.mayStart === undefined ? run.receipts?.() : undefined;
   const [begun, unreachable] = await Promise.all([openedBy(run, protocols), run.findUnreachable?.() ?? null]);
   if (!begun.ok) return begun;
@@ -75,7 +85,10 @@ export async function relay(
   throw new Error('a protocol has no end');
 }
 
-/** The bytes were not to be signed any more. No node is at fault; the first one stands for all. */
+/**
+ * Returns the fault of bytes that must no longer be signed. No co-signer is the cause; the first
+ * one stands for all.
+ */
 function supersededAt({ cosigners }: Run): CosignerFault {
   const [first] = cosigners;
   if (first === undefined) throw new Error('a run has nodes');
@@ -101,9 +114,9 @@ async function callParty<T>(
 }
 
 /**
- * Has every co-signer open the session under the newest protocol; and once more, where some do not
- * support it, under the newest one that none of them has left out. Co-signers are upgraded one
- * after the other, each by its own operator.
+ * Opens the session on every co-signer under the newest protocol. When some do not support it, it
+ * opens once more under the newest one that all of them support. Co-signers are upgraded one after
+ * the other, each by its own operator.
  */
 async function openedBy(run: Run, protocols: readonly string[]) {
   const openUnder = (protocol: string) =>
@@ -122,7 +135,7 @@ async function openedBy(run: Run, protocols: readonly string[]) {
   return gathered(run.cosigners, await openUnder(common));
 }
 
-/** Asks every node at once. */
+/** Calls every co-signer at once. */
 async function all<T>(
   cosigners: readonly CosignerClient[],
   callOne: (cosigner: CosignerClient) => Promise<Result<T, CosignerFault>>,
@@ -131,8 +144,8 @@ async function all<T>(
 }
 
 /**
- * What every node has answered. One fault stands for all: what a node says of the request, rather
- * than that another one is away.
+ * Returns the answers of every co-signer, or one fault for all: a refusal of the request takes
+ * precedence over an unreachable co-signer.
  */
 function gathered<T>(
   cosigners: readonly CosignerClient[],
@@ -159,7 +172,7 @@ function addressedTo(cosigner: CosignerClient, answers: ReadonlyMap<PartyIndex, 
   return envelopes;
 }
 
-/** The results, once every node has one. */
+/** Returns the results when every co-signer has one, else null. */
 function resultsOf(
   answers: ReadonlyMap<PartyIndex, Answer>,
 ): ReadonlyMap<PartyIndex, Readonly<Record<string, unknown>>> | null {

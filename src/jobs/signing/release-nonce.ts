@@ -5,9 +5,10 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
 /**
- * Tells the nonce allocator how a transaction ended: on chain, or never. A nonce that ended unused is given to the next
- * transaction of the wallet, because a gap blocks everything behind it; so is one that is used and used again, as a place on Solana.
- * The coins of one that a person has ended, and that may be included all the same, stay its own while it is watched.
+ * Reports to the nonce allocator how a transaction ended: on chain, or never. A nonce that ended
+ * unused goes to the next transaction of the wallet, because a gap blocks everything behind it; so
+ * does a reusable nonce slot on Solana. The UTXOs of a transaction that a member has ended, and
+ * that may still be included, stay reserved while it is watched.
  */
 export async function releaseNonce(
   env: CoordinatorEnv,
@@ -21,7 +22,8 @@ export async function releaseNonce(
     `nonce:${work.transaction.intent.chain}:${work.transaction.intent.from}`,
   );
   const isSpent = adapterFor(work.chain, []).maxInFlight === null;
-  // Of one that was conflicted with, the count of the chain says that its nonce is used. What is settled has a final inclusion or none.
+  // For a conflict, the chain's own count shows that the nonce is used. A settled transaction has a
+  // final inclusion or none.
   const used = isSpent && inclusion !== null;
   const kept = keepsUtxosReserved(work.transaction);
   const includedIn = inclusion?.blockNumber ?? null;

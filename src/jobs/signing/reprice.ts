@@ -16,8 +16,9 @@ interface Repricing {
 }
 
 /**
- * Has an attempt that no block takes for its price followed by one that pays more, where what was approved suffices for that. The
- * price is asked for first: an attempt that is given up for a price above the cap, and tried again with each look, would never rest.
+ * Replaces an attempt whose price no block accepts by one that pays more, when the approved fee
+ * suffices. The quote comes first: an attempt that fails at the cap and is tried again with each
+ * poll would never stop.
  */
 export async function reprice({ env, vault, adapter, transaction }: Repricing): Promise<void> {
   const { id, intent } = transaction;
@@ -31,7 +32,7 @@ export async function reprice({ env, vault, adapter, transaction }: Repricing): 
     await vault.record(id, { ...event, obstacle: null });
     return;
   }
-  // What rests has a reason already, and keeps it.
+  // A resting transaction already has a reason, and keeps it.
   if (quote.refusal.kind !== 'permanent' || isAtRest(transaction)) return;
   const { reason } = quote.refusal;
   if (reason === 'FEE_CAP_EXCEEDED') await vault.record(id, { ...event, obstacle: 'FEE_ABOVE_CAP' });

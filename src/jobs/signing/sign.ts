@@ -42,23 +42,29 @@ import type { TransactionWork } from '#objects/vault/views.ts';
 
 type VaultStub = DurableObjectStub<VaultObject>;
 
-/** Co-signers go by their own clocks: signing is given up only when each of them has refused for some time. */
+/**
+ * Co-signers use their own clocks: signing ends only after each of them has refused for some time.
+ */
 const CLOCK_TOLERANCE_MS = 10 * 60 * 1000;
 
 /**
- * Takes an approved transaction from SIGNING to BROADCAST, and gives one that waits there its replacement. Every step can be cut off and run again:
+ * Takes an approved transaction from SIGNING to BROADCAST, and signs the replacement of one that is
+ * in BROADCAST. Every step can be interrupted and repeated:
  *
- *  1. fees, gas and a dry run are asked of the chain; nothing is stored, a nonce is not touched before they succeed;
- *  2. the nonce belongs to the transaction: asked again, the allocator gives the same one;
- *  3. the unsigned bytes are stored before any co-signer sees them: a second run finds them and asks for the same signature;
- *  4. the signed bytes and their hash are stored before the first send. A signature that was made but not stored was never
- *     sent, and the next one is over the same bytes.
+ * 1. The chain returns fees, gas and a dry run. Nothing is stored, and no nonce is used before they
+ *    succeed.
+ * 2. The nonce belongs to the transaction: a repeated call to the allocator returns the same one.
+ * 3. The unsigned bytes are stored before any co-signer receives them: a second run finds them and
+ *    requests the same signature.
+ * 4. The signed bytes and their hash are stored before the first broadcast. A signature that was
+ *    made but not stored was never broadcast, and the next one is over the same bytes.
  */
 export async function sign(env: CoordinatorEnv, vault: VaultStub, id: TransactionId): Promise<void> {
   const work = await vault.work(id, 'sign');
   if (work === null) return;
   const { intent } = work.transaction;
-  // No clock ends the filling of a nonce: what waits above it has no other way to the chain.
+  // No time limit ends the filling of a nonce: transactions above it have no other way to the
+  // chain.
   const reason = fillsNonce(work.transaction) ? null : timeFault(work.transaction, Date.now());
   if (reason !== null) {
     await giveUp({ env, vault, work }, { reason, detail: null });
@@ -70,7 +76,7 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
     return;
   }
   if (intent.kind === 'message') {
-    // Nothing is asked of the chain.
+    // A message needs no RPC call.
     await signMessage({ env, vault, adapter: adapterFor(work.chain, []), work }, intent);
     return;
   }
@@ -97,20 +103,23 @@ export async function sign(env: CoordinatorEnv, vault: VaultStub, id: Transactio
 
 async function recordFault({ env, vault, work }: SigningTurn, fault: NonceFault): Promise<void> {
   const { transaction } = work;
-  // What fills a nonce for others is not given up for a price: it may fall.
+  // A transaction that fills a nonce for others does not end for its price, which may fall.
   const isWaiting = fault.kind !== 'permanent' || fillsNonce(transaction) || waitsForPrice(transaction, fault.reason);
   if (isWaiting) await vault.record(work.transaction.id, delayOf(fault));
   else await giveUp({ env, vault, work }, fault);
 }
 
-/** Why nothing more is signed of a transaction, where its time is over. The end that a person chose needs no tolerance. */
+/**
+ * Returns why nothing more is signed of a transaction after its time limit. The limit that a member
+ * chose needs no tolerance.
+ */
 function timeFault(transaction: Transaction, nowMs: number): 'NOT_AFTER_PASSED' | 'SIGNING_TIMEOUT' | null {
   const purpose = nextPurpose(transaction);
   if (purpose === 'intent' && isPastNotAfterTime(transaction.intent, nowMs)) return 'NOT_AFTER_PASSED';
   return nowMs >= attemptEndsAtMs(transaction.intent, purpose) + CLOCK_TOLERANCE_MS ? 'SIGNING_TIMEOUT' : null;
 }
 
-/** What is recorded of a fault that time may mend. */
+/** Returns the event for a fault that may pass with time. */
 function delayOf(fault: NonceFault): TransactionEvent {
   switch (fault.kind) {
     case 'busy':
@@ -131,8 +140,10 @@ function delayOf(fault: NonceFault): TransactionEvent {
 }
 
 /**
- * What is to be replaced may have been included meanwhile, or can never be: where that is seen it is told, and nothing more is signed. While
- * nothing can be signed nobody else looks. Where it can not be seen yet the chain still lets one attempt of all be carried out.
+ * Reports whether an earlier attempt decides the transaction. It may have been included meanwhile,
+ * or be excluded for good: then this records it, and nothing more is signed. While no attempt can
+ * be signed no other job polls. When nothing is visible yet, the chain still executes at most one
+ * of all attempts.
  */
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
   if (signedAttempts(work.transaction).length === 0) return false;
@@ -142,7 +153,10 @@ async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<bo
   return true;
 }
 
-/** A nonce that is used, be it by what no node shows, takes no further attempt. An inclusion that nodes contradict decides nothing. */
+/**
+ * Reports whether an observation is conclusive. A used nonce, even one without a visible
+ * transaction, allows no further attempt. An inclusion that RPC nodes contradict decides nothing.
+ */
 function decides(seen: Observation): boolean {
   if (seen.type === 'included') return seen.inclusion.secondNode !== 'disagrees';
   return seen.type === 'absent' && (seen.nonceTaken || seen.isUnexplained === true);
@@ -154,13 +168,16 @@ interface Preparation {
   readonly adapter: ChainAdapter;
   readonly transaction: Transaction;
   readonly intent: OnChainIntent;
-  /** Drawn for this run of the job. */
+  /** Random id of this run of the job. */
   readonly run: string;
-  /** The signing digest of stored bytes that are too old, and that no co-signer has begun with; absent for all others. */
+  /**
+   * The signing digest of stored bytes that are too old, and that no co-signer has begun to sign;
+   * absent for all others.
+   */
   readonly instead?: string;
 }
 
-/** The attempt to sign: the one that is stored already, or a new one. */
+/** Returns the attempt to sign: the stored one, or a new one. */
 async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceFault>> {
   const { env, vault, adapter, transaction, intent, run, instead } = preparation;
   const { id } = transaction;
@@ -171,7 +188,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const effect = actionOfAttempt(intent, purpose);
   const allocator = allocatorOf(env, transaction);
   const taken = await claimedUtxos(preparation);
-  // Bytes that nobody has signed are nowhere: what they take the place of is what counts.
+  // Unsigned bytes are not on the network: the attempt that they replace counts.
   const replaced = isStored ? (transaction.attempts.at(-2) ?? null) : newest;
   const speed = replaced === null ? transaction.speed : replacementSpeed(transaction);
   const { joins = 0 } = transaction;
@@ -183,7 +200,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
     const detail = `RPC nodes want ${maxFee} for a replacement, and a person has to ask for more than ${limit}`;
     return refused({ kind: 'permanent', reason: 'SPEED_UP_NEEDED', detail });
   }
-  // Somebody else was faster: there are others, or there will be.
+  // Another transaction was faster: other UTXOs exist, or will.
   if (utxos.length > 0 && !(await allocator.claim({ transactionId: id, utxos }))) return refused({ kind: 'busy' });
   const allocation = spending === undefined ? preparation : { ...preparation, spending };
   const given = newest === null ? await allocateNonce(allocation) : await keepNonce(allocation, newest);
@@ -193,7 +210,8 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const anchor = await adapter.anchor(path);
   if (!anchor.ok) return refused({ kind: 'transient', detail: anchor.refusal.detail });
   const composed = adapter.compose(effect, quote.value, anchor.value);
-  // On Solana the place may look open to one node and not to the next, which costs the rent that was not reserved.
+  // On Solana a nonce slot may be open on one RPC node and not on the next, and then the bytes cost
+  // the rent that was not reserved.
   if (spending !== undefined && sumOf(spendingOf(effect, unitsOf(composed.maxFee)), null) > sumOf(reserved, null)) {
     return refused({ kind: 'transient', detail: 'it would take more than what is reserved for it' });
   }
@@ -201,7 +219,7 @@ async function prepare(preparation: Preparation): Promise<Result<Attempt, NonceF
   const event = { type: 'prepare', attempt: { ...composed, purpose, ...preparedBy } } as const;
   const after = await vault.record(id, instead === undefined ? event : { ...event, instead });
   const attempt = after === null ? null : newestAttempt(after);
-  // Somebody else may have been faster: what is stored is what is signed.
+  // Another run may have been faster: the stored bytes are signed.
   return attempt === null || attempt.signed !== null
     ? refused({ kind: 'transient', detail: 'the transaction moved on' })
     : accepted(attempt);
@@ -216,8 +234,9 @@ interface QuoteRequest {
 }
 
 /**
- * The quote of a node that has the newest settled block. A settled block that is impossibly far ahead of what two nodes have came from an
- * inclusion that never was: it is lowered, and the next run of the job is quoted.
+ * Returns the quote of an RPC node that has the newest settled block. A settled block that is
+ * impossibly far ahead of the head of two nodes came from a false inclusion: it is lowered, and the
+ * next run of the job gets a quote.
  */
 async function quoteSinceSettled(
   { env, adapter, transaction }: Preparation,
@@ -233,7 +252,9 @@ async function quoteSinceSettled(
   return quote;
 }
 
-/** A further attempt stays at the nonce of its transaction, and may take more than the ones before. */
+/**
+ * Keeps the transaction's nonce for a further attempt, which may spend more than the previous ones.
+ */
 async function keepNonce(
   allocation: Preparation & { readonly spending?: Spending },
   { nonce }: Attempt,
@@ -249,7 +270,10 @@ interface SigningTurn {
   readonly work: TransactionWork;
 }
 
-/** Gives whether the bytes were too old to be signed, with co-signers there to sign fresh ones. */
+/**
+ * Signs an attempt. Reports whether the bytes were too old to be signed while co-signers are
+ * available to sign fresh ones.
+ */
 async function signAttempt(
   turn: SigningTurn,
   { intent, run }: Preparation,
@@ -268,18 +292,22 @@ async function signAttempt(
   const assembled = adapter.assemble(actionOfAttempt(intent, attempt.purpose), attempt, signatures);
   if (!assembled.ok) throw new Error(`co-signers gave a signature that does not fit: ${assembled.refusal.detail}`);
   await vault.record(id, { type: 'sign', attempt: attempt.number, ...assembled.value });
-  // The message for the broadcast follows from the outbox in any case; going on at once only saves its trip.
+  // The outbox sends the message for the broadcast in any case; a direct call only saves its delay.
   await broadcast(env, vault, id);
-  // Nobody waits for this any more; and what a node has missed it is told when it matters (`thresholdSign`).
+  // No caller waits for this any more, and a co-signer receives a missed record when it matters
+  // (`thresholdSign`).
   const { key, signingThreshold: threshold } = work;
-  // Receipts have put the record into every co-signer already.
+  // With receipts every co-signer already has the record.
   if (needsReceipts(work.policies.at(-1)?.policy)) return { isStale: false };
   const logged = { keyId: key.keyId, transactionId: id, threshold };
   await propagateSignedRecord(availableHolders(cosignersOf(env), key), logged);
   return { isStale: false };
 }
 
-/** A message has no nonce, no fee and no attempts: its bytes follow from the intent, so a second run asks for the same ones. */
+/**
+ * Signs a message. It has no nonce, no fee and no attempts: its bytes follow from the intent, so a
+ * second run requests the same ones.
+ */
 async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<void> {
   const { vault, adapter, work } = turn;
   const composed = adapter.composeMessage(intent);
@@ -291,7 +319,7 @@ async function signMessage(turn: SigningTurn, intent: MessageIntent): Promise<vo
   await vault.record(work.transaction.id, { type: 'signMessage', signature: assembled.value });
 }
 
-/** Null when there are none yet, or never will be: that is recorded here. */
+/** Returns null when there are no signatures yet, or never will be, and records it. */
 async function signaturesOf(
   { env, vault, work }: SigningTurn,
   attempt: Signable,
@@ -311,8 +339,9 @@ async function signaturesOf(
 }
 
 /**
- * Nothing new will be signed: that is the end of a first attempt, and of a replacement only the end of replacing. Where others wait above
- * its nonce, an attempt that does nothing uses it up: what was approved once may be undone.
+ * Ends signing: a first attempt ends with its transaction, and a replacement ends alone. When
+ * others wait above its nonce, an attempt without effect uses the nonce, because a transaction that
+ * was approved may be undone.
  */
 async function giveUp(
   { env, vault, work }: Pick<SigningTurn, 'env' | 'vault' | 'work'>,
@@ -324,17 +353,18 @@ async function giveUp(
     await vault.record(id, { type: 'abandonReplacement', reason });
     return;
   }
-  // One that fills its nonce, and for which co-signers sign not even that, ends: the next transaction gets the nonce.
+  // A transaction that fills its nonce, and for which co-signers refuse even that, ends: the next
+  // transaction gets the nonce.
   const canFill = hasOrderedNonces(chain) && !fillsNonce(transaction);
   const allocator = allocatorOf(env, transaction);
   const mayGo = !canFill || (await allocator.leave({ transactionId: id }));
   const end = { reason, detail };
   const after = await vault.record(id, mayGo ? { type: 'failSigning', ...end } : { type: 'fillNonce', ...end });
-  // Another consumer was faster, and it goes on.
+  // Another consumer was faster, and the transaction continues.
   if (canFill && mayGo && after?.state !== 'FAILED') await allocator.stay({ transactionId: id });
 }
 
-/** Reports whether a transaction was given up, and nothing is signed yet that uses its nonce up. */
+/** Reports whether a transaction was given up, and no signed attempt uses its nonce yet. */
 function fillsNonce(transaction: Transaction): boolean {
   const isUp = (transaction.givenUp ?? null) !== null;
   return isUp && signedAttempts(transaction).every(({ purpose }) => purpose === 'intent');

@@ -3,20 +3,21 @@ import { newestAttempt } from '#domain/transaction/transaction.ts';
 import { isStale } from '#domain/transaction/unsigned-attempt.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 
-/** How one run of the signing job asks co-signers for one set of bytes. */
+/** How one run of the signing job contacts co-signers for one set of bytes. */
 export interface SigningContact {
-  /** Asked when a group of co-signers is there and none has begun. */
+  /** Called when a group of co-signers is available and none has begun. */
   readonly mayStart: () => Promise<boolean>;
-  /** Reports whether the bytes were too old when a group was there. */
+  /** Reports whether the bytes were too old when a group was available. */
   readonly isStale: () => boolean;
-  /** Called when no signature came of it. */
+  /** Called when no signature resulted. */
   readonly end: () => Promise<void>;
 }
 
 /**
- * Keeps a record of whether co-signers may have begun with unsigned bytes, since only bytes that none has begun with may be dropped
- * for a price that is too old. The run that prepares an attempt says in the end that it has reached nobody; every other run says
- * before it begins that it does. So the usual way, on which one run prepares and signs, stores nothing more.
+ * Records whether co-signers may have begun to sign unsigned bytes, because only bytes that none
+ * has begun may be replaced for an outdated price. The run that prepares an attempt records at its
+ * end that no co-signer has begun; every other run records before it begins that it does. So the
+ * usual case, in which one run prepares and signs, stores nothing more.
  */
 export function trackContact(
   vault: DurableObjectStub<VaultObject>,

@@ -19,30 +19,32 @@ import { encodeApproval, syncPolicies } from '#cosigner-client/sync-policies.ts'
 import { walletOf } from '#mpc/derivation.ts';
 import { needsReceipts } from '#domain/policy/policy.ts';
 
-/** What co-signers are asked to sign: the bytes, and the hash that they will compute themselves. */
+/** What co-signers sign: the bytes, and the hash that they compute themselves. */
 export type Signable = Pick<Attempt, 'number' | 'purpose' | 'payload' | 'signingDigest'>;
 
 export interface ThresholdSignRequest {
   readonly key: VaultKey;
-  /** How many nodes sign together. */
+  /** The number of co-signers that sign together. */
   readonly signingThreshold: number;
   readonly intent: Intent;
   readonly attempt: Signable;
   readonly approvals: readonly Approval[];
-  /** Every version, in order: a node that was away catches up. */
+  /** Every version, in order, so that a co-signer that missed some catches up. */
   readonly policies: readonly AdoptedPolicy[];
-  /** What the nodes have to see before they believe the bytes. */
+  /** What the co-signers require to verify the bytes. */
   readonly evidence: readonly string[];
-  /** As `Run.mayStart`. */
+  /** See `Run.mayStart`. */
   readonly mayStart?: () => Promise<boolean>;
 }
 
 export type SigningOutcome =
   | { readonly ok: true; readonly signatures: readonly ChainSignature[] }
-  /** `unavailable` may do better later; `refused` is a node's judgement on the request itself. */
+  /**
+   * `unavailable` may succeed later; `refused` is a co-signer's judgement on the request itself.
+   */
   | { readonly ok: false; readonly verdict: 'unavailable' | 'refused'; readonly reason: string };
 
-/** What a node says of the request and not of itself: other nodes will say the same. */
+/** Refusals of the request itself: other co-signers will refuse it, too. */
 const JUDGEMENTS: ReadonlySet<string> = new Set([
   'wrong-wallet',
   'policy-mismatch',
@@ -55,9 +57,11 @@ const JUDGEMENTS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The signatures that bytes need (on Bitcoin one for each coin, else a single one), by any group of co-signers that is there. A group in
- * which a node is away, banned, lies or judges the request is left for the next one, and the node is named in the log: a liar alone
- * keeps nothing from being signed. It is refused when so many judge it that no group is left. Each signature is verified before it is given.
+ * Returns the signatures that bytes need (on Bitcoin one for each UTXO, else a single one), by any
+ * available group of co-signers. A group with a co-signer that is unreachable, banned, lies or
+ * refuses the request is skipped for the next one, and the log names the co-signer: a single liar
+ * cannot prevent a signature. The request is refused when so many refuse it that no group is left.
+ * Each signature is verified.
  */
 export async function thresholdSign(
   cosigners: readonly CosignerClient[],
@@ -91,19 +95,19 @@ export async function thresholdSign(
 }
 
 /**
- * When co-signers were last unreachable, as far as this isolate has seen: a payment does not wait for them each time. A co-signer that has signed
- * since is not in it.
+ * When co-signers were last unreachable in this isolate, so that not every payment waits for them.
+ * A co-signer that has signed since is removed.
  */
 const UNREACHABLE_SINCE_MS = new Map<number, number>();
 const UNREACHABLE_FOR_MS = 60_000;
 
-/** The nodes that have a share of the key, those last that were away a moment ago. */
+/** Returns the co-signers that have a share of the key, recently unreachable ones last. */
 function holdersOf(cosigners: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
   const there = availableHolders(cosigners, key);
   return [...there, ...cosigners.filter((cosigner) => !there.includes(cosigner) && holds(cosigner, key))];
 }
 
-/** Without those that were away a moment ago. */
+/** Returns the co-signers with a share, without recently unreachable ones. */
 export function availableHolders(cosigners: readonly CosignerClient[], key: VaultKey): readonly CosignerClient[] {
   const isUnreachable = ({ index }: CosignerClient) =>
     Date.now() - (UNREACHABLE_SINCE_MS.get(index) ?? 0) < UNREACHABLE_FOR_MS;
@@ -125,18 +129,24 @@ async function signWith(
   return combined.ok ? { ok: true, signatures: combined.value } : { fault: combined.refusal };
 }
 
-/** What the co-signers were asked to sign. Throws for bytes that are not their intent: no co-signer has let them pass. */
+/**
+ * Returns what the co-signers have signed. Throws for bytes that are not their intent, because
+ * every co-signer refuses those.
+ */
 function messagesOf({ intent, attempt: { purpose, payload } }: ThresholdSignRequest): readonly Uint8Array[] {
   const inspected = inspectPayload(intent.kind === 'message' ? intent : actionOfAttempt(intent, purpose), payload);
   if (!inspected.ok) throw new Error(`signed bytes that do not fit their intent: ${inspected.refusal}`);
   return inspected.value.signedMessages;
 }
 
-/** Of the last wallets that signed: the way from a vault's key to a wallet's takes longer than the signature. Nothing in it is secret. */
+/**
+ * The wallets that signed last: deriving a wallet's key from a vault's takes longer than the
+ * signature. It contains no secret.
+ */
 const WALLETS = new Map<string, SigningKey>();
 const MAX_WALLETS = 500;
 
-/** The vault's key as it is on the chain of the intent. */
+/** Returns the vault's key on the chain of the intent. */
 function signingKey({ key, signingThreshold: threshold, intent }: ThresholdSignRequest): SigningKey {
   // The public shares change with each refresh, the key does not.
   const name = `${threshold} ${key.publicKey} ${Object.values(key.publicShares).join()} ${intent.chain}`;
@@ -150,7 +160,10 @@ function signingKey({ key, signingThreshold: threshold, intent }: ThresholdSignR
   return wallet;
 }
 
-/** The first that does not answer, all asked at once; null where each of them does. */
+/**
+ * Calls all co-signers at once, and returns the fault of the first that does not answer; null when
+ * each of them does.
+ */
 async function unreachableOf(cosigners: readonly CosignerClient[]): Promise<CosignerFault | null> {
   const answers = await Promise.all(cosigners.map(pairStatesOf));
   const fault = answers.find((answer) => !answer.ok && answer.refusal.code === 'unreachable');
@@ -158,8 +171,8 @@ async function unreachableOf(cosigners: readonly CosignerClient[]): Promise<Cosi
 }
 
 /**
- * Runs the protocol, and once more after a node that was behind has been shown the newer policies, or what others have signed before this
- * attempt.
+ * Runs the protocol, and once more after a co-signer that was behind has received the newer
+ * policies, or the records of earlier attempts.
  */
 async function runWith(
   signers: readonly CosignerClient[],

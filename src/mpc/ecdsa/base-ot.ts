@@ -16,11 +16,13 @@ import {
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * 128 endemic OTs of Masny and Rindal (eprint 2019/706, the Diffie-Hellman instance in the random oracle model), of random
- * seeds. Both messages can travel at once. The roles turn around in the extension: the SENDER here, who gets both seeds of
- * each OT, is the receiver there (Bob); the RECEIVER here, whose choice bits are Delta, is the sender there (Alice).
+ * 128 endemic OTs of Masny and Rindal (eprint 2019/706, the Diffie-Hellman instance in the random
+ * oracle model), of random seeds. Both messages can travel in parallel. The extension swaps the
+ * roles: the SENDER here, which gets both seeds of each OT, is the receiver there (Bob); the
+ * RECEIVER here, whose choice bits are Delta, is the sender there (Alice).
  *
- * One y serves all 128 instances (0xCarbon does the same, eprint 2022/1525 page 18): each key is hashed with its index.
+ * One y serves all 128 instances (0xCarbon does the same, eprint 2022/1525 page 18): each key is
+ * hashed with its index.
  */
 export const OFFER_BYTES = POINT_BYTES;
 export const CHOICE_BYTES = BASE_OTS * 2 * POINT_BYTES;
@@ -46,8 +48,8 @@ export function offerOts(): OfferedOts {
 }
 
 /**
- * Receiver: for choice bit c, r_(1-c) is a random point and r_c = t G - H_c(r_(1-c)). So (r_0, r_1) has the same
- * distribution for both c, and by CDH nobody knows the logarithms behind both keys.
+ * Receiver: for choice bit c, r_(1-c) is a random point and r_c = t G - H_c(r_(1-c)). So (r_0, r_1)
+ * has the same distribution for both c, and by CDH no party knows the logarithms behind both keys.
  */
 export function chooseOts(sid: Uint8Array): ChosenOts {
   const choices = freshBytes(BASE_OTS / 8);
@@ -69,7 +71,10 @@ export function chooseOts(sid: Uint8Array): ChosenOts {
   return { choices, secrets, message };
 }
 
-/** Sender: both seeds of each OT, y (r_s + H_s(r_(1-s))). Null where a point is malformed or a sum is the identity. */
+/**
+ * Sender: both seeds of each OT, y (r_s + H_s(r_(1-s))). Null when a point is malformed or a sum is
+ * the identity.
+ */
 export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint8Array): ReceiverSeeds | null {
   if (choice.length !== CHOICE_BYTES) return null;
   const zeros = new Int32Array(BASE_OTS * WORDS);
@@ -92,12 +97,13 @@ export function seedsOfSender(sid: Uint8Array, offered: OfferedOts, choice: Uint
 }
 
 /**
- * The window of the table of multiples of Y, of which there are 128 products. With the table a product takes a fifth of the time, by the
- * same code as the products of the generator. Wider windows cost more to fill than they save.
+ * The window of the table of multiples of Y, which serves 128 products. With the table a product
+ * takes a fifth of the time, by the same code as products of the generator. A wider window takes
+ * longer to fill than it saves.
  */
 const TABLE_WINDOW_BITS = 5;
 
-/** Receiver: the one seed it chose of each OT, t Y. Null where Y is malformed. */
+/** Receiver: the one seed that it chose of each OT, t Y. Null when Y is malformed. */
 export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8Array): SenderSeeds | null {
   const offered = parsePoint(offer);
   if (offered === null) return null;
@@ -113,7 +119,7 @@ export function seedsOfReceiver(sid: Uint8Array, chosen: ChosenOts, offer: Uint8
   return { delta, chosen: seeds };
 }
 
-/** H_s: bound to the session, the instance and the slot it stands for. */
+/** H_s: bound to the session, the instance and its slot. */
 function maskPoint(sid: Uint8Array, position: readonly [number, number], other: Uint8Array): Point {
   return hashToPoint(taggedHash('ecdsa/base-ot/mask', sid, Uint8Array.from(position), other));
 }
@@ -127,7 +133,7 @@ function slotOf(choice: Uint8Array, index: number, slot: number): Uint8Array {
   return choice.subarray(start, start + POINT_BYTES);
 }
 
-/** A seed as eight words, big-endian, as SHA-256 reads its input. */
+/** Writes a seed as eight words, big-endian, as SHA-256 reads its input. */
 function putSeed(words: Int32Array, index: number, seed: Uint8Array): void {
   const view = new DataView(seed.buffer, seed.byteOffset, seed.length);
   for (let i = 0; i < WORDS; i++) words[index * WORDS + i] = view.getInt32(4 * i);

@@ -3,14 +3,15 @@ import { EXTENDED_INSTANCES, LANES } from '#mpc/ecdsa/parameters.ts';
 /** Words of one PRG row: four digests. 624 bits are used; the last 12.5 words are not. */
 export const ROW_WORDS = 32;
 
-/** Bit i of a packed bit string, least significant first in each byte. */
+/** Returns bit i of a packed bit string, least significant first in each byte. */
 export function bitAt(bits: Uint8Array, index: number): number {
   return (bits[index >> 3]! >> (index & 7)) & 1;
 }
 
 /**
- * Turns 128 rows (one per base OT) into 624 vectors of 4 words (one per OT instance): bit i of vector j is bit j of row i,
- * both counted from the least significant bit of word 0. 32 x 32 blocks, no branch or address depends on the bits.
+ * Transposes 128 rows (one per base OT) into 624 vectors of 4 words (one per OT instance): bit i of
+ * vector j is bit j of row i, both counted from the least significant bit of word 0. It works in 32
+ * x 32 blocks, and no branch or address depends on the bits.
  */
 export function transpose(rows: Int32Array): Int32Array {
   const vectors = new Int32Array(EXTENDED_INSTANCES * LANES);

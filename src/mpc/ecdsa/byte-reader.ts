@@ -1,4 +1,7 @@
-/** Walks the fields of a message whose length was checked before. Every field is a copy: the sender's buffer may change. */
+/**
+ * Reads the fields of a message whose length was checked before. Every field is a copy, since the
+ * sender's buffer may change.
+ */
 export class ByteReader {
   readonly #bytes: Uint8Array;
   #at = 0;
@@ -14,13 +17,13 @@ export class ByteReader {
     return field;
   }
 
-  /** Little-endian words. */
+  /** Returns little-endian words. */
   words(count: number): Int32Array {
     return new Int32Array(this.bytes(4 * count).buffer);
   }
 }
 
-/** The little-endian bytes of words, as they travel. */
+/** Returns the little-endian bytes of words, as messages encode them. */
 export function wireBytes(words: Int32Array): Uint8Array {
   return new Uint8Array(words.buffer, words.byteOffset, words.byteLength);
 }

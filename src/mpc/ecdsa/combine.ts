@@ -23,10 +23,11 @@ export interface EcdsaSignature {
 }
 
 /**
- * Protocol 3.6, step 10, by the coordinator, which holds no secret: s = sum w_i / sum u_i. `publicKey` is the tweaked key.
- * Gives nothing that does not verify.
- * Refuses: no two partials; a malformed partial (its sender); different nonces, u = 0, or a signature that does not verify
- * (one of the signers, and the protocol has no evidence which: DKLs23 has no identifiable abort).
+ * Protocol 3.6, step 10, by the coordinator, which holds no secret: s = sum w_i / sum u_i.
+ * `publicKey` is the tweaked key. Never returns a signature that does not verify. Refuses: a
+ * malformed partial (its sender); different nonces, u = 0, or a signature that does not verify (one
+ * of the signers, and the protocol has no evidence which: DKLs23 has no identifiable abort). Throws
+ * for fewer than two partials.
  */
 export function combinePartials(input: {
   readonly publicKey: Uint8Array;
@@ -55,7 +56,8 @@ export function combinePartials(input: {
   }
   u = modOrder(u);
   const { x, y } = R.toAffine();
-  // With x in n..p-1 (one in 2^128) the parity alone does not recover the key, and no chain of ours could carry it.
+  // With x in n..p-1 (one in 2^128) the parity alone does not recover the key, and no supported
+  // chain could encode it.
   if (u === 0n || x === 0n || x >= ORDER) return abortedByOneOf(signers, 'combine/degenerate');
   const s = modOrder(w * invertScalar(u));
   if (s === 0n) return abortedByOneOf(signers, 'combine/degenerate');
@@ -70,8 +72,8 @@ export function combinePartials(input: {
 }
 
 /**
- * The key that signed (SEC 1, section 4.1.6, step 1.6.1): "Q = r^-1 (sR - eG)". Verification that also proves the parity: R is a point
- * here, and need not be found again from its x.
+ * Returns the key that signed (SEC 1, section 4.1.6, step 1.6.1): "Q = r^-1 (sR - eG)". This
+ * verification also proves the parity: R is a point here and is not recovered from its x.
  */
 function recovered(R: Point, { r, s }: { readonly r: bigint; readonly s: bigint }, digest: Uint8Array): Point {
   const inverse = invertScalar(r);

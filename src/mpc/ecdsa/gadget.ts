@@ -6,9 +6,10 @@ import { taggedHash, uint32 } from '#mpc/transcript.ts';
 let vector: readonly bigint[] | null = null;
 
 /**
- * The public gadget vector g of Protocol 5.2, uniform in Z_q^416. It carries no secret, so it is one constant for all pairs,
- * out of the random oracle: nobody can have chosen it (a per-session nonce, as elsewhere, lets a peer try many), and it
- * is computed once per isolate. Lazily, because a Worker's start-up time is bounded.
+ * Returns the public gadget vector g of Protocol 5.2, uniform in Z_q^416. It carries no secret, so
+ * it is one constant for all pairs. It comes from the random oracle, so no party can have chosen it
+ * (a per-session nonce, as elsewhere, lets a peer try many). It is computed once per isolate and
+ * lazily, because the start-up time of a Worker is bounded.
  */
 export function gadget(): readonly bigint[] {
   vector ??= Array.from({ length: OT_INSTANCES }, (_, j) =>
@@ -19,7 +20,7 @@ export function gadget(): readonly bigint[] {
 
 let words: Uint32Array | null = null;
 
-/** The same in words, for the masked sum <g, beta>. */
+/** Returns the same vector in words, for the masked sum <g, beta>. */
 export function gadgetWords(): Uint32Array {
   if (words === null) {
     words = new Uint32Array(OT_INSTANCES * WORDS);

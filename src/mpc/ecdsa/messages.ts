@@ -16,9 +16,10 @@ import { encodeScalar, parsePoint, parseScalar, type Point, POINT_BYTES, SCALAR_
 import { DIGEST_BYTES } from '#mpc/transcript.ts';
 
 /**
- * The bytes of each message: fixed fields in a fixed order, no lengths, no options. A decoder answers null for any other
- * length, for a point that is not on the curve or is the identity, and for a scalar that is not below n. (A vector of the
- * wrong length raised the threshold in one implementation and froze another: mpcsec.pages.dev.)
+ * The bytes of each message: fixed fields in a fixed order, without lengths and options. A decoder
+ * returns null for any other length, for a point that is not on the curve or is the identity, and
+ * for a scalar that is not below n. (A vector of the wrong length raised the threshold in one
+ * implementation and froze another: mpcsec.pages.dev.)
  */
 export const SALT_BYTES = 32;
 
@@ -55,7 +56,10 @@ const TAU_WORDS = OT_INSTANCES * WIDTH * WORDS;
 /** 32 context | 32 commitment | 9984 u | 26 x | 3328 t */
 export const ROUND1_BYTES = 2 * DIGEST_BYTES + 4 * U_WORDS + ELEMENT_BYTES + 4 * T_WORDS;
 
-/** 32 context | 32 echo | 32 salt | 33 R | 33 Gamma_u | 33 Gamma_v | 33 pk | 32 psi | 53248 tau | 2 x 32 eta | 32 mu */
+/**
+ * 32 context | 32 echo | 32 salt | 33 R | 33 Gamma_u | 33 Gamma_v | 33 pk | 32 psi | 53248 tau | 2
+ * x 32 eta | 32 mu
+ */
 export const ROUND2_BYTES =
   3 * DIGEST_BYTES + SALT_BYTES + 4 * POINT_BYTES + (1 + CHECKS) * SCALAR_BYTES + 4 * TAU_WORDS;
 
@@ -75,7 +79,9 @@ export function decodeRound1(bytes: Uint8Array): Round1Message | null {
   return { context, commitment, extension };
 }
 
-/** What a signer sends every peer alike, already encoded, and what is for one peer. */
+/**
+ * The fields that a signer sends equally to every peer, already encoded, and those for one peer.
+ */
 export interface Round2Fields {
   readonly context: Uint8Array;
   readonly echo: Uint8Array;

@@ -16,12 +16,13 @@ import { freshBytes } from '#mpc/secp256k1.ts';
 import { oraclePrefix, taggedHash } from '#mpc/transcript.ts';
 
 /**
- * OT extension: SoftSpokenOT (Roy, eprint 2022/192) with k = 1, which is KOS15 (eprint 2015/546) figure 10 as corrected,
- * made non-interactive by Fiat-Shamir as DKLs23 section 5 asks.
+ * OT extension: SoftSpokenOT (Roy, eprint 2022/192) with k = 1, which is KOS15 (eprint 2015/546)
+ * figure 10 as corrected, made non-interactive by Fiat-Shamir as DKLs23 section 5 requires.
  *
- * The extension RECEIVER (Bob of the vector OLE) was the sender of the base OTs and knows both seeds of each; the extension
- * SENDER (Alice) knows the seed of her choice bit Delta_i. Delta is long-lived: a cheating receiver learns one bit of it
- * per check that fails or passes, so a failed check MUST end in a ban of the pair.
+ * The extension RECEIVER (Bob of the vector OLE) was the sender of the base OTs and knows both
+ * seeds of each; the extension SENDER (Alice) knows the seed of its choice bit Delta_i. Delta is
+ * long-lived: a cheating receiver learns one bit of it per check that fails or passes, so a failed
+ * check MUST end in a ban of the pair.
  */
 export interface ReceiverSeeds {
   /** 128 pairs of seeds, 8 words each. */
@@ -36,7 +37,7 @@ export interface SenderSeeds {
   readonly chosen: Int32Array;
 }
 
-/** What the receiver sends. Bit vectors are one per OT instance, of 4 words. */
+/** The receiver's message. It has one bit vector of 4 words per OT instance. */
 export interface ExtensionMessage {
   readonly u: Int32Array;
   readonly x: Uint8Array;
@@ -49,7 +50,7 @@ export interface ReceiverExtension {
   readonly choices: Uint8Array;
   /** t_j: one vector per instance. */
   readonly vectors: Int32Array;
-  /** Names everything the receiver sent. */
+  /** A digest of the whole message of the receiver. */
   readonly transcript: Uint8Array;
 }
 
@@ -60,10 +61,11 @@ export interface SenderExtension {
 }
 
 /**
- * The receiver's only message.
+ * Returns the receiver's only message.
  *
- * Extend, steps 1 to 3: sample the choice bits x in {0,1}^(416 + 208); t0 and t1 are the seeds expanded; u = t0 + t1 + x.
- * Check, steps 1 and 2: chi = H(sid, u); x' = sum chi_i x_i + x_mask, t' = sum chi_i t_i + t_mask.
+ * Extend, steps 1 to 3: sample the choice bits x in {0,1}^(416 + 208); t0 and t1 are the seeds
+ * expanded; u = t0 + t1 + x. Check, steps 1 and 2: chi = H(sid, u); x' = sum chi_i x_i + x_mask, t'
+ * = sum chi_i t_i + t_mask.
  */
 export function extendAsReceiver(sid: Uint8Array, seeds: ReceiverSeeds): ReceiverExtension {
   const choices = freshBytes(EXTENDED_INSTANCES / 8);
@@ -84,10 +86,11 @@ export function extendAsReceiver(sid: Uint8Array, seeds: ReceiverSeeds): Receive
 }
 
 /**
- * The sender's side: the vectors q_j = t_j + x_j Delta; or null where the check fails. NULL MEANS BAN.
+ * Returns the sender's side: the vectors q_j = t_j + x_j Delta; or null when the check fails. NULL
+ * MEANS BAN.
  *
- * Extend, step 4: q_i = t_(Delta_i) + Delta_i u_i. Check, step 3: q' must be t' + x' Delta. All 208 x 128 bits are compared
- * before the answer, so its time says nothing about where a difference is.
+ * Extend, step 4: q_i = t_(Delta_i) + Delta_i u_i. Check, step 3: q' must be t' + x' Delta. All 208
+ * x 128 bits are compared before the answer, so its time does not show where a difference is.
  */
 export function extendAsSender(sid: Uint8Array, seeds: SenderSeeds, message: ExtensionMessage): SenderExtension | null {
   const { delta } = seeds;
@@ -105,7 +108,7 @@ export function extendAsSender(sid: Uint8Array, seeds: SenderSeeds, message: Ext
   return difference === 0 ? { vectors: q, transcript: transcriptOf(bound, message.x, message.t) } : null;
 }
 
-/** The vectors of the other choice: q_j + Delta. */
+/** Returns the vectors of the other choice: q_j + Delta. */
 export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
   const other = new Int32Array(OT_INSTANCES * LANES);
   for (let j = 0; j < other.length; j++) other[j] = q[j]! ^ delta[j % LANES]!;
@@ -113,9 +116,10 @@ export function otherChoice(q: Int32Array, delta: Int32Array): Int32Array {
 }
 
 /**
- * Randomise: the pads H(sid, j, k, q_j) as scalars, 4 per instance, for the first 416 instances. 'Forced reuse' of DKLs23
- * section 5.1: one batch of choice bits serves all inputs, each with its own oracle k. The receiver's pad equals the
- * sender's pad of its choice, because t_j = q_j + beta_j Delta.
+ * Randomise: the pads H(sid, j, k, q_j) as scalars, 4 per instance, for the first 416 instances.
+ * 'Forced reuse' of DKLs23 section 5.1: one batch of choice bits serves all inputs, each with its
+ * own oracle k. The receiver's pad equals the sender's pad of its choice, because t_j = q_j +
+ * beta_j Delta.
  */
 export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
   const oracle = midstate(oraclePrefix('ecdsa/ot-extension/pad', sid));
@@ -127,7 +131,10 @@ export function padsOf(sid: Uint8Array, vectors: Int32Array): Uint32Array {
   return pads;
 }
 
-/** The PRG of the extension: four digests a seed, of which 624 bits are used, bound to the session; then one vector per instance. */
+/**
+ * The PRG of the extension: four digests per seed, of which 624 bits are used, bound to the
+ * session; then one vector per instance.
+ */
 function expand(sid: Uint8Array, seeds: Int32Array): Int32Array {
   const rows = hashFourfold(midstate(oraclePrefix('ecdsa/ot-extension/prg', sid)), seeds, WORDS);
   if (rows.length !== BASE_OTS * ROW_WORDS) throw new Error('a row for each base OT');

@@ -20,9 +20,9 @@ import { freshBytes } from '#mpc/secp256k1.ts';
 import { DIGEST_BYTES, equalBytes, taggedHash } from '#mpc/transcript.ts';
 
 /**
- * What one pair of nodes shares before it can sign, whatever the key: base OTs in both directions and a seed for zero
- * shares (DKLs23 Protocol 3.6, set-up steps 1 to 3). It is bound to no key, made once per pair and epoch, and thrown away
- * by a ban. Every field but the ids is secret.
+ * What one pair of co-signers shares before it can sign, whatever the key: base OTs in both
+ * directions and a seed for zero shares (DKLs23 Protocol 3.6, set-up steps 1 to 3). It is bound to
+ * no key, made once per pair and epoch, and deleted by a ban. Every field but the ids is secret.
  */
 export interface PairSetup {
   /** 32 bytes, public, the same on both sides. */
@@ -38,7 +38,7 @@ export interface PairSetup {
 }
 
 interface Pair {
-  /** 32 bytes to which both nodes contributed; never used twice. */
+  /** 32 bytes to which both co-signers contributed; never used twice. */
   readonly sid: Uint8Array;
   readonly self: PartyIndex;
   readonly peer: PartyIndex;
@@ -78,8 +78,9 @@ const PAIR_ROUND2_BYTES = DIGEST_BYTES + 2 * SEED_BYTES;
 const PAIR_ROUND3_BYTES = 2 * DIGEST_BYTES;
 
 /**
- * Round 1: commit to a contribution to the zero seed (Functionality 3.4 by commitment, as the paper proposes), offer base
- * OTs as their sender and choose as their receiver. The two OT directions are independent and travel at once.
+ * Round 1: commit to a contribution to the zero seed (Functionality 3.4 by commitment, as the paper
+ * proposes), offer base OTs as their sender and choose as their receiver. The two OT directions are
+ * independent and travel in parallel.
  */
 export function pairRound1(pair: Pair): RoundResult<{ state: PairRound1State; message: Uint8Array }> {
   const { sid, self, peer } = pair;
@@ -93,9 +94,10 @@ export function pairRound1(pair: Pair): RoundResult<{ state: PairRound1State; me
 }
 
 /**
- * Round 2: derive the seeds of both directions, then open the commitment. The context of this message is the set-up id, a
- * digest of both round 1 messages: a relay that changed one of them is found here, before a seed is revealed to it.
- * Refuses: malformed or foreign message; a malformed point.
+ * Round 2: derive the seeds of both directions, then open the commitment. The context of this
+ * message is the set-up id, a digest of both round 1 messages: an alteration of one of them by a
+ * relay is detected here, before a seed is revealed to it. Refuses: malformed or foreign message; a
+ * malformed point.
  */
 export function pairRound2(input: {
   state: PairRound1State;
@@ -127,9 +129,10 @@ export function pairRound2(input: {
 }
 
 /**
- * Round 3: check the peer's opening, combine both contributions, and confirm. The confirmation covers public values and the
- * zero seed, never an OT seed: whether a chosen seed matches would tell a cheating OT sender a choice bit.
- * Refuses: malformed or foreign message; a contribution that is not the one committed to.
+ * Round 3: check the peer's opening, combine both contributions, and confirm. The confirmation
+ * covers public values and the zero seed, never an OT seed: whether a chosen seed matches would
+ * reveal a choice bit to a cheating OT sender. Refuses: malformed or foreign message; a
+ * contribution that does not match its commitment.
  */
 export function pairRound3(input: {
   state: PairRound2State;
@@ -148,7 +151,10 @@ export function pairRound3(input: {
   return completed({ state: new SingleUse({ setup }), message: confirmationOf(setup, [self, peer]) });
 }
 
-/** Last step: the peer holds the same set-up. Refuses: malformed message; another confirmation. */
+/**
+ * Last step: confirms that the peer has the same set-up. Refuses: malformed message; another
+ * confirmation.
+ */
 export function pairRound4(input: { state: PairRound3State; message: Uint8Array }): RoundResult<{ setup: PairSetup }> {
   const { setup } = input.state.take();
   const { self, peer } = setup;
@@ -167,7 +173,10 @@ export function encodePairSetup({ setupId, self, peer, asBob, asAlice, zeroSeed 
   return concatBytes(Uint8Array.of(VERSION, self, peer), setupId, zeroSeed, ...seeds);
 }
 
-/** Throws on bytes that encodePairSetup did not make: a sealed record cannot be malformed by accident. */
+/**
+ * Throws on bytes that encodePairSetup did not make: a sealed record cannot be malformed by
+ * accident.
+ */
 export function decodePairSetup(bytes: Uint8Array): PairSetup {
   if (bytes.length !== SETUP_BYTES) throw new Error('a pair set-up of the wrong length');
   const reader = new ByteReader(bytes);
@@ -195,7 +204,7 @@ function confirmationOf({ setupId, zeroSeed }: PairSetup, direction: readonly [P
   return concatBytes(context, taggedHash('ecdsa/pair/confirmation', context, zeroSeed));
 }
 
-/** The OTs of each direction have their own sid, named after who chooses. */
+/** The OTs of each direction have their own sid, which names the party that chooses. */
 function directionSid({ sid, self, peer }: Pair, who: 'self chooses' | 'peer chooses'): Uint8Array {
   const direction = who === 'self chooses' ? Uint8Array.of(self, peer) : Uint8Array.of(peer, self);
   return taggedHash('ecdsa/pair/base-ot', sid, direction);

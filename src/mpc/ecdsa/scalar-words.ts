@@ -1,15 +1,16 @@
 import { ORDER } from '#mpc/secp256k1.ts';
 
 /**
- * Scalars as eight 32-bit words in a row, least significant first, for the 1,664 pads of a vector OLE. Additions are masked
- * word arithmetic: a double holds every intermediate exactly, and no branch or address depends on a value. (BigInt would
- * branch on its length and costs an allocation a step; products still go through BigInt.)
+ * Scalars as eight 32-bit words in a row, least significant first, for the 1,664 pads of a vector
+ * OLE. Additions are masked word arithmetic: a double holds every intermediate exactly, and no
+ * branch or address depends on a value. (BigInt would branch on its length and costs an allocation
+ * per step; products still use BigInt.)
  */
 export const WORDS = 8;
 
 const BASE = 4294967296;
 const ORDER_WORDS = wordsOf(ORDER);
-/** Scratch of one synchronous call; `wipeScratch` clears it, for it has held secrets. */
+/** Scratch memory of one synchronous call. `wipeScratch` clears it, because it has held secrets. */
 const difference = new Uint32Array(WORDS);
 
 /** One scalar inside a buffer. */
@@ -24,17 +25,20 @@ export function wordsOf(value: bigint): Uint32Array {
   return words;
 }
 
-/** The buffer as 64-bit limbs: JavaScript engines that run Workers or Node are little-endian, and a test would notice another. */
+/**
+ * Returns the buffer as 64-bit limbs. The JavaScript engines of Workers and Node are little-endian,
+ * and a test would detect another.
+ */
 export function limbsOf(words: Uint32Array): BigUint64Array {
   return new BigUint64Array(words.buffer, words.byteOffset, words.length / 2);
 }
 
-/** The scalar whose first 64-bit limb is `limbs[at]`. */
+/** Returns the scalar whose first 64-bit limb is `limbs[at]`. */
 export function scalarAt(limbs: BigUint64Array, at: number): bigint {
   return (((limbs[at + 3]! << 64n) | limbs[at + 2]!) << 128n) | ((limbs[at + 1]! << 64n) | limbs[at]!);
 }
 
-/** Writes a scalar below 2^256; a BigUint64Array keeps the low 64 bits of what it is given. */
+/** Writes a scalar below 2^256. A BigUint64Array keeps the low 64 bits of each assigned value. */
 export function putScalar(limbs: BigUint64Array, at: number, value: bigint): void {
   limbs[at] = value;
   limbs[at + 1] = value >> 64n;
@@ -43,8 +47,9 @@ export function putScalar(limbs: BigUint64Array, at: number, value: bigint): voi
 }
 
 /**
- * x mod n for x < 2^256. n begins with 32 set bits, so only an x that does may have to be reduced: one hash output in 2^32.
- * That branch tells an observer nothing he could use, and it saves 0.9 ms a signature.
+ * x mod n for x < 2^256. n begins with 32 set bits, so only an x that does may have to be reduced:
+ * one hash output in 2^32. The branch reveals nothing useful to an observer, and it saves 0.9 ms
+ * per signature.
  */
 export function reduceWords(words: Uint32Array, at: number): void {
   if (words[at + WORDS - 1] === 0xffffffff) subtractOrderWhereItFits(words, at, 0);
@@ -69,7 +74,7 @@ export function subtractMasked(words: Uint32Array, at: number, subtrahend: Words
     words[at + i] = rest;
     borrow = Math.floor(rest / BASE);
   }
-  // borrow is -1 where the result went below zero, and then n is added.
+  // borrow is -1 when the result went below zero, and then n is added.
   let carry = 0;
   for (let i = 0; i < WORDS; i++) {
     const sum = words[at + i]! + ((ORDER_WORDS[i]! & borrow) >>> 0) + carry;
@@ -78,12 +83,14 @@ export function subtractMasked(words: Uint32Array, at: number, subtrahend: Words
   }
 }
 
-/** Clears what the last sum has left. Call it when a batch of secret sums is done. */
+/** Clears what the last sum left. Call it after a batch of secret sums. */
 export function wipeScratch(): void {
   difference.fill(0);
 }
 
-/** Is every scalar of the buffer below n? Looks at all of them, whatever it finds. */
+/**
+ * Reports whether every scalar of the buffer is below n. It reads all of them, whatever the result.
+ */
 export function allCanonical(words: Uint32Array): boolean {
   let allBelow = -1;
   for (let at = 0; at < words.length; at += WORDS) {
@@ -101,7 +108,7 @@ function subtractOrderWhereItFits(words: Uint32Array, at: number, carry: number)
     difference[i] = rest;
     borrow = Math.floor(rest / BASE);
   }
-  // The value is at least n where it overflowed 2^256 (carry 1) or n could be subtracted (borrow 0).
+  // The value is at least n when it overflowed 2^256 (carry 1) or n could be subtracted (borrow 0).
   const keep = -(1 - carry) & borrow;
   for (let i = 0; i < WORDS; i++) {
     words[at + i] = (words[at + i]! & keep) | (difference[i]! & ~keep);

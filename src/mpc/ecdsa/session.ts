@@ -6,7 +6,10 @@ import { DIGEST_BYTES, taggedHash } from '#mpc/transcript.ts';
 
 /** One signature by one signer (DKLs23, eprint 2023/765, Protocol 3.6). */
 export interface SignSession {
-  /** 32 bytes, unique for ever (a repeated sid repeats the pads of the vector OLE), and bound to the digest to sign. */
+  /**
+   * 32 bytes, unique forever (a repeated sid repeats the pads of the vector OLE), and bound to the
+   * digest to sign.
+   */
   readonly sid: Uint8Array;
   readonly self: PartyIndex;
   /** Sorted, includes self; as many as the threshold. */
@@ -21,16 +24,19 @@ export interface SignSession {
   readonly pairs: ReadonlyMap<PartyIndex, PairSetup>;
 }
 
-/** A session that passed the checks, with what follows from it. */
+/** A session that passed the checks, with the values derived from it. */
 export interface CheckedSession extends SignSession {
-  /** Names the session in every hash: sid, key, tweak, signers, public shares. */
+  /** Identifies the session in every hash: sid, key, tweak, signers, public shares. */
   readonly digest: Uint8Array;
   readonly peers: readonly PartyIndex[];
   /** The key to sign for: the group key plus tweak G. */
   readonly tweakedKey: Point;
 }
 
-/** All of these come from our own node, not from the wire: a fault here is a bug and throws. */
+/**
+ * Returns a checked session. All of its data comes from this co-signer, not from the wire: a fault
+ * here is a bug and throws.
+ */
 export function checkSession(session: SignSession): CheckedSession {
   const { sid, self, signers, secretShare, publicKey, publicShares, tweak, pairs } = session;
   if (sid.length !== DIGEST_BYTES) throw new Error('a sid has 32 bytes');
@@ -61,9 +67,10 @@ export function pairWith(session: SignSession, peer: PartyIndex): PairSetup {
 }
 
 /**
- * The first field of each message. It is compared before anything secret is touched: a message of another session, key,
- * tweak, signer set, epoch, pair set-up, round or direction ends the session WITHOUT a ban, so that a relay which crosses
- * messages cannot make two honest nodes ban each other.
+ * Returns the first field of each message. It is compared before any secret is used: a message of
+ * another session, key, tweak, signer set, epoch, pair set-up, round or direction ends the session
+ * WITHOUT a ban, so that a relay that swaps messages cannot make two honest co-signers ban each
+ * other.
  */
 export function messageContext(
   session: CheckedSession,
@@ -74,13 +81,16 @@ export function messageContext(
   return taggedHash('ecdsa/message', session.digest, setupId, Uint8Array.of(round, from, to));
 }
 
-/** The sid of one vector OLE: its direction is (Bob, Alice). */
+/** Returns the sid of one vector OLE: its direction is (Bob, Alice). */
 export function voleSid(session: CheckedSession, [bob, alice]: readonly [PartyIndex, PartyIndex]): Uint8Array {
   const { setupId } = pairWith(session, bob === session.self ? alice : bob);
   return taggedHash('ecdsa/vole', session.digest, setupId, Uint8Array.of(bob, alice));
 }
 
-/** Com of Protocol 3.6 in the random oracle model: H(session, opener, salt, R). The opener is named, so it cannot be copied. */
+/**
+ * Com of Protocol 3.6 in the random oracle model: H(session, opener, salt, R). It names the opener,
+ * so it cannot be copied.
+ */
 export function commitToNonce(
   session: CheckedSession,
   opener: PartyIndex,
@@ -89,12 +99,15 @@ export function commitToNonce(
   return taggedHash('ecdsa/nonce-commitment', session.digest, Uint8Array.of(opener), opening.salt, opening.encodedR);
 }
 
-/** Lagrange coefficient of self at zero over the signers. */
+/** Returns the Lagrange coefficient of self at zero over the signers. */
 export function lagrange({ self, peers }: CheckedSession): bigint {
   return lagrangeAtZero(ORDER, self, peers);
 }
 
-/** zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the higher. All zetas sum to 0. */
+/**
+ * zeta of Functionality 3.4: one hash per pair, added by the lower party and subtracted by the
+ * higher. All zetas sum to 0.
+ */
 export function zeroShare(session: CheckedSession): bigint {
   let zeta = 0n;
   for (const peer of session.peers) {
@@ -104,7 +117,7 @@ export function zeroShare(session: CheckedSession): bigint {
   return modOrder(zeta);
 }
 
-/** H(all nonce commitments of the session): what each signer saw in round 1. */
+/** H(all nonce commitments of the session): what each signer received in round 1. */
 export function echoOf(session: CheckedSession, commitments: ReadonlyMap<PartyIndex, Uint8Array>): Uint8Array {
   const inOrder = session.signers.map((signer) => {
     const commitment = commitments.get(signer);

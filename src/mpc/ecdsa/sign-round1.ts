@@ -13,7 +13,7 @@ import { beginAsBob, type BobState } from '#mpc/ecdsa/vole.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoint, freshBytes, GENERATOR, type Point, randomScalar } from '#mpc/secp256k1.ts';
 
-/** What a signer keeps for one peer: chi, and its side of the vector OLE where it is Bob. */
+/** The state of a signer for one peer: chi, and its side of the vector OLE where it is Bob. */
 export interface AsBob {
   readonly chi: bigint;
   readonly vole: BobState;
@@ -34,7 +34,8 @@ export interface AfterRound1 {
 export type Round1State = SingleUse<AfterRound1>;
 
 /**
- * Round 1: one message for each other signer. Throws on a session that is not sound: all of it is our own node's data.
+ * Round 1: one message for each other signer. Throws on an inconsistent session, since all of it is
+ * data of this co-signer.
  */
 export function signRound1(session: SignSession): {
   state: Round1State;
@@ -49,12 +50,13 @@ export function signRound1(session: SignSession): {
   const R = GENERATOR.multiply(r);
   const encodedR = encodePoint(R);
 
-  // Step 6: commit to R_i. Ours: ONE commitment for all peers, echoed in round 2, so that a signer cannot open different nonces
-  // to different peers; the paper commits to each peer separately and lets the final verification fail.
+  // Step 6: commit to R_i. Ours: ONE commitment for all peers, echoed in round 2, so that a signer
+  // cannot open different nonces to different peers; the paper commits to each peer separately and
+  // lets the final verification fail.
   const salt = freshBytes(SALT_BYTES);
   const commitment = commitToNonce(checked, self, { salt, encodedR });
 
-  // Step 6, go on: with each P_j start the vector OLE as Bob; its random output is chi_i,j.
+  // Step 6, continued: with each P_j start the vector OLE as Bob; its random output is chi_i,j.
   const asBob = new Map<PartyIndex, AsBob>();
   const messages = new Map<PartyIndex, Uint8Array>();
   for (const peer of peers) {

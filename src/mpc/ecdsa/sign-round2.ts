@@ -17,7 +17,7 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { encodePoints, GENERATOR, modOrder, type Point } from '#mpc/secp256k1.ts';
 import { equalBytes } from '#mpc/transcript.ts';
 
-/** What a signer keeps for one peer from here on. */
+/** The state of a signer for one peer from here on. */
 export interface WithPeer extends AsBob {
   readonly commitment: Uint8Array;
   /** Outputs of the vector OLE where self is Alice: c^u and c^v. */
@@ -48,8 +48,8 @@ interface CheckedRound1 {
 export type CheckedRound1State = SingleUse<CheckedRound1>;
 
 /**
- * Round 2: answer each peer's vector OLE and open the nonce. Nothing leaves before every peer's message passed.
- * Refuses what `checkRound1` does.
+ * Round 2: answer each peer's vector OLE and open the nonce. No answer leaves before every peer's
+ * message passed. Refuses what `checkRound1` does.
  */
 export function signRound2(
   state: Round1State,
@@ -60,12 +60,14 @@ export function signRound2(
 }
 
 /**
- * Checks what every peer has sent, and answers nothing yet. Where several signatures share their rounds all of them are
- * checked before one is answered: a refusal that took longer the later it failed would tell a cheating peer WHICH of its
- * probes has failed, where it may learn one bit of Delta from a round.
+ * Checks the messages of every peer, and answers nothing yet. When several signatures share their
+ * rounds, all of them are checked before one is answered: a refusal that took longer the later it
+ * failed would show a cheating peer WHICH of its probes failed, although it may learn only one bit
+ * of Delta from a round.
  *
- * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no ban); a failed OT extension
- * check (BAN: each one tells the peer a bit of Delta, see attacks.test.ts).
+ * Refuses, in this order: a message that is missing, of the wrong length, or of another session (no
+ * ban); a failed OT extension check (BAN: each one reveals to the peer a bit of Delta, see
+ * attacks.test.ts).
  */
 export function checkRound1(
   state: Round1State,
@@ -84,7 +86,7 @@ export function checkRound1(
   return completed(new SingleUse({ before, received: received.value, extensions }));
 }
 
-/** Answers what was checked. */
+/** Answers the checked messages. */
 export function answerRound1(checked: CheckedRound1State): {
   state: Round2State;
   messages: ReadonlyMap<PartyIndex, Uint8Array>;
@@ -92,8 +94,9 @@ export function answerRound1(checked: CheckedRound1State): {
   const { before, received, extensions } = checked.take();
   const { session, r, phi, R } = before;
 
-  // Step 7: sk_i = lagrange_i (share_i + tweak) + zeta_i, where the zetas are fresh and sum to zero; pk_i = sk_i G. The Lagrange
-  // coefficients sum to 1, so a tweak added to each share adds up to the tweak once.
+  // Step 7: sk_i = lagrange_i (share_i + tweak) + zeta_i, where the zetas are fresh and sum to
+  // zero; pk_i = sk_i G. The Lagrange coefficients sum to 1, so a tweak added to each share adds up
+  // to the tweak once.
   const keyShare = modOrder(lagrange(session) * (session.secretShare + session.tweak) + zeroShare(session));
   const publicShare = GENERATOR.multiply(keyShare);
   const commitments = new Map([[session.self, before.commitment]]);
@@ -129,7 +132,8 @@ function answerPeer(
   const sid = voleSid(session, [peer, session.self]);
   const { c, reply } = answerAsAlice(sid, pairWith(session, peer).asAlice, { inputs, extension });
 
-  // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of R_i and pk_i.
+  // Step 7: Gamma^u = c^u G, Gamma^v = c^v G, psi = phi_i - chi_i,j; send them with the opening of
+  // R_i and pk_i.
   const points = encodePoints([own.R, GENERATOR.multiply(c[0]), GENERATOR.multiply(c[1]), own.publicShare]);
   const context = messageContext(session, 2, [session.self, peer]);
   const message = encodeRound2({

@@ -17,14 +17,17 @@ import {
 import { DIGEST_BYTES, equalBytes } from '#mpc/transcript.ts';
 
 /**
- * Round 3: check every peer's opening and products, then give the partial signature R (33) || u (32) || w (32).
+ * Round 3: check every peer's opening and products, then return the partial signature R (33) || u
+ * (32) || w (32).
  *
- * THE STATE SIGNS ONE DIGEST. Two partials of one state on two digests are the private key. The caller
- * computes the digest itself, before round 1 (a digest chosen after R is seen makes a presignature of the session, with
- * the attacks on derived keys of Groth and Shoup, eprint 2021/1330), binds it in the sid, and has written its sign-once row.
+ * THE STATE SIGNS ONE DIGEST. Two partials of one state on two digests reveal the private key. The
+ * caller computes the digest itself, before round 1 (a digest chosen after R is known makes the
+ * session a presignature, with the attacks on derived keys of Groth and Shoup, eprint 2021/1330),
+ * binds it in the sid, and has written its sign-once row.
  *
- * Refuses, in this order: a message that is missing, malformed, of another session, of another view of round 1, or opens
- * another nonce (no ban); a failed vector OLE or gamma check (BAN); key shares that do not add up to the key, R = 0 (no ban).
+ * Refuses, in this order: a message that is missing, malformed, of another session, of another view
+ * of round 1, or opens another nonce (no ban); a failed vector OLE or gamma check (BAN); key shares
+ * that do not add up to the key, R = 0 (no ban).
  */
 export function signRound3(
   state: Round2State,
@@ -58,13 +61,15 @@ export function signRound3(
     productV += kept.c[1] + d[1];
   }
 
-  // Step 9: the key shares must sum to the (tweaked) public key; R = sum R_j must not be the identity, nor r_x zero.
+  // Step 9: the key shares must sum to the (tweaked) public key; R = sum R_j must not be the
+  // identity, nor r_x zero.
   if (!key.equals(session.tweakedKey)) return wrongKeyShares(own);
   if (R.is0()) return abortedByOneOf(session.peers, 'sign-3/nonce-sum');
   const rx = modOrder(R.toAffine().x);
   if (rx === 0n) return abortedByOneOf(session.peers, 'sign-3/nonce-sum');
 
-  // Step 9: u_i = r_i (phi_i + sum psi_j,i) + sum (c^u + d^u), v_i alike with sk_i, w_i = H(m) phi_i + r_x v_i.
+  // Step 9: u_i = r_i (phi_i + sum psi_j,i) + sum (c^u + d^u), v_i alike with sk_i, w_i = H(m)
+  // phi_i + r_x v_i.
   const u = modOrder(r * mask + productU);
   const v = modOrder(keyShare * mask + productV);
   const w = modOrder(scalarFromDigest(digest) * phi + rx * v);
@@ -72,14 +77,17 @@ export function signRound3(
 }
 
 /**
- * Step 8: chi R_j - Gamma^u = d^u G and chi pk_j - Gamma^v = d^v G, so P_j put into the vector OLE the very nonce that it
- * committed to and the key share that it shows. (0xCarbon/DKLs23 notes that step 8 prints the Lagrange term alone in the
- * second equation, where page 21 has pk_j with the zero share; only the latter can hold.)
+ * Step 8: chi R_j - Gamma^u = d^u G and chi pk_j - Gamma^v = d^v G, so P_j put into the vector OLE
+ * exactly the nonce that it committed to and the key share that it shows. (0xCarbon/DKLs23 notes
+ * that step 8 prints the Lagrange term alone in the second equation, where page 21 has pk_j with
+ * the zero share; only the latter can hold.)
  *
- * Both at once: chi (R_j + w pk_j) = (d^u + w d^v) G + Gamma^u + w Gamma^v for a weight that is drawn after P_j has said all of it. What
- * the two equations are off by is two points E^u and E^v; unless both are the identity, one weight at most has E^u + w E^v = 0, and it is
- * drawn with 2^-128. Products with chi and with d are constant-time, those with the weight are short and of public points. Where it fails
- * each is looked at for itself, so that the failure keeps its name. A peer that guesses one of the choice bits can make d^u nothing, or both.
+ * Both at once: chi (R_j + w pk_j) = (d^u + w d^v) G + Gamma^u + w Gamma^v for a weight that is
+ * drawn after P_j sent all of its values. The errors of the two equations are two points E^u and
+ * E^v. Unless both are the identity, at most one weight has E^u + w E^v = 0, and it is drawn with
+ * probability 2^-128. Products with chi and with d are constant-time; those with the weight are
+ * short and of public points. When the check fails, each equation is checked alone, so that the
+ * failure keeps its name. A peer that guesses one of the choice bits can make d^u zero, or both.
  */
 function failedGammaCheck(chi: bigint, d: readonly [bigint, bigint], message: Round2Message): string | null {
   const { R, publicShare, gammaU, gammaV } = message;
@@ -106,7 +114,8 @@ function receiveRound2(
     if (message === null) return abortedBy(peer, 'sign-3/malformed');
     if (!equalBytes(message.context, messageContext(session, 2, [peer, session.self])))
       return abortedBy(peer, 'sign-3/context');
-    // With three signers or more the one who sent two commitments and the one who misreports them look alike.
+    // With three signers or more, the party that sent two commitments and the party that misreports
+    // them are indistinguishable.
     if (!equalBytes(message.echo, own.echo))
       return abortedByOneOf([peer, ...session.peers.filter((other) => other !== peer)], 'sign-3/echo');
     if (!equalBytes(commitToNonce(session, peer, message), keptFor(own, peer).commitment))
@@ -116,7 +125,10 @@ function receiveRound2(
   return completed(received);
 }
 
-/** Before anybody is blamed: is our own share the one behind our public share? A rotten record must not look like a cheater. */
+/**
+ * Checks first, before a peer is blamed, that our own share matches our public share. A corrupted
+ * record must not make a peer look like a cheater.
+ */
 function wrongKeyShares({ session, publicShare }: AfterRound2): Aborted {
   const registered = parsePoint(session.publicShares.get(session.self)!);
   if (registered === null) throw new Error('our own public share is not a point');

@@ -24,12 +24,13 @@ import { modOrder, ORDER, randomScalar, scalarFromDigest } from '#mpc/secp256k1.
 import { equalBytes, taggedHash } from '#mpc/transcript.ts';
 
 /**
- * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives a = (a_0, a_1); they end
- * with c (Alice) and d (Bob) where c_i + d_i = a_i b. Every oracle is bound to `sid`, which names the session, the pair
- * set-up and the direction: a sid used twice would repeat the pads.
+ * The random vector OLE of DKLs23 (Protocol 5.2) in two messages. Bob gets a random b; Alice gives
+ * a = (a_0, a_1); they end with c (Alice) and d (Bob) where c_i + d_i = a_i b. Every oracle is
+ * bound to `sid`, which names the session, the pair set-up and the direction: a reused sid would
+ * repeat the pads.
  */
 export interface Reply {
-  /** a~: 416 x 4 scalars, in words. All below n (the parser looks). */
+  /** a~: 416 x 4 scalars, in words. All are below n (the parser checks it). */
   readonly tau: Uint32Array;
   readonly eta: readonly bigint[];
   readonly mu: Uint8Array;
@@ -61,10 +62,12 @@ export function beginAsBob(
 }
 
 /**
- * Returns what Alice says and keeps, steps 3 to 5. The extension has passed its check (`extendAsSender`) and is used up.
+ * Returns Alice's message and state, steps 3 to 5. The extension has passed its check
+ * (`extendAsSender`) and is used up.
  *
- * Step 3: a^ random in Z_q^rho; a~_j = alpha0_j - alpha1_j + (a || a^), c_i = - sum_j g_j alpha0_j,i.
- * Step 4: theta = H(sid, a~); eta_k = a^_k + sum_i theta_i,k a_i; mu = H(alpha0_j,l+k + sum_i theta_i,k alpha0_j,i).
+ * Step 3: a^ random in Z_q^rho; a~_j = alpha0_j - alpha1_j + (a || a^), c_i = - sum_j g_j
+ * alpha0_j,i. Step 4: theta = H(sid, a~); eta_k = a^_k + sum_i theta_i,k a_i; mu = H(alpha0_j,l+k +
+ * sum_i theta_i,k alpha0_j,i).
  */
 export function answerAsAlice(
   sid: Uint8Array,
@@ -93,10 +96,10 @@ export function answerAsAlice(
 }
 
 /**
- * Bob, steps 6 and 7: d, or null where the check on mu fails. NULL MEANS BAN.
+ * Bob, steps 6 and 7: d, or null when the check on mu fails. NULL MEANS BAN.
  *
- * Step 6: d._j = gamma_j + beta_j a~_j; mu' = H(d._j,l+k + sum_i theta_i,k d._j,i - beta_j eta_k) must be mu.
- * Step 7: d_i = sum_j g_j d._j,i.
+ * Step 6: d._j = gamma_j + beta_j a~_j; mu' = H(d._j,l+k + sum_i theta_i,k d._j,i - beta_j eta_k)
+ * must be mu. Step 7: d_i = sum_j g_j d._j,i.
  */
 export function finishAsBob(
   { sid, transcript, choices, vectors }: BobState,
@@ -124,7 +127,7 @@ export function finishAsBob(
 /** theta_k = (theta_0,k, theta_1,k) for each check k. */
 type Theta = readonly (readonly [bigint, bigint])[];
 
-/** theta = H(sid, what Bob sent, a~): Alice cannot know it before she is bound to a~. */
+/** theta = H(sid, Bob's message, a~): Alice cannot know it before a~ is fixed. */
 function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): Theta {
   const bound = taggedHash(
     'ecdsa/vole/tau',
@@ -141,7 +144,10 @@ function thetaOf(sid: Uint8Array, transcript: Uint8Array, tau: Uint32Array): The
   return theta;
 }
 
-/** Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k + sum_i theta_i,k v_j,i. All v are below n. */
+/**
+ * Both sides' sums: sum_j g_j v_j,i for the inputs (not reduced), and the check values v_j,l+k +
+ * sum_i theta_i,k v_j,i. All v are below n.
+ */
 function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigint]; checks: Uint32Array } {
   const g = gadget();
   const limbs = limbsOf(values);
@@ -166,7 +172,7 @@ function fold(values: Uint32Array, theta: Theta): { sums: readonly [bigint, bigi
   return { sums: [first, second], checks };
 }
 
-/** mu = H(sid, all check values), which are spent with it. */
+/** mu = H(sid, all check values). The check values are cleared. */
 function muOf(sid: Uint8Array, checks: Uint32Array): Uint8Array {
   const mu = taggedHash('ecdsa/vole/mu', sid, new Uint8Array(checks.buffer));
   checks.fill(0);

@@ -12,14 +12,17 @@ const SHARE_BYTES = 32;
 const COMMITMENT_BYTES = 32;
 
 /**
- * RFC 9591 section 5.3, Signature Share Aggregation, by the coordinator, which holds no secret: R is the group's commitment, z the sum of
- * the shares, and both together are verified by the plain standard of the scheme, by code that knows nothing of thresholds. R is what the
- * first signer says it is, as long as it verifies: working it out takes as long as all else that is done here. Where it does not, R is worked
- * out of the commitments, and where that fails too each share is looked at for itself, to name who sent the wrong one (section 5.4,
- * identifiable abort). Gives 64 bytes, R and z as the standard encodes them, and nothing that does not verify.
+ * RFC 9591 section 5.3, Signature Share Aggregation, by the coordinator, which holds no secret: R
+ * is the group's commitment, z the sum of the shares, and the plain standard of the scheme verifies
+ * both together, by code without any notion of thresholds. R is taken from the first signer as long
+ * as the signature verifies, since computing it takes as long as all other work here. Otherwise R
+ * is computed from the commitments. When that fails too, each share is checked alone, to identify
+ * the sender of the wrong one (section 5.4, identifiable abort). Returns 64 bytes, R and z as the
+ * standard encodes them, and never a signature that does not verify.
  *
- * Refuses: a malformed share (its sender); two views of the commitments (one of the signers, and nobody can tell which); commitments that
- * are no points (their sender); a share that is wrong (its sender).
+ * Refuses: a malformed share (its sender); two views of the commitments (one of the signers,
+ * without evidence which); commitments that are not points (their sender); a wrong share (its
+ * sender).
  */
 export async function aggregate(input: {
   readonly key: FrostKey;
@@ -65,7 +68,7 @@ interface Share {
   readonly bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Null where a share is no scalar. */
+/** Returns null when a share is not a scalar. */
 function sum({ scheme }: FrostKey, shares: readonly Share[]): Uint8Array | null {
   return inGroupOf(scheme, ({ order, parseScalar, encodeScalar }) => {
     const scalars = shares.map(({ bytes }) => parseScalar(bytes));
@@ -74,7 +77,7 @@ function sum({ scheme }: FrostKey, shares: readonly Share[]): Uint8Array | null 
   });
 }
 
-/** Null where one of the signers' commitments is no point. */
+/** Returns null when a commitment of a signer is not a point. */
 function commitmentOf(turn: SigningInputs): Uint8Array | null {
   try {
     return bindCommitments(turn, () => true).commitment;

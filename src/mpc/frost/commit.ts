@@ -5,13 +5,16 @@ import type { FrostShare } from '#mpc/frost/suite.ts';
 import { secretPackage, suiteOf } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
-/** One signature by one signer. All of it is our own node's data; the message is fixed before a nonce is drawn. */
+/**
+ * One signature by one signer. All of it is data of this co-signer; the message is fixed before a
+ * nonce is drawn.
+ */
 export interface FrostSession {
-  /** Of the very key that the signature is under: derived and tweaked already. */
+  /** The share of exactly the key that the signature is under: already derived and tweaked. */
   readonly share: FrostShare;
   /** Sorted, includes the share's own party; as many as the threshold. */
   readonly signers: readonly PartyIndex[];
-  /** What a verifier will be given. */
+  /** The message that a verifier uses. */
   readonly message: Uint8Array;
 }
 
@@ -22,14 +25,15 @@ interface AfterCommit {
   readonly commitments: Uint8Array;
 }
 
-/** Memory only, single use: one nonce with two messages is the share. */
+/** Memory only, single use: one nonce with two messages reveals the share. */
 export type CommitState = SingleUse<AfterCommit>;
 
 /**
- * RFC 9591 section 5.1, Round One - Commitment: "each participant generates nonces and their corresponding public commitments". A nonce is
- * a hash of fresh bytes and the share (section 4.1), so that a weak source alone does not repeat one.
+ * RFC 9591 section 5.1, Round One - Commitment: "each participant generates nonces and their
+ * corresponding public commitments". A nonce is a hash of fresh bytes and the share (section 4.1),
+ * so that a weak random source alone does not repeat one.
  *
- * Throws on a session that is not sound.
+ * Throws on an inconsistent session.
  */
 export function commitToNonces(session: FrostSession): { readonly state: CommitState; readonly message: Uint8Array } {
   const { share, signers } = session;
@@ -39,6 +43,7 @@ export function commitToNonces(session: FrostSession): { readonly state: CommitS
   const suite = suiteOf(share.scheme);
   const { nonces, commitments } = suite.frost.commit(secretPackage(suite, share));
   const message = concatBytes(commitments.hiding, commitments.binding);
-  // Each has its own: what is done to the message on its way changes nothing of what this node takes for its own.
+  // State and message are separate copies: a change of the message in transit does not change the
+  // own commitments of this co-signer.
   return { state: new SingleUse({ session, nonces, commitments: message.slice() }), message };
 }

@@ -8,41 +8,48 @@ import { utf8ToBytes } from '@noble/hashes/utils.js';
 import type { FrostKey } from '#mpc/frost/suite.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
-/** Context strings, which begin every hash of a ciphersuite, as noble has them; the second is that of the Zcash Foundation's frost-secp256k1-tr. */
+/**
+ * Context strings, which begin every hash of a ciphersuite, as in noble. The second is that of the
+ * Zcash Foundation's frost-secp256k1-tr.
+ */
 const ED25519_SUITE = 'FROST-ED25519-SHA512-v1';
 const TAPROOT_SUITE = 'FROST-secp256k1-SHA256-TR-v1';
 
-/** What everybody knows of a signature in the making. */
+/** The public inputs of a signature. */
 export interface SigningInputs {
   readonly key: FrostKey;
   readonly message: Uint8Array;
-  /** Of each signer, by ascending index: hiding, binding. */
+  /** The commitments of each signer, by ascending index: hiding, binding. */
   readonly commitments: ReadonlyMap<PartyIndex, Uint8Array>;
 }
 
-/** What these come to. */
+/** The values derived from these inputs. */
 export interface BoundCommitments {
   /** The first half of a signature, R as its standard encodes it. */
   readonly commitment: Uint8Array;
-  /** What each signer's binding nonce is multiplied by. */
+  /** The factor of each signer's binding nonce. */
   readonly factors: ReadonlyMap<PartyIndex, bigint>;
   readonly challenge: bigint;
-  /** BIP-340 signs with points of an even y: where R has an odd one all nonces change their sign, and where the key has one all shares. */
+  /**
+   * BIP-340 signs with points of an even y: for an R with an odd y all nonces change their sign,
+   * and for such a key all shares.
+   */
   readonly isNonceNegated: boolean;
   readonly isKeyNegated: boolean;
 }
 
-/** What begins the encoding of a point with an even y (SEC 1, section 2.3.3). */
+/** The first byte of the encoding of a point with an even y (SEC 1, section 2.3.3). */
 const EVEN = 2;
 
 /**
- * RFC 9591, sections 4.3 to 4.6: binds the commitments of all signers to each other and to the message, out of public values alone. noble's own
- * functions parse each commitment and the group's key, and prove them to be of prime order, every time they are called, which takes longer than
- * all the rest of it. Here whoever is trusted is not asked for that proof: of a signer its own commitments, and of who verifies the whole
- * signature by its standard, as `aggregate` does, everybody's.
+ * RFC 9591, sections 4.3 to 4.6: binds the commitments of all signers to each other and to the
+ * message, from public values alone. noble's own functions parse each commitment and the group's
+ * key, and prove them to be of prime order, in every call, which takes longer than all other work.
+ * Here trusted commitments skip that proof: a signer trusts its own commitments, and a caller that
+ * verifies the whole signature by its standard, as `aggregate` does, trusts all.
  *
- * Throws for commitments that are no points, and of others than the trusted for the identity and for what is not of prime order (section 3.1,
- * DeserializeElement).
+ * Throws for commitments that are not points, and, when they are not trusted, for the identity and
+ * for points that are not of prime order (section 3.1, DeserializeElement).
  */
 export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIndex) => boolean): BoundCommitments {
   const { key, message } = turn;
@@ -50,12 +57,14 @@ export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIn
   if (scheme === 'frost-ed25519') {
     const { sum, factors } = bound(EDWARDS, publicKey, turn, isTrusted);
     const commitment = sum.toBytes();
-    // RFC 8032, section 5.1.6, step 4: "SHA512(dom2(F, C) || R || A || PH(M))", where dom2 is empty and PH changes nothing.
+    // RFC 8032, section 5.1.6, step 4: "SHA512(dom2(F, C) || R || A || PH(M))", where dom2 is empty
+    // and PH changes nothing.
     const hash = sha512(concatBytes(commitment, publicKey, message));
     const challenge = ed25519.Point.Fn.create(bytesToNumberLE(hash));
     return { commitment, factors, challenge, isNonceNegated: false, isKeyNegated: false };
   }
-  // BIP-340 knows a point by its x alone: the one with the even y stands for the key, and of R the x is what is signed with.
+  // BIP-340 identifies a point by its x alone: the point with the even y represents the key, and
+  // the signature contains only the x of R.
   const x = publicKey.subarray(1);
   const { sum, factors } = bound(SECP256K1, concatBytes(Uint8Array.of(EVEN), x), turn, isTrusted);
   const encoded = sum.toBytes();
@@ -66,11 +75,14 @@ export function bindCommitments(turn: SigningInputs, isTrusted: (signer: PartyIn
   return { commitment, factors, challenge, isNonceNegated: encoded[0] !== EVEN, isKeyNegated: publicKey[0] !== EVEN };
 }
 
-/** The group of a ciphersuite, and its functions, RFC 9591 section 6: H1 onto the scalars, H4 and H5 onto bytes. */
+/**
+ * The group of a ciphersuite, and its functions, RFC 9591 section 6: H1 onto the scalars, H4 and H5
+ * onto bytes.
+ */
 interface Ciphersuite<P extends CurvePoint<bigint, P>> {
   readonly Point: CurvePointCons<P>;
   readonly isOfPrimeOrder: (point: P) => boolean;
-  /** Each point times its factor, added up; in a time that depends on them. */
+  /** Returns the sum of each point times its factor. Its time depends on them. */
   readonly sumOfProducts: (points: readonly P[], factors: readonly bigint[]) => P;
   readonly h1: (bytes: Uint8Array) => bigint;
   readonly h4: (bytes: Uint8Array) => Uint8Array;
@@ -88,9 +100,10 @@ const EDWARDS: Ciphersuite<InstanceType<typeof ed25519.Point>> = {
 
 const SECP256K1: Ciphersuite<InstanceType<typeof secp256k1.Point>> = {
   Point: secp256k1.Point,
-  // Every point of the curve is.
+  // Every point of the curve is of prime order.
   isOfPrimeOrder: () => true,
-  // Two by two: a pair shares its doublings, and the endomorphism of the curve, which noble uses for a pair alone, leaves half of them.
+  // Points are processed in pairs: a pair shares its doublings, and the endomorphism of the curve,
+  // which noble uses only for a pair, halves them.
   sumOfProducts: (points, factors) => {
     let sum = secp256k1.Point.ZERO;
     for (let i = 0; i < points.length; i += 2) {
@@ -123,10 +136,12 @@ function bound<P extends CurvePoint<bigint, P>>(
   });
   // Section 4.3, Encode Group Commitment List.
   const list = concatBytes(...signers.flatMap(({ identifier, bytes }) => [identifier, bytes]));
-  // Section 4.4, Binding Factors Computation: "rho_input_prefix = group_public_key_enc || msg_hash || encoded_commitment_hash".
+  // Section 4.4, Binding Factors Computation: "rho_input_prefix = group_public_key_enc || msg_hash
+  // || encoded_commitment_hash".
   const prefix = concatBytes(publicKey, h4(message), h5(list));
   const factors = signers.map(({ identifier }) => h1(concatBytes(prefix, identifier)));
-  // Section 4.5, Group Commitment Computation: each hiding commitment, and each binding one times its factor.
+  // Section 4.5, Group Commitment Computation: each hiding commitment, and each binding one times
+  // its factor.
   const products = sumOfProducts(
     signers.map(({ binding }) => binding),
     factors,

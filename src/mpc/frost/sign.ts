@@ -10,10 +10,12 @@ import { lagrangeAtZero } from '#mpc/lagrange.ts';
 import type { PartyIndex } from '#mpc/party.ts';
 
 /**
- * RFC 9591 section 5.2, Round Two - Signature Share Generation: "each participant is responsible for sending a signature share". Gives the
- * share (32 bytes); the group's commitment that it belongs to (32), which the coordinator would else have to work out once more; and the
- * commitments of every signer as this one saw them: whoever told two signers two things would else have an honest one look like a cheater.
- * A signer's own commitments are those that it has drawn, whatever anybody says they are.
+ * RFC 9591 section 5.2, Round Two - Signature Share Generation: "each participant is responsible
+ * for sending a signature share". Returns the share (32 bytes); the group's commitment that it
+ * belongs to (32), so that the coordinator need not compute it again; and the commitments of every
+ * signer as this one received them. Without the last, a signer that sent different commitments to
+ * two signers would make an honest one look like a cheater. A signer uses the own commitments that
+ * it drew, whatever the inbox contains.
  *
  * Refuses: commitments that are missing or not two points of the group (their sender).
  */
@@ -40,7 +42,9 @@ export function signShare(state: CommitState, inbox: ReadonlyMap<PartyIndex, Uin
   }
 }
 
-/** "sig_share = hiding_nonce + (binding_nonce * binding_factor) + (lambda_i * sk_i * challenge)". */
+/**
+ * "sig_share = hiding_nonce + (binding_nonce * binding_factor) + (lambda_i * sk_i * challenge)".
+ */
 function shareOf(
   { share, signers }: FrostSession,
   nonces: Nonces,

@@ -9,7 +9,7 @@ import type { KeyShare } from '#mpc/share.ts';
 
 export type FrostScheme = Exclude<KeyScheme, 'ecdsa-secp256k1'>;
 
-/** What a coordinator knows of a key: everything but the secrets. */
+/** The part of a key that a coordinator knows: everything but the secrets. */
 export type FrostKey = Pick<KeyShare, 'threshold' | 'publicKey' | 'publicShares'> & { readonly scheme: FrostScheme };
 
 /** A share of a key that FROST signs with. */
@@ -18,7 +18,10 @@ export type FrostShare = KeyShare & { readonly scheme: FrostScheme };
 export interface Suite {
   readonly frost: FROST;
   readonly pointBytes: number;
-  /** By the plain standard of the scheme: RFC 8032 in its strict reading, or BIP-340. Knows nothing of thresholds. */
+  /**
+   * Verifies by the plain standard of the scheme: RFC 8032 in its strict reading, or BIP-340. It
+   * has no notion of thresholds.
+   */
   readonly verify: (signature: Uint8Array, message: Uint8Array, publicKey: Uint8Array) => Promise<boolean>;
 }
 
@@ -33,7 +36,7 @@ const SUITES: Readonly<Record<FrostScheme, Pick<Suite, 'frost' | 'verify'>>> = {
   },
 };
 
-/** noble's suite of a scheme, and what verifies a whole signature. */
+/** Returns noble's suite of a scheme, and its verifier of a whole signature. */
 export function suiteOf(scheme: FrostScheme): Suite {
   return { ...SUITES[scheme], pointBytes: inGroupOf(scheme, ({ pointBytes }) => pointBytes) };
 }
@@ -42,12 +45,18 @@ export function isFrostShare(share: KeyShare): share is FrostShare {
   return share.scheme !== 'ecdsa-secp256k1';
 }
 
-/** RFC 9591 section 4: an identifier is a scalar that is not zero; ours is the x coordinate of the share. */
+/**
+ * RFC 9591 section 4: an identifier is a scalar that is not zero; ours is the x coordinate of the
+ * share.
+ */
 export function identifierOf({ frost }: Suite, party: PartyIndex): string {
   return frost.Identifier.fromNumber(party);
 }
 
-/** The public package as noble takes it: of the commitments to the polynomial, a share of a signature is verified by the group key alone. */
+/**
+ * Returns the public package in noble's form. Of the commitments to the polynomial, the
+ * verification of a signature share needs only the group key.
+ */
 export function publicPackage(suite: Suite, { threshold, publicKey, publicShares }: FrostKey): FrostPublic {
   const verifyingShares = Object.fromEntries(
     [...publicShares].map(([party, point]) => [identifierOf(suite, party), Uint8Array.from(point)]),
@@ -65,8 +74,9 @@ export function secretPackage(suite: Suite, { scheme, self, secret }: FrostShare
 }
 
 /**
- * The nonce commitments of some signers, hiding then binding, as noble takes them. Whether they are points of the group, of prime order and
- * not the identity (RFC 9591 section 3.1), noble looks at itself; who sent one that is not, `malformedAmong` tells.
+ * Returns the nonce commitments of some signers in noble's form, hiding then binding. noble itself
+ * checks that they are points of the group, of prime order and not the identity (RFC 9591 section
+ * 3.1); `malformedAmong` identifies the sender of one that is not.
  */
 export function commitmentList(suite: Suite, all: ReadonlyMap<PartyIndex, Uint8Array>): NonceCommitments[] {
   const { pointBytes } = suite;
@@ -77,7 +87,7 @@ export function commitmentList(suite: Suite, all: ReadonlyMap<PartyIndex, Uint8A
   }));
 }
 
-/** The first party whose commitments are not two points of the group; null when all are. */
+/** Returns the first party whose commitments are not two points of the group, or null. */
 export function malformedAmong(scheme: FrostScheme, all: ReadonlyMap<PartyIndex, Uint8Array>): PartyIndex | null {
   return inGroupOf(scheme, ({ pointBytes, parsePoint }) => {
     for (const [party, bytes] of all) {

@@ -3,17 +3,21 @@ import { bytesToNumberBE } from '@noble/curves/utils.js';
 import { GENERATOR, ORDER, parsePoint, type Point } from '#mpc/secp256k1.ts';
 
 /**
- * What BIP-341 does to an internal key (section "Constructing and spending Taproot outputs", and BIP-86 for a key that is spent with
- * nothing else): "Q = P + int(hashTapTweak(bytes(P)))G", where P is the point with an even y of its x. A share follows by the same steps
- * in the scalars: both are affine, so t shares of P give t shares of Q.
+ * The tweak of BIP-341 on an internal key (section "Constructing and spending Taproot outputs", and
+ * BIP-86 for a key without a script): "Q = P + int(hashTapTweak(bytes(P)))G", where P is the point
+ * with an even y of its x. A share changes by the same steps in the scalars: both are affine, so t
+ * shares of P give t shares of Q.
  */
 export interface Taproot {
-  /** Whether P has an odd y: every share and public share changes its sign. */
+  /** True when P has an odd y: every share and public share changes its sign. */
   readonly isNegated: boolean;
   readonly tweak: bigint;
 }
 
-/** Throws for what is no key, and for a hash that is no scalar ("If t >= order, fail"), which nobody will ever see. */
+/**
+ * Throws for bytes that are not a key, and for a hash that is not a scalar ("If t >= order, fail"),
+ * which has a negligible probability.
+ */
 export function taprootOf(internalKey: Uint8Array): Taproot {
   const point = parsePoint(internalKey);
   if (point === null) throw new Error('an internal key is a point');

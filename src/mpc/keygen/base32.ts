@@ -1,6 +1,6 @@
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz234567';
 
-/** RFC 4648 base32 in lower case, without padding. */
+/** Returns RFC 4648 base32 in lower case, without padding. */
 export function base32(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;

@@ -10,7 +10,7 @@ const NOTHING = new Uint8Array();
 
 export interface AfterCommit<P extends GroupPoint<P>> {
   readonly session: KeygenSession<P>;
-  /** Without coefficients where this party does not deal; what it sends is then empty, each time. */
+  /** Empty when this party does not deal; each of its messages is then empty. */
   readonly polynomial: Polynomial;
   /** Commitments and proof, encoded. */
   readonly encoded: Uint8Array;
@@ -21,9 +21,11 @@ export interface AfterCommit<P extends GroupPoint<P>> {
 export type CommitState<P extends GroupPoint<P>> = SingleUse<AfterCommit<P>>;
 
 /**
- * Round 0: every party chooses its polynomial and commits to its public part (Pedersen's key generation in Feldman's form, as
- * FROST's KeyGen round 1 steps 1 to 4, RFC 9591 appendix C), before it sees anybody else's. Without this the last to speak
- * chooses the group key. Where a key is shared anew the constant term is the dealer's part of it, and nobody has a choice.
+ * Round 0: every party chooses its polynomial and commits to its public part (Pedersen's key
+ * generation in Feldman's form, as FROST's KeyGen round 1 steps 1 to 4, RFC 9591 appendix C),
+ * before it receives any other part. Without this commitment the last party to reveal would choose
+ * the group key. In a resharing the constant term is the dealer's part of the key, and no party has
+ * a choice.
  */
 export function commit<P extends GroupPoint<P>>(
   session: KeygenSession<P>,

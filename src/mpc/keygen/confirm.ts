@@ -10,7 +10,7 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
-/** Of the shares of a new key. */
+/** The epoch of the shares of a new key. */
 export const FIRST_EPOCH = 1;
 const KEY_ID_LENGTH = 26;
 
@@ -21,12 +21,13 @@ interface AfterConfirm {
 export type ConfirmState = SingleUse<AfterConfirm>;
 
 /**
- * Round 3: check every received share against its dealer's commitments, and add them up. The statement is what every party
- * must sign alike: it covers all packages, the session and the key. The key is usable only with all n signatures over it,
- * so a dealer that told two parties two things leaves everybody without a key, not two parties with two.
+ * Round 3: check every received share against its dealer's commitments, and add them up. Every
+ * party must sign the same statement: it covers all packages, the session and the key. The key is
+ * usable only with all n signatures over it, so a dealer that sent different values to two parties
+ * leaves all parties without a key, instead of two parties with different keys.
  *
- * Refuses: a share that is missing, malformed, or not on its dealer's committed polynomial (its dealer); a group key that is
- * the identity.
+ * Refuses: a share that is missing, malformed, or not on its dealer's committed polynomial (its
+ * dealer); a group key that is the identity.
  */
 export function confirm<P extends GroupPoint<P>>(
   state: DistributeState<P>,
@@ -67,7 +68,7 @@ export function confirm<P extends GroupPoint<P>>(
   return completed({ state: new SingleUse({ share }), statement });
 }
 
-/** base32 of the first 130 bits of H("vault-key/v1" | scheme | group key). */
+/** Returns base32 of the first 130 bits of H("vault-key/v1" | scheme | group key). */
 export function keyIdOf(scheme: KeyScheme, publicKey: Uint8Array): string {
   const digest = taggedHash('vault-key/v1', new TextEncoder().encode(scheme), publicKey);
   return base32(digest).slice(0, KEY_ID_LENGTH);

@@ -13,18 +13,19 @@ const SALT_BYTES = 32;
 interface AfterDistribute<P extends GroupPoint<P>> extends AfterReveal<P> {
   /** Feldman commitments of every party, the own included. */
   readonly points: ReadonlyMap<PartyIndex, readonly P[]>;
-  /** H(every package): what everybody must have seen alike. */
+  /** H(every package): all parties must have received the same. */
   readonly echo: Uint8Array;
 }
 
 export type DistributeState<P extends GroupPoint<P>> = SingleUse<AfterDistribute<P>>;
 
 /**
- * Round 2: check every opening, then give each peer its value of the own polynomial. The messages are secret: the channel
- * encrypts them, because a coordinator relays them.
+ * Round 2: check every opening, then send each peer its value of the own polynomial. The messages
+ * are secret: the channel encrypts them, because a coordinator relays them.
  *
- * Refuses: an opening of the wrong length, one that is not what was committed to, a malformed point, a missing proof that
- * its sender knows the constant term (the rogue-key attack), and where a key is shared anew a constant term that is not the sender's part.
+ * Refuses: an opening of the wrong length, one that does not match its commitment, a malformed
+ * point, a missing proof that its sender knows the constant term (the rogue-key attack), and in a
+ * resharing a constant term that is not the sender's part.
  */
 export function distribute<P extends GroupPoint<P>>(
   state: RevealState<P>,

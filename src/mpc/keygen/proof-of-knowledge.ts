@@ -4,19 +4,25 @@ import type { PartyIndex } from '#mpc/party.ts';
 
 const SCALAR_BYTES = 32;
 
-/** Bytes of a proof: commitment and response. */
+/** Returns the length of a proof in bytes: commitment and response. */
 export function proofBytes<P extends GroupPoint<P>>({ pointBytes }: Group<P>): number {
   return pointBytes + SCALAR_BYTES;
 }
 
-/** Who proves what, where. Bound into the challenge, so a proof is worth nothing in another session or another mouth. */
+/**
+ * The context of a proof, bound into the challenge: a proof is invalid in another session or from
+ * another party.
+ */
 export interface ProofContext<P extends GroupPoint<P>> {
   readonly group: Group<P>;
   readonly sid: Uint8Array;
   readonly prover: PartyIndex;
 }
 
-/** Schnorr's proof that somebody knows the logarithm of `secret * G` (Fiat-Shamir): R = kG, z = k + c secret. */
+/**
+ * Returns Schnorr's proof of knowledge of the logarithm of `secret * G` (Fiat-Shamir): R = kG, z =
+ * k + c secret.
+ */
 export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>, secret: bigint): Uint8Array {
   const { generator, order, encodePoint, encodeScalar, randomScalar } = context.group;
   const nonce = randomScalar();
@@ -25,7 +31,7 @@ export function proveKnowledge<P extends GroupPoint<P>>(context: ProofContext<P>
   return concatBytes(commitment, encodeScalar((nonce + challenge * secret) % order));
 }
 
-/** zG = R + c P. False for anything malformed. */
+/** Reports whether zG = R + c P. Returns false for anything malformed. */
 export function verifyKnowledge<P extends GroupPoint<P>>(
   context: ProofContext<P>,
   point: P,

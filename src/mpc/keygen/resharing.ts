@@ -4,23 +4,31 @@ import type { PartyIndex } from '#mpc/party.ts';
 import type { KeyShare } from '#mpc/share.ts';
 
 /**
- * How a key that exists gets new shares (Desmedt and Jajodia's redistribution of shares, made verifiable by Feldman's commitments as Wong,
- * Wang and Wing do): as many of its holders as sign together each deal their part of the secret to everybody, and what a party receives adds
- * up to its new share. The key stays; old and new shares do not go together; and a party that has lost its share, or never had one, gets one
- * as good as the others', without the key's ever being in one place.
+ * A resharing gives an existing key new shares (Desmedt and Jajodia's redistribution of shares,
+ * made verifiable by Feldman's commitments as Wong, Wang and Wing do): as many of its holders as
+ * sign together each deal their part of the secret to all parties, and the values that a party
+ * receives add up to its new share. The key stays the same; old and new shares do not work
+ * together; and a party that lost its share, or never had one, gets an equally valid one, while the
+ * key is never in one place.
  */
 export interface Resharing<P extends GroupPoint<P>> {
-  /** In order, as many as the threshold says. */
+  /** In order, as many as the threshold. */
   readonly dealers: readonly PartyIndex[];
-  /** Of the new shares. */
+  /** The epoch of the new shares. */
   readonly epoch: number;
-  /** What this party deals: its old share times Lagrange's coefficient. Null where it only receives. */
+  /**
+   * The value that this party deals: its old share times Lagrange's coefficient. Null when it only
+   * receives.
+   */
   readonly part: bigint | null;
-  /** Every dealer's part times the generator, as the old public shares have it. */
+  /** Every dealer's part times the generator, from the old public shares. */
   readonly points: ReadonlyMap<PartyIndex, P>;
 }
 
-/** The part of each dealer, out of the old public shares; null where one of them has none that is a point. */
+/**
+ * Returns the part of each dealer from the old public shares, or null when one of them is not a
+ * point.
+ */
 export function partsOf<P extends GroupPoint<P>>(
   group: Group<P>,
   publicShares: ReadonlyMap<PartyIndex, Uint8Array>,
@@ -35,7 +43,7 @@ export function partsOf<P extends GroupPoint<P>>(
   return parts;
 }
 
-/** The part of the holder of a share. */
+/** Returns the part of the holder of a share. */
 export function partOf<P extends GroupPoint<P>>(
   { order }: Group<P>,
   { self, secret }: Pick<KeyShare, 'self' | 'secret'>,

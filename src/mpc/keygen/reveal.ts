@@ -14,8 +14,8 @@ export interface AfterReveal<P extends GroupPoint<P>> extends AfterCommit<P> {
 export type RevealState<P extends GroupPoint<P>> = SingleUse<AfterReveal<P>>;
 
 /**
- * Round 1: once every commitment is there, open the own one.
- * Refuses: a commitment that is missing or of the wrong length.
+ * Round 1: open the own commitment after every commitment arrived. Refuses: a commitment that is
+ * missing or of the wrong length.
  */
 export function reveal<P extends GroupPoint<P>>(
   state: CommitState<P>,

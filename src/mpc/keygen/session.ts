@@ -5,8 +5,8 @@ import { isAscending, type PartyIndex, parsePartyIndex } from '#mpc/party.ts';
 import { taggedHash } from '#mpc/transcript.ts';
 
 /**
- * One run of the key generation, or of the sharing anew of a key that exists. Everything here comes from the node itself; the sid holds a
- * nonce of every party.
+ * One run of the key generation, or of the resharing of an existing key. All of its data comes from
+ * this co-signer; the sid contains a nonce of every party.
  */
 export interface KeygenSession<P extends GroupPoint<P>> {
   readonly scheme: KeyScheme;
@@ -17,11 +17,11 @@ export interface KeygenSession<P extends GroupPoint<P>> {
   /** Parties 1 to n, all of them. */
   readonly parties: readonly PartyIndex[];
   readonly threshold: number;
-  /** Of a key that exists and is shared anew; absent where a key is made. */
+  /** Present only for the resharing of an existing key. */
   readonly resharing?: Resharing<P>;
 }
 
-/** Throws for what our own node may not ask for. */
+/** Throws for a session that this co-signer must not start. */
 export function checkKeygenSession<P extends GroupPoint<P>>(session: KeygenSession<P>): void {
   const { sid, self, parties, threshold } = session;
   if (sid.length !== 32) throw new Error('a sid has 32 bytes');
@@ -43,7 +43,7 @@ function checkResharing<P extends GroupPoint<P>>(
   if (dealers.includes(self) !== (part !== null)) throw new Error('who deals has a part');
 }
 
-/** Who deals, in order: everybody where a key is made. */
+/** Returns the dealers in order: all parties for a new key. */
 export function dealersOf<P extends GroupPoint<P>>({
   parties,
   resharing,
@@ -51,7 +51,10 @@ export function dealersOf<P extends GroupPoint<P>>({
   return resharing?.dealers ?? parties;
 }
 
-/** Com of the commit-and-reveal: H(sid, party, package, salt). The party is named, so that nobody can copy a commitment. */
+/**
+ * Com of the commit-and-reveal: H(sid, party, package, salt). It names the party, so no other party
+ * can copy a commitment.
+ */
 export function commitToPackage(
   { sid }: { readonly sid: Uint8Array },
   party: PartyIndex,

@@ -1,3 +1,3 @@
-/** As the runtime of Workers gives what a `.wasm` file is imported for: compiled, and without an instance. */
+/** The import of a `.wasm` file in the Workers runtime: compiled, and without an instance. */
 declare const code: WebAssembly.Module;
 export default code;

@@ -2,26 +2,36 @@ import { engineOf } from '#mpc/engine.ts';
 import code from '#mpc/wasm/one-block-sha256.wasm';
 
 /**
- * SHA-256 of a 64-byte prefix and one short block after it, with the prefix hashed once (a midstate), of four messages at once.
+ * SHA-256 of a 64-byte prefix and one short block after it, with the prefix hashed once (a
+ * midstate), of four messages at once.
  *
- * Why hand-written: one 2-of-3 signature takes 13,056 such hashes (the PRG and the pads of the OT extension; of each row of the PRG one is
- * left over), all on fixed lengths. noble pays for a clone, a buffer and a digest per call: 1.17 us in workerd; node:crypto is slower than
- * noble at this size (3 us) and crypto.subtle is asynchronous. The same in JavaScript took 0.27 us a digest; with the vectors of
- * WebAssembly it is 0.1, and a signature takes a tenth less. Rejected: a faster hash (the paper's random oracle stays the one hash we
- * already trust); a language that is compiled to WebAssembly (what is read in one-block-sha256.wat is what runs, one instruction for one).
+ * Why it is hand-written: one 2-of-3 signature takes 13,056 such hashes (the PRG and the pads of
+ * the OT extension; one hash of each PRG row is unused), all on fixed lengths. noble pays for a
+ * clone, a buffer and a digest per call: 1.17 us in workerd; node:crypto is slower than noble at
+ * this size (3 us) and crypto.subtle is asynchronous. The same in JavaScript took 0.27 us per
+ * digest; with the vectors of WebAssembly it takes 0.1 us, and a signature takes a tenth less.
+ * Rejected: a faster hash (the paper's random oracle stays the one hash that we already trust); a
+ * language that compiles to WebAssembly (one-block-sha256.wat is exactly the code that runs,
+ * instruction by instruction).
  *
- * Why it may stand: it is plain FIPS 180-4, it keeps nothing secret between calls, no branch and no address depends on what is hashed, and
- * test/mpc/wasm/one-block-sha256.test.ts compares it with noble and with node:crypto on every length it supports. All other hashing stays
- * with noble.
+ * Why it is acceptable: it is plain FIPS 180-4, it keeps no secret between calls, no branch and no
+ * address depends on the hashed data, and test/mpc/wasm/one-block-sha256.test.ts compares it with
+ * noble and with node:crypto on every length that it supports. noble does all other hashing.
  */
 
-/** The message after the prefix: a 4-byte index and up to 12 words, so that padding fits the same block (55 bytes). */
+/**
+ * The message after the prefix: a 4-byte index and up to 12 words, so that padding fits the same
+ * block (55 bytes).
+ */
 export const MAX_DATA_WORDS = 12;
 
 /** Digests of one datum: a vector of 128 bits has four lanes. */
 export const FOLD = 4;
 
-/** FIPS 180-4, section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the first 64 primes. */
+/**
+ * FIPS 180-4, section 4.2.2: the first 32 bits of the fractional parts of the cube roots of the
+ * first 64 primes.
+ */
 const ROUND_CONSTANTS = tableOf(
   '428a2f98 71374491 b5c0fbcf e9b5dba5 3956c25b 59f111f1 923f82a4 ab1c5ed5',
   'd807aa98 12835b01 243185be 550c7dc3 72be5d74 80deb1fe 9bdc06a7 c19bf174',
@@ -38,13 +48,13 @@ const INITIAL = tableOf('6a09e667 bb67ae85 3c6ef372 a54ff53a 510e527f 9b05688c 1
 
 const DIGEST_WORDS = 8;
 
-/** Where things are in the memory of the code, in words; one-block-sha256.wat has the same in bytes. */
+/** The layout of the memory of the code, in words; one-block-sha256.wat has the same in bytes. */
 const AT = { prefix: 72, data: 512, digests: 4096, end: 32_768 } as const;
 
 interface Functions {
-  /** From the 16 words of a block at `data` to the 8 of its state at `prefix`. */
+  /** Hashes the 16 words of a block at `data` into the 8 words of its state at `prefix`. */
   readonly absorbPrefix: () => void;
-  /** Both at least 1. */
+  /** Both arguments are at least 1. */
   readonly digest: (words: number, count: number) => void;
 }
 
@@ -64,12 +74,14 @@ export function midstate(prefix: Uint8Array): Midstate {
 }
 
 /**
- * Four digests of each datum, one after the other, 8 words each: of datum i they are SHA-256(prefix || i << 8 | k || datum) for k = 0 to
- * 3, where the index and the words of a datum are 4 bytes big-endian each. What was hashed is wiped behind it.
+ * Returns four digests of each datum, one after the other, 8 words each: for datum i they are
+ * SHA-256(prefix || i << 8 | k || datum) for k = 0 to 3, where the index and the words of a datum
+ * are 4 bytes big-endian each. The hashed data is wiped afterwards.
  *
- * Throws for data that do not fit one block, do not come out even, or are more than fit the memory: 896 data and 3,584 words.
+ * Throws for data that do not fit one block, are not a whole number of datums, or exceed the
+ * memory: 896 data and 3,584 words.
  *
- * @param data all data in a row, each of so many `words`
+ * @param data all data in a row, each of `words` words
  */
 export function hashFourfold(prefix: Midstate, data: Int32Array, words: number): Int32Array {
   if (words < 1 || words > MAX_DATA_WORDS) throw new Error('does not fit one block');
@@ -88,7 +100,7 @@ export function hashFourfold(prefix: Midstate, data: Int32Array, words: number):
   }
 }
 
-/** A table as the standard prints it. */
+/** Parses a table as the standard prints it. */
 function tableOf(...rows: readonly string[]): Int32Array {
   return Int32Array.from(rows.join(' ').split(' '), (word) => Number.parseInt(word, 16));
 }

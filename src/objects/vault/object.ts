@@ -360,10 +360,9 @@ export class VaultObject extends DurableObject<CoordinatorConfig> {
     return this.#keys.recordExport(requested);
   }
 
-  /** For the sweep: restores a lost alarm, and renews an old entry in the directory. */
-  async rearmAlarm(isEntryOld = false): Promise<void> {
+  /** For the sweep: restores a lost alarm. */
+  async rearmAlarm(): Promise<void> {
     if (this.#vault === null) return;
-    if (isEntryOld) this.#storage.enqueueDirectory(Date.now());
     this.#commits.disarm();
     await this.#commits.arm();
   }

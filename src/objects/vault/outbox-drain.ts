@@ -1,4 +1,3 @@
-import type { Passkey } from '#domain/access/device.ts';
 import type { Vault } from '#domain/vault.ts';
 import type { CoordinatorConfig } from '#objects/configuration.ts';
 import type { JobMessage } from '#objects/configuration.ts';
@@ -70,9 +69,8 @@ export async function drainProjection(storage: VaultStorage, db: D1Database): Pr
 
 /** Writes a vault's entry in the directory. */
 async function enter(db: D1Database, vault: Vault): Promise<void> {
-  const { id, reference, foundedAtMs, configuration, members, keys, policy } = vault;
-  const origins = [...new Set(passkeysOf(policy).map(({ origin }) => origin))];
-  await upsertVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs, origins });
+  const { id, reference, foundedAtMs, configuration, members, keys } = vault;
+  await upsertVault(db, { id, name: configuration.name, reference, createdAtMs: foundedAtMs });
   await replaceMembers(
     db,
     id,
@@ -82,10 +80,6 @@ async function enter(db: D1Database, vault: Vault): Promise<void> {
     await upsertWallets(db, { vaultId: id, keyId, addresses });
     await upsertWallets(db, { vaultId: id, keyId, addresses: formerAddresses });
   }
-}
-
-function passkeysOf({ devices }: Vault['policy']): readonly Passkey[] {
-  return devices.filter((device) => device.algorithm === 'webauthn-p256');
 }
 
 function projectedLine(vaultId: number, entry: HistoryEntry, hash: string) {

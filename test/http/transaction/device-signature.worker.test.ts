@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';
 import { parseUserId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
+import { readDevices } from '#http/encode/device-signature.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import type { Answer, RequestOptions, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, created, enter, foundTreasury, stored } from '../scene.worker.ts';
@@ -199,6 +200,20 @@ test('a lost device is replaced in one step, and has no voice from then on', asy
   expect(code(await as(treasury.bob, line, { body: old }))).toEqual([403, 'device-signature-refused']);
   const signature = await as(treasury.bob, line, { body: phone.sign(digest) });
   expect([signature.status, signature.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
+});
+
+test('a passkey is accepted of the approval page alone, and of none where the service has no such page', async () => {
+  const { alice } = await foundTreasury();
+  const phone = new Authenticator(parsedUser(alice.id));
+  const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
+  const list = [{ userId: alice.id, algorithm, publicKey, credentialId, rpId, origin, proof: phone.proof() }];
+  expect(await readDevices(list, '/devices', origin)).toMatchObject({ ok: true });
+  for (const page of [null, 'https://approve.example.com']) {
+    expect(await readDevices(list, '/devices', page)).toMatchObject({
+      ok: false,
+      refusal: [{ pointer: '/devices/0/origin', code: 'invalid' }],
+    });
+  }
 });
 
 test('a device that can not be is refused by the field that is wrong, and nothing is proposed', async () => {

@@ -6,20 +6,21 @@ import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
 import { dustOf, outpointText, totalOf, virtualBytes, virtualSizeOf } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 
-/** What coins are chosen from. */
+/** The UTXOs to select from. */
 export interface Choice {
-  /** Spent in any case, in this order. */
+  /** UTXOs that are always spent, in this order. */
   readonly kept: readonly Utxo[];
   readonly free: readonly Utxo[];
   readonly bid: FeeBid;
 }
 
 /**
- * The coins that carry a payment out: those that are kept alone where they suffice, else with the smallest coin that suffices,
- * else a set that leaves no change, else the largest ones first. So a small payment leaves the large coins to others. Coins that
- * cost more than they are worth are left alone. What is left over comes back, or goes to the miner where it is less than RPC
- * nodes relay. Null when the coins do not suffice, or not as many as one transaction can spend. The order of `free` does not
- * matter.
+ * Returns the UTXOs that pay a transaction: the kept ones alone when they suffice, else with the
+ * smallest UTXO that suffices, else a set without change, else the largest ones first. A small
+ * payment thus leaves the large UTXOs to others. UTXOs whose input costs more than their amount are
+ * not spent. The remainder is change, or goes to the miner when it is less than RPC nodes relay.
+ * Returns null when the UTXOs do not suffice, or not as many as one transaction can spend. The
+ * order of `free` does not matter.
  */
 export function selectUtxos(payment: Payment, choice: Choice): SpendPlan | null {
   const free = choice.free.filter((utxo) => isEconomical(payment.own, utxo, choice.bid.rate)).toSorted(byAmount);
@@ -29,8 +30,8 @@ export function selectUtxos(payment: Payment, choice: Choice): SpendPlan | null 
 }
 
 /**
- * The smallest coins that are worth more than their inputs, as many as are wanted and one transaction can spend; null where there
- * are not two to join.
+ * Returns the smallest UTXOs that are larger than the fee of their inputs, up to the requested
+ * count and the maximum of one transaction; null with fewer than two.
  *
  * @param own script of the wallet
  */
@@ -43,18 +44,25 @@ export function smallestUtxos(
   return worthy.length < 2 ? null : worthy.slice(0, Math.min(count, maxInputsOf(own))).map(plain);
 }
 
-/** Reports whether a coin is worth more than the fee of its input. @param own script of the wallet */
+/**
+ * Reports whether a UTXO is larger than the fee of its input.
+ *
+ * @param own script of the wallet
+ */
 export function isEconomical(own: Uint8Array, { amount }: Utxo, rate: bigint): boolean {
   return amount > feeAt(rate, virtualBytes(inputWeightOf(own)));
 }
 
-/** Ascending. Coins of one amount by their names, so that the same coins always lead to the same bytes. */
+/**
+ * Orders by amount, ascending. UTXOs of one amount are ordered by their names, so that the same
+ * UTXOs always lead to the same bytes.
+ */
 function byAmount(a: Utxo, b: Utxo): number {
   if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1;
   return outpointText(a) < outpointText(b) ? -1 : 1;
 }
 
-/** One coin more, and no larger one than it takes. */
+/** Adds one UTXO, the smallest that suffices. */
 function smallest(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   if (kept.length >= maxInputsOf(payment.own)) return null;
   for (const utxo of free) {
@@ -64,21 +72,23 @@ function smallest(payment: Payment, { kept, free, bid }: Choice): SpendPlan | nu
   return null;
 }
 
-/** Ours: some milliseconds. What a longer search would find saves a satoshi or two. */
+/** Ours: some milliseconds. A longer search would save only a satoshi or two. */
 const MAX_TRIES = 10_000;
 
 /**
- * Branch and bound: the set of coins that pays the least without change, or null where the search finds none. A replacement is
- * not searched for: its fee depends on the attempt before, and it keeps its coins.
+ * Returns the set of UTXOs that pays the least without change by branch and bound, or null when the
+ * search finds none. It does not search for a replacement, whose fee depends on the previous
+ * attempt and which keeps its UTXOs.
  */
 function withoutChange(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   const { own, to } = payment;
   if (to === null || kept.length > 0 || bid.replaced !== null || bid.parent !== null) return null;
   const utxos = free.toReversed();
-  // What a coin adds once its input is paid for. Its rounding does not matter: `settled` works the fee out exactly.
+  // What a UTXO adds after its input is paid for. Its rounding does not matter, because `settled`
+  // computes the exact fee.
   const value = utxos.map(({ amount }) => amount - (bid.rate * inputWeightOf(own)) / 4000n);
   const rest = sumsFrom(value);
-  // Less the one byte by which the size may have been rounded up.
+  // Minus the one byte by which the size may have been rounded up.
   const target = to.amount + feeAt(bid.rate, virtualSizeOf(own, 0, [to.script]) - 1n);
   const limit = target + feeAt(bid.rate, virtualSizeOf(own, 0, [own])) + dustOf(own);
   const most = maxInputsOf(own);
@@ -97,13 +107,13 @@ function withoutChange(payment: Payment, { kept, free, bid }: Choice): SpendPlan
     if (last === undefined) break;
     sum -= value[last] ?? 0n;
     next = last + 1;
-    // Another coin of the same worth leads to the same sums.
+    // Another UTXO of the same value leads to the same sums.
     while (next < value.length && value[next] === value[last]) next += 1;
   }
   return best;
 }
 
-/** At each place the sum of the numbers from there on. */
+/** Returns, for each position, the sum of the numbers from there on. */
 function sumsFrom(numbers: readonly bigint[]): readonly bigint[] {
   const sums = [0n];
   for (const number of numbers.toReversed()) sums.push((sums.at(-1) ?? 0n) + number);
@@ -114,13 +124,16 @@ function utxosAt(utxos: readonly Utxo[], positions: readonly number[]): readonly
   return positions.flatMap((position) => utxos.slice(position, position + 1).map(plain));
 }
 
-/** Of two sets without change the one that spends less; both pay the same amount, so it leaves less to the miner. */
+/**
+ * Returns the set without change that spends less. Both pay the same amount, so it leaves less to
+ * the miner.
+ */
 function cheaper(best: SpendPlan | null, found: SpendPlan | null): SpendPlan | null {
   if (found === null || found.change > 0n) return best;
   return best === null || totalOf(found.utxos) < totalOf(best.utxos) ? found : best;
 }
 
-/** As few coins as it takes, since each costs a signature and some 58 bytes. */
+/** Uses as few UTXOs as possible, since each costs a signature and about 58 bytes. */
 function largestFirst(payment: Payment, { kept, free, bid }: Choice): SpendPlan | null {
   const utxos = [...kept];
   for (const utxo of free.toReversed()) {
@@ -136,13 +149,13 @@ function plain({ txid, vout, amount }: Utxo): Utxo {
   return { txid, vout, amount };
 }
 
-/** Null when these coins are too little. */
+/** Returns null when these UTXOs do not suffice. */
 function settled(payment: Payment, utxos: readonly Utxo[], bid: FeeBid): SpendPlan | null {
   const { own, to } = payment;
   const left = totalOf(utxos) - (to?.amount ?? 0n);
   const change = left - feeFor(payment, bid, { utxos: utxos.length, hasChange: true });
   if (change >= dustOf(own)) return { utxos, change };
-  // There has to be an output.
+  // A transaction needs an output.
   const isEnough = to !== null && left >= feeFor(payment, bid, { utxos: utxos.length, hasChange: false });
   return isEnough ? { utxos, change: 0n } : null;
 }

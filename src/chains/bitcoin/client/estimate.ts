@@ -18,8 +18,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * What an intent would cost now at three speeds, with whichever coins the wallet has. Refuses RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as
- * `quoteTransfer` does.
+ * Returns the current cost of an intent at three speeds, with any UTXOs of the wallet. Refuses
+ * RECIPIENT_REFUSED and INSUFFICIENT_FUNDS as `quoteTransfer` does.
  */
 export async function estimateFee(
   node: RpcNode,
@@ -45,14 +45,14 @@ export async function estimateFee(
   });
 }
 
-/** Null when the coins do not suffice. */
+/** Returns null when the UTXOs do not suffice. */
 function tierAt(payment: Payment, choice: Choice) {
   const terms = selectUtxos(payment, choice);
   if (terms === null) return null;
   const fee = amountOf(feeOf(payment, terms));
   return {
     virtualSize: sizeOfShape(payment, { utxos: terms.utxos.length, hasChange: terms.change > 0n }),
-    // Unlike gas it is known to the satoshi before it is sent.
+    // Unlike gas, the fee is known to the satoshi before the broadcast.
     tier: { feeRate: choice.bid.rate.toString(), expectedFee: fee, maxFee: fee },
   };
 }

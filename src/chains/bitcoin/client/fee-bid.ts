@@ -9,20 +9,23 @@ import { sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
 export interface FeeBid {
   /** Thousandths of a satoshi per virtual byte. */
   readonly rate: bigint;
-  /** The attempt that it takes the place of; null where there is none. */
+  /** The attempt that it replaces; null for a first attempt. */
   readonly replaced: Replaced | null;
-  /** What the fee is for besides. */
+  /** The parent transaction that the fee also pays for; null without one. */
   readonly parent: Parent | null;
 }
 
-/** A transaction that waits to be mined, and what of it the wallet can spend. */
+/** A transaction in the mempool, and its outputs that the wallet can spend. */
 export interface Parent {
   readonly fee: bigint;
   readonly virtualSize: bigint;
   readonly utxos: readonly Utxo[];
 }
 
-/** The fee of a transaction of this shape: for its parent what that one lacks, but never less than for itself. */
+/**
+ * Returns the fee of a transaction of this shape. It covers what the parent lacks, but is never
+ * less than its own fee.
+ */
 export function feeFor(payment: Payment, { rate, replaced, parent }: FeeBid, shape: Shape): bigint {
   const size = sizeOfShape(payment, shape);
   const both = parent === null ? 0n : feeAt(rate, size + parent.virtualSize) - parent.fee;

@@ -12,13 +12,17 @@ import { accepted, refused } from '#domain/result.ts';
 /** Thousandths in a satoshi. */
 const SCALE = 1000n;
 
-/** The number of blocks that a configured rate is taken for: the soonest, so that it holds for all speeds. */
+/**
+ * The number of blocks that a configured rate stands for: the soonest, so that it holds for all
+ * speeds.
+ */
 const SOONEST = 1;
 
 /**
- * The fee rates of all servers that know any: the lower median, so that one server that is wrong stops no payment and makes none dearer. On
- * mainnet a server without rates has just started, or is not synchronised, so its silence is no rate; where no server knows one the
- * configured rate of the chain counts. Test networks have empty blocks, and no rates.
+ * Returns the lower median of the fee rates of all servers that have any, so that one wrong server
+ * cannot stop a payment or raise its fee. On mainnet a server without rates has just started or is
+ * not synchronized, so its silence is no rate. When no server has rates, the chain's configured
+ * rate counts. Test networks have empty blocks and no rates.
  */
 export async function readFeeRates(pool: NodePool, chain: Chain): Promise<Result<FeeRates, NodeProblem>> {
   const answers = await onEveryNode(pool, (node) => ratesOf(node, chain));

@@ -7,9 +7,10 @@ import { utxosIn } from '#chains/bitcoin/rules/transaction.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
- * The coins of an attempt that its replacement spends: all of them, in their order. A cancellation leaves those out whose transaction no
- * server shows, because with them it is never included either. The first coin stays: it is part of every attempt, and co-signers sign no
- * replacement without it. Where it is not shown itself, nothing is left out.
+ * Returns the UTXOs of an attempt that its replacement spends: all of them, in their order. A
+ * cancellation leaves out UTXOs whose transaction no server shows, because it could never be
+ * included with them. The first UTXO stays: it is part of every attempt, and co-signers sign no
+ * replacement without it. When no server shows the first one, nothing is left out.
  */
 export async function keptUtxos(
   servers: ProofServers,

@@ -10,10 +10,11 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { permanent } from '#chains/inspect/permanent-fault.ts';
 
 /**
- * Why no coins were found: they can not be spent yet (`busy`), there are too many small ones for one transaction
- * (TOO_MANY_COINS, with what could be paid), or too little (INSUFFICIENT_FUNDS).
+ * Returns why no UTXOs were selected: they cannot be spent yet (`busy`), the transaction would need
+ * too many small ones (TOO_MANY_COINS, with the payable amount), or they do not suffice
+ * (INSUFFICIENT_FUNDS).
  *
- * @param utxos everything that the wallet has, on its way or not
+ * @param utxos every UTXO of the wallet, reserved or not
  */
 export function missingFunds(payment: Payment, utxos: readonly Utxo[], bid: FeeBid): PermanentFault | BusyFault {
   if (selectUtxos(payment, { kept: [], free: utxos, bid }) !== null) return { kind: 'busy' };

@@ -4,7 +4,7 @@ import { getBlockHash } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
-/** The Esplora servers of one network. */
+/** Returns the node pool of one network's Esplora servers. */
 export function bitcoinNodePool(network: Network, urls: readonly string[]): NodePool {
   return { nodes: urls.map((url) => connect(url)), nodeProblem: (node) => networkProblem(network, node) };
 }

@@ -12,9 +12,11 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * Whether the coins of a payload are worth what it says. A signature by BIP-341 covers the worth of every coin, so one over a wrong worth is
- * none. One by BIP-143 covers that of its own coin alone: two sessions with two lies would give two signatures that fit together, and what
- * both lied about would go to the miner. So each coin is shown with the whole transaction that made it, which its name is a hash of.
+ * Reports whether the amounts of a payload's UTXOs are proven. A BIP-341 signature covers the
+ * amount of every UTXO, so a signature over a wrong amount is invalid. A BIP-143 signature covers
+ * only the amount of its own UTXO: two sessions with two false amounts would produce two signatures
+ * that fit together, and the difference would go to the miner. So each UTXO comes with the whole
+ * transaction that made it, whose hash is its name.
  *
  * @param previous transactions without their witnesses, in hex
  */
@@ -27,18 +29,20 @@ export function needsAmountProof({ payment, terms }: BitcoinPayload, previous: r
   });
 }
 
-/** The name of a transaction and its outputs; null for what is none in its one encoding. */
+/**
+ * Returns the name of a transaction and its outputs; null for bytes that are not its one encoding.
+ */
 function madeBy(raw: string): readonly [readonly [string, RawTransaction['outputs']]] | null {
   const read = readRaw(raw);
   return read === null || read.stripped !== raw ? null : [[read.name, read.outputs]];
 }
 
-/** Whether the coins of a stored payload are those of an ECDSA key. */
+/** Reports whether the UTXOs of a stored payload belong to an ECDSA key. */
 export function paysByHash(payload: string): boolean {
   return scriptTypeOf(ownScriptIn(hexToBytes(payload.slice(2))))?.type === 'p2wpkh';
 }
 
-/** What `needsAmountProof` wants to see of a stored payload. */
+/** Returns the evidence that `needsAmountProof` requires for a stored payload. */
 export async function readEvidence(node: RpcNode, payload: string): Promise<Result<readonly string[], NodeProblem>> {
   const names = new Set(utxosIn(hexToBytes(payload.slice(2))).map(({ txid }) => txid));
   const previous: string[] = [];

@@ -30,33 +30,37 @@ import type { Attempt, UtxoParent, Speed } from '#domain/transaction/transaction
 
 export interface BitcoinQuote extends Quote {
   readonly terms: SpendPlan;
-  /** What the transactions that made the coins spend. */
+  /** What the transactions that made the UTXOs spend. */
   readonly parents?: readonly UtxoParent[];
 }
 
-/** Why there is no quote. */
+/** Why a quote is refused. */
 export type QuoteFault = PermanentFault | BusyFault | NodeProblem;
 
 interface QuoteRequest {
   readonly intent: OnChainIntent;
   readonly replaced: Attempt | null;
-  /** Coins that other transactions of the wallet have claimed. */
+  /** UTXOs that other transactions of the wallet have reserved. */
   readonly taken: ReadonlySet<string>;
   readonly speed: Speed;
   readonly rates: FeeRates;
-  /** Of a consolidation: how many of the smallest coins it spends; 0 for everything else. */
+  /**
+   * For a consolidation: the number of the smallest UTXOs that it spends; 0 for everything else.
+   */
   readonly joins: number;
 }
 
 /**
- * Which coins carry an intent out now, and at what fee. A coin is spent only where servers show it (see `chooseProven`), and where it is
- * as deep as a payment has to be to count: what spends a coin that a reorganisation takes away can never be included. A replacement
- * keeps every coin of what it replaces, in the same order, and adds more where its fee asks for them; a cancellation may leave coins
- * out that no server shows (see `keptUtxos`).
+ * Returns the UTXOs that pay an intent now, and the fee. A UTXO is spent only when servers show it
+ * (see `chooseProven`) and when it has the confirmations of the chain: a transaction that spends a
+ * UTXO which a reorg removes can never be included. A replacement keeps every UTXO of the replaced
+ * attempt, in the same order, and adds more when its fee requires them. A cancellation may leave
+ * out UTXOs that no server shows (see `keptUtxos`).
  *
- * Refuses for good, in order: RECIPIENT_REFUSED for less than nodes relay to such an address, PARENT_NOT_WAITING where a parent is in a
- * block, gone, or pays the wallet nothing, TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED; and `busy` when the wallet has enough, but not in coins
- * that can be spent now.
+ * Refuses for good, in order: RECIPIENT_REFUSED for less than RPC nodes relay to such an address,
+ * PARENT_NOT_WAITING when a parent is in a block, dropped, or pays the wallet nothing,
+ * TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED. Refuses `busy` when the wallet has enough,
+ * but not in UTXOs that can be spent now.
  */
 export async function quoteTransfer(
   servers: ProofServers,
@@ -79,7 +83,7 @@ export async function quoteTransfer(
     block !== null && depthOf(block, tip.value, chain).confirmations >= chain.confirmations;
   const free = others.filter((utxo) => hasArrived(utxo) && !taken.has(outpointText(utxo)));
   const bid: FeeBid = {
-    // Who pays for somebody else is in a hurry.
+    // A child that pays for its parent is urgent.
     rate: rateTiers(rates)[parent.value === null ? speed : 'fast'],
     replaced: replaced === null ? null : replacedBy(replaced),
     parent: parent.value,
@@ -117,7 +121,10 @@ export async function quoteTransfer(
   return accepted({ terms, parents, utxos: names, maxFee: amountOf(fee), virtualSize: size.toString() });
 }
 
-/** `busy` where the coins of a consolidation cannot be spent now, else NOTHING_TO_CONSOLIDATE. */
+/**
+ * Returns `busy` when the UTXOs of a consolidation cannot be spent now, else
+ * NOTHING_TO_CONSOLIDATE.
+ */
 function joiningFault(
   { own }: Payment,
   others: readonly Utxo[],
@@ -127,7 +134,7 @@ function joiningFault(
   return permanent('NOTHING_TO_CONSOLIDATE', 'The wallet has fewer than two UTXOs that are worth more than their fee.');
 }
 
-/** An intent as a payment. Refuses an amount that no node relays. */
+/** Returns an intent as a payment. Refuses an amount that no RPC node relays. */
 export function spendableTransfer(intent: OnChainIntent): Result<Payment, PermanentFault> {
   const payment = intent.kind === 'transfer' ? paymentOf(intent) : null;
   if (payment === null)
@@ -140,13 +147,16 @@ export function spendableTransfer(intent: OnChainIntent): Result<Payment, Perman
 
 interface ParentQuery {
   readonly replaced: Attempt | null;
-  /** Of the wallet, those that wait too. */
+  /** The UTXOs of the wallet, including unconfirmed ones. */
   readonly utxos: readonly UnspentOutput[];
-  /** That can be spent at once. */
+  /** The maximum number that one transaction can spend. */
   readonly most: number;
 }
 
-/** What a child is to pay for; null where it does not pay for one, or need not any more. */
+/**
+ * Returns the parent that a child pays for; null when it pays for none, or the parent needs no
+ * payment any more.
+ */
 async function parentOf(
   node: RpcNode,
   intent: OnChainIntent,

@@ -7,21 +7,21 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A transaction as its own bytes say it, in the one encoding that its name is a hash of. */
+/** A transaction decoded from its own bytes, in the one encoding whose hash is its name. */
 export interface RawTransaction {
   readonly name: string;
   /** Its bytes without witnesses, in hex. */
   readonly stripped: string;
-  /** What a miner earned: it spends nothing. */
+  /** A miner's reward, which spends nothing. */
   readonly isCoinbase: boolean;
-  /** Names of the coins that it spends, `<transaction>:<number of the output>`. */
+  /** Names of the UTXOs that it spends, `<transaction>:<number of the output>`. */
   readonly spends: readonly string[];
   readonly outputs: readonly { readonly amount: bigint; readonly script: Uint8Array }[];
 }
 
 const NOTHING = '0'.repeat(64);
 
-/** Reads a transaction in hex. Null for what is none. */
+/** Decodes a transaction from hex. Returns null for bytes that are not one. */
 export function readRaw(raw: string): RawTransaction | null {
   try {
     const { witnesses: _, ...rest } = RawTx.decode(hexToBytes(raw));
@@ -36,12 +36,14 @@ export function readRaw(raw: string): RawTransaction | null {
       outputs: rest.outputs.map(({ amount, script }) => ({ amount, script: Uint8Array.from(script) })),
     };
   } catch {
-    // btc-signer throws for everything that is not the encoding of something.
+    // btc-signer throws for bytes that are not a valid encoding.
     return null;
   }
 }
 
-/** The transaction of a name, proven by its bytes. Null where the node does not show it. */
+/**
+ * Returns the transaction of a name, proven by its bytes; null when the RPC node does not show it.
+ */
 export async function getProvenTransaction(
   node: RpcNode,
   name: string,

@@ -12,37 +12,37 @@ export interface UnspentOutput extends Utxo {
 }
 
 interface Output {
-  /** Null for a script that has none. */
+  /** Null for a script without an address. */
   readonly address: string | null;
   readonly amount: bigint;
 }
 
-/** A transaction with what it spends. */
+/** A transaction with its inputs. */
 export interface ChainTransfer {
   readonly hash: string;
   readonly fee: bigint;
   /** BIP-141. */
   readonly weight: bigint;
-  /** Empty for what a miner earned. */
+  /** Empty for a miner's reward. */
   readonly inputs: readonly Output[];
-  /** The coins that the inputs spend, in their order. */
+  /** The UTXOs that the inputs spend, in their order. */
   readonly spends: readonly Pick<Utxo, 'txid' | 'vout'>[];
   readonly outputs: readonly Output[];
   readonly block: BlockRef;
 }
 
-/** Who spends an output. */
+/** The transaction that spends an output. */
 export interface Spend {
   readonly hash: string;
   readonly block: BlockRef;
 }
 
-/** What one page of an address's history holds. */
+/** The number of transactions in one page of an address's history. */
 export const PAGE = 25;
 
 const RAW = /^([0-9a-f]{2})+$/;
 
-/** Null beyond the newest one. */
+/** Returns null beyond the newest block. */
 export const getBlockHash = (height: bigint): RpcCall<string | null> =>
   esplora(`block-height/${height}`, (answer) => (answer === null ? null : hashIn(answer)));
 
@@ -56,7 +56,7 @@ export const BLOCK_CALLS: BlockCalls = {
   skipsNumbers: false,
 };
 
-/** By the confirmed transactions alone, in satoshi. */
+/** Returns the balance by confirmed transactions only, in satoshi. */
 export const getBalance = (address: string): RpcCall<bigint> =>
   esplora(`address/${address}`, (answer) => {
     const stats = fieldOf(answer, 'chain_stats');
@@ -64,7 +64,7 @@ export const getBalance = (address: string): RpcCall<bigint> =>
     return funded === undefined || spent === undefined || funded < spent ? undefined : funded - spent;
   });
 
-/** What no transaction spends yet, not even one that waits. */
+/** Returns the outputs that no transaction spends, not even an unconfirmed one. */
 export const getUtxos = (address: string): RpcCall<readonly UnspentOutput[]> =>
   esplora(`address/${address}/utxo`, (answer) =>
     listIn(answer, (one) => {
@@ -75,17 +75,17 @@ export const getUtxos = (address: string): RpcCall<readonly UnspentOutput[]> =>
     }),
   );
 
-/** Null for one that the server has never seen, or has dropped. */
+/** Returns null for a transaction that the server has never received, or has dropped. */
 export const getTransaction = (hash: string): RpcCall<ChainTransfer | null> =>
   esplora(`tx/${hash}`, (answer) => (answer === null ? null : transferIn(answer)));
 
-/** Its bytes in hex; null for one that the server does not have. */
+/** Returns its bytes in hex; null when the server does not have it. */
 export const getRawTransaction = (hash: string): RpcCall<string | null> =>
   esplora(`tx/${hash}/hex`, (answer) =>
     answer === null || (typeof answer === 'string' && RAW.test(answer)) ? answer : undefined,
   );
 
-/** Null while nobody spends it, or when there is no such output. */
+/** Returns null while no transaction spends the output, or when it does not exist. */
 export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCall<Spend | null> =>
   esplora(`tx/${txid}/outspend/${vout}`, (answer) => {
     if (answer === null || fieldOf(answer, 'spent') === false) return null;
@@ -93,15 +93,22 @@ export const getOutspend = ({ txid, vout }: Pick<Utxo, 'txid' | 'vout'>): RpcCal
     return hash === undefined || block === undefined ? undefined : { hash, block };
   });
 
-/** Confirmed ones, newest first. @param after the last of the page before, or null */
+/**
+ * Returns confirmed transactions, newest first.
+ *
+ * @param after the last one of the previous page, or null
+ */
 export const getConfirmedTransactions = (address: string, after: string | null): RpcCall<readonly ChainTransfer[]> =>
   esplora(`address/${address}/txs/chain${after === null ? '' : `/${after}`}`, (answer) => listIn(answer, transferIn));
 
-/** Those that wait to be mined, some 50 of them. */
+/** Returns unconfirmed transactions, about 50 at most. */
 export const getMempoolTransactions = (address: string): RpcCall<readonly ChainTransfer[]> =>
   esplora(`address/${address}/txs/mempool`, (answer) => listIn(answer, transferIn));
 
-/** Empty where the server knows none. An entry that is odd (-1, null) says nothing of the others. */
+/**
+ * Returns an empty map when the server has no rates. An invalid entry (-1, null) does not affect
+ * the others.
+ */
 export const getFeeRates: RpcCall<FeeRates> = esplora('fee-estimates', (answer) => {
   if (answer === null) return new Map();
   if (!isObject(answer)) return undefined;
@@ -113,17 +120,24 @@ export const getFeeRates: RpcCall<FeeRates> = esplora('fee-estimates', (answer) 
   return rates;
 });
 
-/** Gives the hash of what it took. @param raw hex without 0x */
+/**
+ * Broadcasts bytes and returns the hash that the server reports.
+ *
+ * @param raw hex without 0x
+ */
 export const sendRawTransaction = (raw: string): RpcCall<string> => ({ method: SEND, params: [raw], read: hashIn });
 
 function esplora<T>(path: string, read: (answer: unknown) => T | undefined): RpcCall<T> {
   return { method: path, params: [], read };
 }
 
-/** Satoshi per virtual byte. A payment would cost more than a bitcoin. */
+/** Satoshi per virtual byte. At this rate a payment would cost more than a bitcoin. */
 const MAX_FEE_RATE = 1_000_000;
 
-/** A rate is a price of a byte and no amount: servers write it as a decimal number. A thousandth is as fine as nodes are. */
+/**
+ * Returns a rate in thousandths, which is the precision of the servers. A rate is a price per byte
+ * and not an amount, so servers write it as a decimal number.
+ */
 function rateIn(value: unknown): bigint | undefined {
   if (typeof value === 'bigint') return value <= 0n || value > MAX_FEE_RATE ? undefined : value * 1000n;
   if (typeof value !== 'number' || !Number.isFinite(value) || value <= 0 || value > MAX_FEE_RATE) return undefined;
@@ -147,7 +161,7 @@ interface Input extends Output {
   readonly vout: number;
 }
 
-/** Null for the input of a miner's transaction, which spends nothing. */
+/** Returns null for the input of a miner's reward, which spends nothing. */
 function inputIn(value: unknown): Input | null | undefined {
   if (fieldOf(value, 'is_coinbase') === true) return null;
   const [txid, vout] = [hashIn(fieldOf(value, 'txid')), smallIn(fieldOf(value, 'vout'))];
@@ -191,7 +205,7 @@ function wholeIn(value: unknown): bigint | undefined {
   return typeof value === 'bigint' && value >= 0n ? value : undefined;
 }
 
-/** A number of an output. */
+/** Returns the number of an output. */
 function smallIn(value: unknown): number | undefined {
   const whole = wholeIn(value);
   return whole === undefined || whole > 0xffffffffn ? undefined : Number.parseInt(whole.toString(), 10);

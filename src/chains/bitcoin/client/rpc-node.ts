@@ -6,15 +6,16 @@ import { redacted, secretsOf } from '#chains/rpc/redact.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What is sent by POST; everything else is asked for by GET. */
+/** The one path that is sent by POST; all others are GET requests. */
 export const SEND = 'tx';
 
 const MISSING = 404;
 const TOO_MANY = 429;
 
 /**
- * One Esplora server of the operator. A question's method is the path, with its parameters in it; whole numbers are read as BigInt. A server
- * that says no says so with a status and a text, which is its code and its detail; what it does not have (404) is null.
+ * Returns one Esplora server of the operator. A call's method is the path, with its parameters in
+ * it. Whole numbers are read as BigInt. A server refuses with a status and a text, which become the
+ * code and the detail. A 404 becomes null.
  */
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
@@ -33,7 +34,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   };
 }
 
-/** JSON where it is some, else the text: hashes are answered as they are. */
+/** Returns the body as JSON, or else as text, because hashes arrive unquoted. */
 function bodyOf(
   { status, text }: { readonly status: number; readonly text: string },
   secrets: readonly string[],

@@ -7,9 +7,12 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
-/** Transactions that are asked about besides those that made the coins. Ours: a wallet's own chain of change is no longer. */
+/**
+ * The maximum number of requested transactions besides those that made the UTXOs. Ours: a wallet's
+ * own chain of change is no longer.
+ */
 const MAX_ANCESTORS = 20;
-/** Coins of ancestors that are kept with an attempt: some 20 kB. Ours. */
+/** The maximum number of ancestors' UTXOs that are stored with an attempt: about 20 kB. Ours. */
 const MAX_SPENDS = 300;
 
 interface Tip {
@@ -18,9 +21,10 @@ interface Tip {
 }
 
 /**
- * What the transactions that made some coins spend themselves, and so on as far as a reorganisation can reach. Once one of them is gone no
- * server shows it any more, and only this tells which transaction took its place for good (see `coin-fate.ts`). What cannot be asked about
- * is left out: then a person ends what nobody can explain.
+ * Returns what the transactions that made some UTXOs spend themselves, and so on as far back as a
+ * reorg can reach. A removed ancestor is no longer shown by any server, and only this data
+ * identifies the transaction that replaced it for good (see `utxo-status.ts`). Ancestors that
+ * cannot be read are left out; what stays unexplained then needs a manual decision.
  */
 export async function ancestorsOf(
   node: RpcNode,
@@ -49,7 +53,7 @@ export async function ancestorsOf(
   });
 }
 
-/** Of a coin `<transaction>:<number of the output>`. */
+/** Returns the transaction of a UTXO `<transaction>:<number of the output>`. */
 export function transactionOf(utxo: string): string {
   return utxo.slice(0, utxo.indexOf(':'));
 }

@@ -14,30 +14,36 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
-/** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
+/**
+ * The number of blocks until a miner's reward can be spent, including its own block (Bitcoin Core:
+ * COINBASE_MATURITY).
+ */
 const MATURITY = 100;
 
-/** Coins that one quote asks about. A server that lists more that it cannot show is asked again with the next quote. Ours. */
+/**
+ * The maximum number of UTXOs that one quote verifies. A server that lists more without proof is
+ * called again by the next quote. Ours.
+ */
 const MAX_JUDGED = 100;
 
-/** Whom the coins of a payment are asked of. */
+/** The servers that prove the UTXOs of a payment. */
 export interface ProofServers {
-  /** It listed the coins. */
+  /** The server that listed the UTXOs. */
   readonly node: RpcNode;
-  /** The other servers that serve the network; asked for only where there is a coin to be shown. */
+  /** Returns the other servers of the network. It is called only when a UTXO needs proof. */
   readonly others: () => Promise<readonly RpcNode[]>;
 }
 
-/** What the choice of coins is held against. */
+/** What the selection of UTXOs is verified against. */
 interface Claim {
-  /** Those that the server lists, and that are not part of an attempt already. */
+  /** The UTXOs that the server lists and that are not part of an attempt already. */
   readonly utxos: readonly UnspentOutput[];
   /** Script of the wallet. */
   readonly own: Uint8Array;
   readonly chain: Pick<Chain, 'confirmations'>;
   /** The newest height. */
   readonly tip: bigint;
-  /** Neither an attempt before nor a transaction that is paid for says which coin is the first. */
+  /** True when neither a previous attempt nor a parent determines which UTXO is the first. */
   readonly isOrderFree: boolean;
 }
 
@@ -46,7 +52,7 @@ interface ProvenTerms {
   readonly parents: readonly UtxoParent[];
 }
 
-/** A server and the others of its fleet. */
+/** Returns a server and the other servers of its node pool. */
 export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
   const others = async () => {
     const rest = pool.nodes.filter((one) => one !== node);
@@ -57,12 +63,14 @@ export function proofServers(pool: NodePool, node: RpcNode): ProofServers {
 }
 
 /**
- * The terms that a choice of coins leads to when only those are left that exist. A transaction that spends a coin that does not exist is
- * never included, and its other coins wait with it. So the server that lists a coin has to show the transaction that made it, by bytes whose
- * hash is its name; and of the other servers that answer, one has to have that transaction in a block. What is not shown, is otherwise than
- * listed, or was mined too lately to be spent is left out, and the choice is made again. Null where too little is left.
+ * Returns the terms of a selection among only those UTXOs that exist. A transaction that spends a
+ * UTXO which does not exist is never included, and its other UTXOs stay locked with it. So the
+ * server that lists a UTXO must show the transaction that made it, by bytes whose hash is its name.
+ * One of the other servers that answer must have that transaction in a block. A UTXO that is not
+ * shown, differs from the list, or is an immature miner's reward is left out, and the selection is
+ * repeated. Returns null when too little is left.
  *
- * @param choose the choice without these coins; null where the others do not suffice
+ * @param choose selects without these UTXOs; null when the others do not suffice
  */
 export async function chooseProven(
   servers: ProofServers,
@@ -93,7 +101,7 @@ export async function chooseProven(
 interface Conclusion {
   readonly terms: SpendPlan;
   readonly chosen: readonly UnspentOutput[];
-  /** By the name of the coin. */
+  /** By the name of the UTXO. */
   readonly parents: ReadonlyMap<string, RawTransaction>;
 }
 
@@ -110,8 +118,8 @@ async function settled(
 }
 
 /**
- * The first coin is the one that all attempts share and that co-signers hold each of them to: the oldest is the last one that a
- * reorganisation takes away.
+ * Puts the oldest UTXO first. All attempts share the first UTXO, and co-signers require it in each
+ * of them. The oldest is the last one that a reorg removes.
  */
 function oldestFirst(chosen: readonly UnspentOutput[]): readonly Utxo[] {
   const isOlder = (one: UnspentOutput, other: UnspentOutput | undefined) =>
@@ -131,7 +139,10 @@ async function judged(request: ProofRequest, claim: Claim, utxo: UnspentOutput) 
   return { utxo, parent: await parentOf(request, claim, utxo) };
 }
 
-/** The transaction that made a coin; null where it is not shown, is otherwise, or cannot be spent yet. */
+/**
+ * Returns the transaction that made a UTXO; null when it is not shown, differs from the list, or
+ * cannot be spent yet.
+ */
 async function parentOf(
   { node, others }: ProofRequest,
   { own, chain, tip }: Claim,
@@ -148,7 +159,7 @@ async function parentOf(
   const heights = shown.flatMap((answer) => (answer.ok ? [answer.value?.block?.height ?? null] : []));
   const seen = heights.filter((height) => height !== null);
   if (heights.length > 0 && seen.length === 0) return accepted(null);
-  // The one that says that it is younger is believed: to wait costs less than a refusal.
+  // The highest reported height counts: waiting costs less than a refusal.
   const height = [...seen, block.height].reduce((highest, one) => (one > highest ? one : highest));
   const isMature = depthOf({ ...block, height }, tip, chain).confirmations >= MATURITY;
   return accepted(parent.isCoinbase && !isMature ? null : parent);

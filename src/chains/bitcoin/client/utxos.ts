@@ -6,15 +6,19 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** Of electrs, which lists no more than 500 coins of an address unless its operator raised the limit. */
+/**
+ * The message of electrs, which lists at most 500 UTXOs of an address unless its operator raised
+ * the limit.
+ */
 const TOO_MANY = /too many unspent/i;
 
-/** Ours: a thousand transactions. Whoever consolidates comes to the older ones, too. */
+/** Ours: a thousand transactions. A consolidation reaches the older ones, too. */
 const MAX_PAGES = 40;
 
 /**
- * What no transaction spends, not even one that waits. Of an address with more coins than a server lists, those that its newest
- * transactions have made: anybody can send an address more dust than that, and the wallet has to go on paying.
+ * Returns the outputs that no transaction spends, not even an unconfirmed one. For an address with
+ * more UTXOs than a server lists, it returns those that its newest transactions made: anyone can
+ * send an address more dust than that, and the wallet must stay able to pay.
  */
 export async function readUtxos(
   node: RpcNode,
@@ -36,7 +40,7 @@ async function utxosByHistory(node: RpcNode, address: string): Promise<Result<re
     transfers.push(...history.value);
     isWhole = history.value.length < PAGE;
   }
-  // Of the oldest block the rest may be on the next page, with what spends a coin of this one.
+  // The rest of the oldest block may be on the next page, with transactions that spend its UTXOs.
   const oldest = isWhole ? null : transfers.at(-1)?.block?.hash;
   const spent = new Set([...waiting.value, ...transfers].flatMap(({ spends }) => spends.map(outpointText)));
   const utxos = transfers.flatMap((transfer) => (transfer.block?.hash === oldest ? [] : madeFor(address, transfer)));

@@ -11,10 +11,12 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
- * Joins the stored bytes and the signatures of the co-signers to a transaction: between approval and network this is the last look.
+ * Joins the stored bytes and the co-signers' signatures into a transaction. This is the last check
+ * between approval and broadcast.
  *
- * Refuses, in order: bytes that are not the intent; a digest or fee that is not the attempt's; not as many signatures as coins; one of
- * another scheme; one that is not by the intent's wallet over exactly its coin in these bytes.
+ * Refuses, in order: bytes that are not the intent; a digest or fee that is not the attempt's; a
+ * number of signatures that differs from the number of UTXOs; a signature of another scheme; one
+ * that is not by the intent's wallet over exactly its UTXO in these bytes.
  */
 export function assembleTransaction(
   intent: OnChainIntent,
@@ -42,7 +44,10 @@ export function assembleTransaction(
   return accepted({ raw: `0x${bytesToHex(Uint8Array.from(transaction.extract()))}`, hash: transaction.id });
 }
 
-/** The signature of a message as wallets give it (BIP-322), in base64. Refuses one that is not by the intent's wallet. */
+/**
+ * Returns the signature of a message as wallets return it (BIP-322), in base64. Refuses one that is
+ * not by the intent's wallet.
+ */
 export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault> {
   const message = signedMessage(intent);
   if (message === null) return refused({ detail: 'the message is not in canonical form' });

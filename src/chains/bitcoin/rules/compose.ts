@@ -11,10 +11,11 @@ import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts
 import type { UtxoParent } from '#domain/transaction/transaction.ts';
 
 /**
- * The unsigned transaction of an intent as a PSBT. It goes through the same inspection that every co-signer makes; bytes that it refuses
- * are a bug here and are thrown, never stored.
+ * Returns the unsigned transaction of an intent as a PSBT. It passes the same inspection that every
+ * co-signer performs. Bytes that fail it are a bug here: they cause an exception and are never
+ * stored.
  *
- * @param nonce among the payments of the wallet that are on their way
+ * @param nonce among the payments of the wallet that are in flight
  */
 export function composeTransaction(
   intent: OnChainIntent,
@@ -38,7 +39,7 @@ export function composeTransaction(
   };
 }
 
-/** The virtual transaction of a message, and its hash, in hex. */
+/** Returns the virtual transaction of a message and its hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const signed = signedMessage(intent);
   if (signed === null) throw new Error('a stored message is in canonical form');

@@ -1,13 +1,19 @@
 import type { ActivityBlock } from '#domain/activity/activity.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
-/** The block of a transaction; null while it waits for one. */
+/** The block of a transaction; null while it is unconfirmed. */
 export type BlockRef = { readonly height: bigint; readonly hash: string } | null;
 
-/** Blocks that nobody has the power to do again, as the field has it; there is no other end on Bitcoin. */
+/**
+ * The depth that counts as beyond any reorg, by common convention; Bitcoin has no other finality.
+ */
 const FINAL_DEPTH = 6;
 
-/** How deep a block is. @param tip the newest height */
+/**
+ * Returns the depth of a block.
+ *
+ * @param tip the newest height
+ */
 export function depthOf(
   { height, hash }: NonNullable<BlockRef>,
   tip: bigint,
@@ -18,7 +24,7 @@ export function depthOf(
   return { number: height.toString(), hash, confirmations, isFinal: confirmations >= finalDepth(chain) };
 }
 
-/** The newest height that counts as beyond any reorganisation; 0 before there is one. */
+/** Returns the newest height that counts as beyond any reorg; 0 while none does. */
 export function finalHeight(tip: bigint, chain: Pick<Chain, 'confirmations'>): bigint {
   const depth = BigInt(finalDepth(chain));
   return tip < depth ? 0n : tip - depth + 1n;

@@ -1,25 +1,38 @@
-/** Thousandths of a satoshi per virtual byte, by the number of blocks that it takes. */
+/** Thousandths of a satoshi per virtual byte, by the number of blocks until inclusion. */
 export type FeeRates = ReadonlyMap<number, bigint>;
 
-/** Thousandths of a satoshi per virtual byte. Nodes relay nothing below one satoshi (Bitcoin Core's default of long). */
+/**
+ * Thousandths of a satoshi per virtual byte. Servers relay nothing below one satoshi (the
+ * long-standing default of Bitcoin Core).
+ */
 const MIN_FEE_RATE = 1_000n;
 
-/** What RPC nodes want for the relay of a replacement, beside the fee of what it replaces (Bitcoin Core's default of long). */
+/**
+ * The rate that RPC nodes require for the relay of a replacement, beside the fee of the replaced
+ * transaction (the long-standing default of Bitcoin Core).
+ */
 export const RELAY_RATE = 1_000n;
 
-/** Blocks within which each speed aims to be included. */
+/** The number of blocks within which each speed aims to be included. */
 const TARGETS = { slow: 12, normal: 3, fast: 1 } as const;
 
-/** For who can wait, for most, and for who can not. Each is at least as fast as the one before, whatever a server says. */
+/**
+ * Returns the rates of the three speeds. Each is at least as high as the previous one, whatever a
+ * server reports.
+ */
 export function rateTiers(rates: FeeRates): { readonly slow: bigint; readonly normal: bigint; readonly fast: bigint } {
   const slow = maxBigint(rateWithin(rates, TARGETS.slow), MIN_FEE_RATE);
   const normal = maxBigint(rateWithin(rates, TARGETS.normal), slow);
-  // Half as much again where nobody pays more: it has to be faster than normal.
+  // It is at least half above normal, so that it is faster even when all recent payments offer the
+  // same.
   const fast = maxBigint(rateWithin(rates, TARGETS.fast), normal + normal / 2n);
   return { slow, normal, fast };
 }
 
-/** The rates that servers know together: for each target the lower median. Empty where no server knows any. */
+/**
+ * Returns the lower median of the servers' rates for each target; an empty map when no server has
+ * rates.
+ */
 export function medianRates(servers: readonly FeeRates[]): FeeRates {
   const known = servers.filter(({ size }) => size > 0);
   if (known.length === 0) return new Map();
@@ -31,14 +44,15 @@ export function medianRates(servers: readonly FeeRates[]): FeeRates {
   );
 }
 
-/** Satoshi, rounded up. */
+/** Returns satoshi, rounded up. */
 export function feeAt(rate: bigint, virtualSize: bigint): bigint {
   return (rate * virtualSize + 999n) / 1000n;
 }
 
 /**
- * The rate for the nearest number of blocks that is not beyond the target. Where every one is beyond it the soonest of them, which
- * is the least that the target can cost; 0 where there is none.
+ * Returns the rate for the nearest number of blocks that is not beyond the target. When every
+ * number is beyond it, the soonest applies, which is the least that the target can cost. Returns 0
+ * without rates.
  */
 function rateWithin(rates: FeeRates, blocks: number): bigint {
   const named = [...rates.keys()].toSorted((a, b) => a - b);

@@ -23,8 +23,9 @@ const PUSH_32 = 32;
 const SIMPLE_VARIANT = 'smp';
 
 /**
- * Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. The
- * empty message is one: BIP-322 has vectors for it, and services ask for it as proof of an address.
+ * Reads the text of a new message. Returns what is stored, shown and signed. Refuses with a text
+ * for users. The empty message is valid: BIP-322 has vectors for it, and services request it as
+ * proof of an address.
  */
 export function readMessage(text: string): Result<MessageText, string> {
   const fault = encodingFault(text);
@@ -32,18 +33,19 @@ export function readMessage(text: string): Result<MessageText, string> {
 }
 
 export interface SignedMessage {
-  /** Of the transaction `to_sign`, unsigned. */
+  /** The transaction `to_sign`, unsigned. */
   readonly bytes: Uint8Array;
   /** 32 bytes. */
   readonly sighash: Uint8Array;
-  /** Of the wallet. */
+  /** The script type of the wallet. */
   readonly lock: ScriptType;
 }
 
 /**
- * What is signed for a message (BIP-322, the simple form), or null for an intent that is not in canonical form: a transaction `to_sign`
- * that spends the only output of `to_spend`, and `to_spend` holds the message and spends what does not exist. So no message is ever a
- * payment.
+ * Returns what is signed for a message (BIP-322, the simple form), or null for an intent that is
+ * not in canonical form. It is a transaction `to_sign` that spends the only output of `to_spend`,
+ * and `to_spend` holds the message and spends an output that does not exist. So no message is ever
+ * a payment.
  */
 export function signedMessage({ chain, from, format, message }: MessageIntent): SignedMessage | null {
   const texts: readonly unknown[] = [chain, from, message];
@@ -57,7 +59,11 @@ export function signedMessage({ chain, from, format, message }: MessageIntent): 
   return sighash === undefined ? null : { bytes: Uint8Array.from(toSign.unsignedTx), sighash, lock };
 }
 
-/** Returns `to_sign` of BIP-322, unsigned. @param script of the address that signs */
+/**
+ * Returns `to_sign` of BIP-322, unsigned.
+ *
+ * @param script of the address that signs
+ */
 function virtualTransaction(script: Uint8Array, message: string): Transaction {
   // message_hash = SHA256 tagged "BIP0322-signed-message", scriptSig = OP_0 PUSH32[ message_hash ]
   const tag = sha256(utf8ToBytes('BIP0322-signed-message'));
@@ -84,7 +90,10 @@ function virtualTransaction(script: Uint8Array, message: string): Transaction {
   return toSign;
 }
 
-/** Returns the witness stack of `to_sign` in base64, behind its variant. Refuses what `witnessOf` does. */
+/**
+ * Returns the witness stack of `to_sign` in base64, after its variant. Refuses what `witnessOf`
+ * refuses.
+ */
 export function messageSignature({ sighash, lock }: SignedMessage, signature: ChainSignature): Result<string, string> {
   const witness = witnessOf(lock, sighash, signature);
   if (!witness.ok) return witness;

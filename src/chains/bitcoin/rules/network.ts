@@ -1,6 +1,9 @@
 import { BITCOIN_MAINNET_GENESIS } from '#domain/asset/chain.ts';
 
-/** The first 32 hexadecimal characters of each network's genesis block, as CAIP-2 has them (namespace bip122). */
+/**
+ * The first 32 hexadecimal characters of each network's genesis block, as CAIP-2 defines them
+ * (namespace bip122).
+ */
 export const GENESIS = {
   mainnet: BITCOIN_MAINNET_GENESIS,
   testnet4: '00000000da84f2bafbbc53dee25a72ae',
@@ -8,7 +11,7 @@ export const GENESIS = {
   regtest: '0f9188f13cb7b2c71f2a335e3a4fc328',
 } as const;
 
-/** What the addresses of a network begin with (BIP-173, and the version bytes of base58). */
+/** The prefixes of a network's addresses (BIP-173, and the version bytes of base58). */
 export interface Network {
   readonly genesis: string;
   readonly bech32: string;
@@ -26,7 +29,7 @@ export const NETWORKS: readonly Network[] = [
   { genesis: GENESIS.regtest, bech32: 'bcrt', ...TEST_VERSIONS },
 ];
 
-/** The network that a CAIP-2 names; null for what is none that is known here, since nobody could tell its addresses. */
+/** Returns the network of a CAIP-2 id; null for an unknown one, whose address format is unknown. */
 export function networkOf(caip2: string): Network | null {
   return NETWORKS.find(({ genesis }) => caip2 === `bip122:${genesis}`) ?? null;
 }

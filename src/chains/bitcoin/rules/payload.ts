@@ -32,28 +32,31 @@ export type BitcoinPayloadFault =
   | 'fee-above-cap'
   | 'wrong-message';
 
-/** What the bytes were proven to be. */
+/** The proven content of the bytes. */
 export interface BitcoinPayload {
   readonly kind: 'transaction';
-  /** 32 bytes, SHA-256 of the PSBT: names it. */
+  /** 32 bytes, SHA-256 of the PSBT: it identifies the PSBT. */
   readonly signingDigest: Uint8Array;
-  /** One for each coin, in their order. */
+  /** One for each UTXO, in their order. */
   readonly signedMessages: readonly Uint8Array[];
   readonly terms: SpendPlan;
   readonly payment: Payment;
-  /** What only one transaction can ever use up: the first coin. */
+  /** The resource that only one transaction can ever spend: the first UTXO. */
   readonly nonce: bigint;
-  /** Of the signed transaction (BIP-141). */
+  /** The size of the signed transaction (BIP-141). */
   readonly virtualSize: bigint;
-  /** Satoshi: exactly what it pays. */
+  /** Satoshi: the exact fee. */
   readonly maxFee: bigint;
-  /** The fee as a whole: that is what a bid of Bitcoin is. */
+  /** The whole fee, because a fee bid of Bitcoin is a total. */
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /** Of those that spend the same coin one is included, whatever they pay: so no more has to be asked for than not less. */
+  /**
+   * Of the transactions that spend the same UTXO only one is included, whatever they pay. So a
+   * replacement must only not pay less.
+   */
   readonly leastRisePercent: bigint;
 }
 
-/** A message was proven to be the one of its intent. */
+/** A message that was proven to be the one of its intent. */
 export interface BitcoinMessage {
   readonly kind: 'message';
   readonly signingDigest: Uint8Array;
@@ -61,12 +64,14 @@ export interface BitcoinMessage {
 }
 
 /**
- * Proves that bytes are the one transaction that carries out a transfer: its terms (which coins, how much change) are read out of them, the
- * transaction is made again from the intent and those terms, and it has to be the same to the last byte. What the coins are worth is the
- * coordinator's word, and another proof (evidence.ts). A child that pays for its parent spends the parent's coin first.
+ * Proves that bytes are the one transaction of a transfer. It reads the terms (which UTXOs, how
+ * much change) from the bytes, builds the transaction again from the intent and those terms, and
+ * requires the same bytes. The amounts of the UTXOs are claims of the coordinator, and have a
+ * separate proof (parent-evidence.ts). A child that pays for its parent spends the parent's UTXO
+ * first.
  *
- * Refuses, in order: `unsupported-kind` (calls, allowances and tokens are of other families), `intent-not-canonical`, `malformed`,
- * `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
+ * Refuses, in order: `unsupported-kind` (calls, allowances and tokens belong to other families),
+ * `intent-not-canonical`, `malformed`, `too-many-coins`, `wrong-transfer`, `dust`, `fee-above-cap`.
  */
 export const inspectBitcoinPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<BitcoinPayload, BitcoinPayloadFault> => {
@@ -105,8 +110,9 @@ export const inspectBitcoinPayload = memoised(
 );
 
 /**
- * Proves that bytes are the virtual transaction of BIP-322 for the message of an intent, which spends what no chain has.
- * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ * Proves that bytes are the virtual transaction of BIP-322 for the message of an intent, which
+ * spends an output that exists on no chain. Refuses, in order: `intent-not-canonical`,
+ * `wrong-message`.
  */
 export function inspectBitcoinMessage(
   intent: MessageIntent,
@@ -119,7 +125,10 @@ export function inspectBitcoinMessage(
   return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [requested.sighash] });
 }
 
-/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+/**
+ * Returns the payment of an intent. An intent may come from a lying coordinator, so every field is
+ * checked again, whatever its type claims.
+ */
 function canonicalPayment(intent: TransferIntent): Payment | null {
   const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo, recipientMayHaveNoKey } = intent;
   if (memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
@@ -128,12 +137,12 @@ function canonicalPayment(intent: TransferIntent): Payment | null {
   if (parseAmount(amount, MAX_SATOSHI) === null || parseAmount(maxFee, MAX_SATOSHI) === null) return null;
   const payment = paymentOf(intent);
   if (payment === null || scriptTypeOf(payment.own) === null) return null;
-  // A child pays nobody.
+  // A child has no recipient.
   const isOdd = paysFor !== undefined && (payment.to !== null || !isHash(paysFor));
   return isOdd ? null : payment;
 }
 
-/** Each coin once, and no more satoshi than there will ever be. */
+/** Reports whether each UTXO occurs once and the sums do not exceed the maximum supply. */
 function isPossible({ utxos, change }: SpendPlan): boolean {
   const isSum = (units: bigint) => units >= 0n && units <= MAX_SATOSHI;
   const isWhole = ({ amount }: Utxo) => amount > 0n && isSum(amount);
@@ -145,7 +154,7 @@ function isDusty({ own, to }: Payment, { change }: SpendPlan): boolean {
   return (to !== null && to.amount < dustOf(to.script)) || (change > 0n && change < dustOf(own));
 }
 
-/** Of the hash and the number: 36 bytes as one number. */
+/** Returns the hash and the output number of the first UTXO: 36 bytes as one number. */
 function outpointOf({ utxos: [first] }: SpendPlan): bigint {
   if (first === undefined) throw new Error('a transaction spends a UTXO');
   return (BigInt(`0x${first.txid}`) << 32n) | BigInt(first.vout);

@@ -12,13 +12,16 @@ const VERSION = 2;
 
 /** A transfer as scripts and satoshi. */
 export interface Payment {
-  /** Of the wallet: where the coins are, and where the change goes. */
+  /** The script of the wallet: it locks the UTXOs and receives the change. */
   readonly own: Uint8Array;
-  /** Null for a cancellation: all coins go back to the wallet, less the fee. */
+  /** Null for a cancellation: all UTXOs return to the wallet, minus the fee. */
   readonly to: { readonly script: Uint8Array; readonly amount: bigint } | null;
 }
 
-/** Null where the intent holds what is no address of its network, or a token. A payment of nothing to oneself is a cancellation. */
+/**
+ * Returns the payment of an intent; null when the intent holds an address of another network, or a
+ * token. A payment of nothing to oneself is a cancellation.
+ */
 export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferIntent): Payment | null {
   const network = networkOf(chain);
   if (network === null || tokenAddress !== null) return null;
@@ -28,7 +31,10 @@ export function paymentOf({ chain, from, to, tokenAddress, amount }: TransferInt
   return { own, to: from === to && units === 0n ? null : { script, amount: units } };
 }
 
-/** The one unsigned transaction of a payment on these terms: the recipient's output first, then the change. */
+/**
+ * Returns the one unsigned transaction of a payment on these terms: the recipient's output first,
+ * then the change.
+ */
 export function transactionOf({ own, to }: Payment, { utxos, change }: SpendPlan): Transaction {
   const transaction = new Transaction({ version: VERSION });
   for (const { txid, vout, amount } of utxos) {
@@ -44,33 +50,40 @@ export function transactionOf({ own, to }: Payment, { utxos, change }: SpendPlan
   return transaction;
 }
 
-/** As it travels and is stored: a PSBT (BIP-174), which holds what each coin is worth; signatures cover that. */
+/**
+ * Returns the form in which it is stored and sent: a PSBT (BIP-174), which holds the amount of each
+ * UTXO; signatures cover the amounts.
+ */
 export function psbtOf(transaction: Transaction): Uint8Array {
   return Uint8Array.from(transaction.toPSBT(0));
 }
 
-/** Of one transaction: how many coins it spends, and whether change comes back. */
+/** The number of UTXOs that a transaction spends, and whether it has change. */
 export interface Shape {
   readonly utxos: number;
   readonly hasChange: boolean;
 }
 
-/** The size of a signed transaction of this shape, in virtual bytes. */
+/** Returns the size of a signed transaction of this shape, in virtual bytes. */
 export function sizeOfShape({ own, to }: Payment, { utxos, hasChange }: Shape): bigint {
   return virtualSizeOf(own, utxos, [...(to === null ? [] : [to.script]), ...(hasChange ? [own] : [])]);
 }
 
-/** What the transaction leaves to the miner, in satoshi. Negative where it gives out what it does not have. */
+/**
+ * Returns what the transaction leaves to the miner, in satoshi. Negative when the outputs exceed
+ * the inputs.
+ */
 export function feeOf({ to }: Payment, { utxos, change }: SpendPlan): bigint {
   return totalOf(utxos) - (to?.amount ?? 0n) - change;
 }
 
 /**
- * What is signed for each input: of P2TR the hash of BIP-341 with the default type, over all coins with their worth and all outputs; of
- * P2WPKH that of BIP-143 with the type ALL, over the names of all coins, the worth of this one, and all outputs.
+ * Returns what is signed for each input. For P2TR it is the hash of BIP-341 with the default type,
+ * over all UTXOs with their amounts and all outputs. For P2WPKH it is the hash of BIP-143 with the
+ * type ALL, over the names of all UTXOs, the amount of this one, and all outputs.
  *
  * @param own script of the wallet, which every input spends from
- * @param amounts what each input is worth, in satoshi
+ * @param amounts the amount of each input, in satoshi
  */
 export function sighashesOf(
   transaction: Transaction,
@@ -86,14 +99,17 @@ export function sighashesOf(
   return amounts.map((_, i) => transaction.preimageWitnessV1(i, scripts, SigHash.DEFAULT, [...amounts]));
 }
 
-/** BIP-143: "For P2WPKH witness program, the scriptCode is 0x1976a914{20-byte-pubkey-hash}88ac"; its length is put before it elsewhere. */
+/**
+ * BIP-143: "For P2WPKH witness program, the scriptCode is 0x1976a914{20-byte-pubkey-hash}88ac". The
+ * library adds its length prefix elsewhere.
+ */
 export function scriptCodeOf(keyHash: Uint8Array): Uint8Array {
   return Uint8Array.from(OutScript.encode({ type: 'pkh', hash: Uint8Array.from(keyHash) }));
 }
 
 /**
- * The terms that bytes would have if they were a transaction of this payment; whether they are, only making them again tells. Null for bytes
- * that no terms lead to.
+ * Returns the terms that bytes have if they are a transaction of this payment. Only building the
+ * transaction again proves that they are. Returns null for bytes that match no terms.
  */
 export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | null {
   const transaction = parsed(psbt);
@@ -105,7 +121,7 @@ export function readSpendPlan(psbt: Uint8Array, { to }: Payment): SpendPlan | nu
   return change === undefined ? null : { utxos, change };
 }
 
-/** What a stored payload spends. Throws for one that was damaged. */
+/** Returns what a stored payload spends. Throws for a damaged payload. */
 export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
   const transaction = parsed(psbt);
   const utxos = transaction === null ? null : utxosOf(transaction);
@@ -113,14 +129,20 @@ export function utxosIn(psbt: Uint8Array): readonly Utxo[] {
   return utxos;
 }
 
-/** The script of the wallet that a stored payload spends the coins of. Throws for one that was damaged. */
+/**
+ * Returns the script of the wallet whose UTXOs a stored payload spends. Throws for a damaged
+ * payload.
+ */
 export function ownScriptIn(psbt: Uint8Array): Uint8Array {
   const script = parsed(psbt)?.getInput(0).witnessUtxo?.script;
   if (script === undefined) throw new Error('a stored payload can be read');
   return Uint8Array.from(script);
 }
 
-/** The size of a stored payload once it is signed, in virtual bytes. Throws for one that was damaged. */
+/**
+ * Returns the size of a stored payload after signing, in virtual bytes. Throws for a damaged
+ * payload.
+ */
 export function virtualSizeIn(psbt: Uint8Array): bigint {
   const transaction = parsed(psbt);
   if (transaction === null) throw new Error('a stored payload can be read');
@@ -137,7 +159,7 @@ function parsed(psbt: Uint8Array): Transaction | null {
   try {
     return Transaction.fromPSBT(psbt);
   } catch {
-    // btc-signer throws for everything that is not the encoding of something.
+    // btc-signer throws for bytes that are not a valid encoding.
     return null;
   }
 }

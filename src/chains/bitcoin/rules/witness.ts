@@ -9,14 +9,15 @@ import type { ScriptType } from '#chains/bitcoin/rules/script-type.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** HASH160: what an address of an ECDSA key holds of it. */
+/** Returns the HASH160 of an ECDSA key, which its address contains. */
 export function keyHashOf(publicKey: Uint8Array): Uint8Array {
   return ripemd160(sha256(publicKey));
 }
 
 /**
- * What unlocks a coin: the signature (BIP-341, default hash type), or signature and key (BIP-141, hash type ALL). Refuses, in words, a
- * signature of another scheme, and one that is not by exactly the lock's key over these 32 bytes.
+ * Returns the witness that unlocks a UTXO: the signature (BIP-341, default hash type), or signature
+ * and key (BIP-141, hash type ALL). Refuses, with a text, a signature of another scheme, and one
+ * that is not by exactly the lock's key over these 32 bytes.
  */
 export function witnessOf(
   lock: ScriptType,
@@ -36,14 +37,17 @@ export function witnessOf(
   return accepted([concatBytes(signed.der, Uint8Array.of(SigHash.ALL)), signed.publicKey]);
 }
 
-/** The key that has signed, which is no part of an address. Null for what is no signature, or not low-s (BIP-146). */
+/**
+ * Returns the key of a signature, which an address does not contain; null for an invalid signature,
+ * or one that is not low-s (BIP-146).
+ */
 function recovered(hash: Uint8Array, { r, s, yParity }: EcdsaSignatureParts) {
   try {
     const signature = new secp256k1.Signature(bytesToNumberBE(r), bytesToNumberBE(s), yParity);
     if (signature.hasHighS()) return null;
     return { der: signature.toBytes('der'), publicKey: signature.recoverPublicKey(hash).toBytes(true) };
   } catch {
-    // noble throws for scalars out of range, and where there is no such point.
+    // noble throws for scalars out of range, and when the point does not exist.
     return null;
   }
 }

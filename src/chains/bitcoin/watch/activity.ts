@@ -13,15 +13,15 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * A transaction with everything that it moved; null when the node does not know it. One that waits is told of as such only where no block
- * had it before.
+ * Returns a transaction with all its movements; null when the server does not have it. An
+ * unconfirmed one is reported as such only when no block held it before.
  */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
 ): Promise<Result<ChainTransaction | null, NodeProblem>> {
-  // What is no hash no chain has; a server would call the question wrong.
+  // No chain has a malformed hash, and a server would answer with an error.
   if (!isHash(hash)) return accepted(null);
   const transfer = await node.request(getTransaction(hash));
   if (!transfer.ok) return transfer;

@@ -4,19 +4,19 @@ import { sendRawTransaction } from '#chains/bitcoin/client/rpc-calls.ts';
 import type { NodePool } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
-/** The words of Bitcoin Core's mempool, which every Esplora server passes on. */
+/** Messages of Bitcoin Core's mempool, which every Esplora server passes on. */
 const KNOWN = /already in (?:block chain|mempool|utxo set)|txn-already|already known/i;
 const SPENT = /missingorspent|missing-inputs|txn-mempool-conflict|bad-txns-spends-conflicting/i;
 const TOO_CHEAP =
   /min relay fee not met|mempool min fee not met|insufficient fee|insufficient priority|fee rate too low/i;
-/** A miner's coin that is too young: the same bytes are taken some blocks later. */
+/** A miner's reward that is too young: the same bytes are accepted some blocks later. */
 const TOO_EARLY = /premature-spend-of-coinbase/i;
 const WRONG =
   /script-verify-flag|bad-txns-(?!inputs)|bad-witness|scriptsig|dust|max-fee-exceeded|fee exceeds maximum configured|absurdly-high|non-standard|decode failed/i;
 
 /**
- * Hands signed bytes to every server (see `broadcastToAll`). A coin that is spent may be spent by an earlier attempt, or by these very
- * bytes in a block: the chain will tell.
+ * Sends signed bytes to every server (see `broadcastToAll`). An earlier attempt may have spent the
+ * UTXO, or these very bytes in a block: observing the chain decides.
  */
 export function broadcastSigned(pool: NodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   return broadcastToAll(pool, (node) => send(node, raw, hash));

@@ -11,12 +11,13 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A wallet that has done more than this in six blocks is asked about again. */
+/** A wallet with more transactions than this in six blocks is read again later. */
 const MAX_PAGES = 10;
 
 /**
- * What a wallet holds at the newest block that is beyond any reorganisation. Servers know the sum of now alone: what came and went in later
- * blocks is taken off again. Refuses when a block comes in between.
+ * Returns the holdings of a wallet at the newest block that is beyond any reorg. Servers report
+ * only the current sum, so the changes of later blocks are subtracted. Refuses when a block arrives
+ * during the request.
  */
 export async function holdingsOn(
   node: RpcNode,
@@ -53,7 +54,7 @@ async function holdingsAt(
   });
 }
 
-/** What came less what went in blocks after one. */
+/** Returns receipts minus payments in the blocks after one. */
 async function changeSince(node: RpcNode, address: string, height: bigint): Promise<Result<bigint, NodeProblem>> {
   let [change, last]: [bigint, string | null] = [0n, null];
   for (let page = 0; page < MAX_PAGES; page++) {

@@ -2,20 +2,23 @@ import type { ChainTransfer } from '#chains/bitcoin/client/rpc-calls.ts';
 import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 
-/** What stands for the payer of a block's first transaction. */
+/** Replaces the payer of a block's first transaction. */
 export const MINER = 'miner';
 
-/** What stands for whoever can spend an output that has no address: a script of its own. */
+/** Replaces the owner of an output that has a script without an address. */
 const SCRIPT = 'script';
 
-/** Who paid for a transaction: whoever spends its first input. Null for what a miner earned, which is made out of nothing. */
+/**
+ * Returns the payer of a transaction, which is the owner of its first input; null for a miner's
+ * reward, which has no input.
+ */
 export function payerOf({ inputs: [first] }: ChainTransfer): string | null {
   return first === undefined ? null : (first.address ?? SCRIPT);
 }
 
 /**
- * What a transaction moved: each output to somebody who did not pay for it. What comes back to one of those is its change and no movement,
- * and what goes to the miner is the fee.
+ * Returns the movements of a transaction: each output to an owner that did not pay for it. An
+ * output to a payer is change and no movement, and the miner's share is the fee.
  */
 export function movementsIn(transfer: ChainTransfer): readonly ChainMovement[] {
   const from = payerOf(transfer);

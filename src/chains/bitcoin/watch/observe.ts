@@ -15,9 +15,10 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * Where the attempts of a transaction are: in a block, waiting, or nowhere. `absent` with the nonce taken when another transaction has spent
- * one of their coins, or what made the coin possible, in a block that is beyond any reorganisation. That the server does not know a coin
- * ends nothing.
+ * Returns the state of a transaction's attempts: in a block, unconfirmed, or absent. It is `absent`
+ * with the nonce taken when another transaction has spent one of their UTXOs, or an input of a
+ * UTXO's parent, in a block that is beyond any reorg. A UTXO that the server does not have proves
+ * nothing.
  */
 export async function observeTransaction(
   node: RpcNode,

@@ -6,12 +6,15 @@ import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A day: without a place to begin. */
+/** A day: the range without a start block. */
 const RECENT_BLOCKS = 144n;
-/** Beyond these it is asked again after they are worked on. */
+/** Older pages are scanned after these are processed. */
 const MAX_PAGES = 20;
 
-/** Looks for everything in a block that concerns a wallet. What is found is only a hash; what it moved is read as for any hint. */
+/**
+ * Scans for every confirmed transaction that concerns a wallet. It returns only hashes; their
+ * movements are read as for any hint.
+ */
 export async function scanNetwork(
   node: RpcNode,
   { address, since }: { readonly address: string; readonly since: bigint | null },
@@ -32,7 +35,7 @@ export async function scanNetwork(
     if (history.value.length < PAGE || recent.length < history.value.length) break;
     const oldest = history.value.at(-1);
     last = oldest?.hash ?? null;
-    // What is older than the last page was not looked for.
+    // The scan did not cover blocks before the last page.
     if (page === MAX_PAGES - 1) from = oldest?.block?.height ?? from;
   }
   const range = { fromBlock: from.toString(), toBlock: tip.value.toString() };

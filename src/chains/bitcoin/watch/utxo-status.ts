@@ -15,29 +15,42 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * What became of a coin, or of the coins of attempts. `final`: a transaction that is none of the attempts, and that the server shows, has
- * spent it beyond any reorganisation, or has spent what the transaction that made it spends. `unexplained`: it is spent, and the server has
- * an attempt, or nothing at all, under the name of what spent it. `unknown`: the server does not show the transaction that made it. `open`:
- * none of these, so that the attempts may still be mined.
+ * The status of a UTXO, or of the UTXOs of attempts.
+ *
+ * - `final`: a transaction that is not one of the attempts, and that the server shows, has spent it
+ *   beyond any reorg, or has spent an input of its parent.
+ * - `unexplained`: it is spent, and under the spender's name the server has an attempt or no
+ *   transaction.
+ * - `unknown`: the server does not show the parent.
+ * - `open`: none of these, so the attempts may still be mined.
  */
 type UtxoStatus = 'open' | 'final' | 'unexplained' | 'unknown';
 
-/** What stands over all coins of an attempt, the first that one of them has. */
+/**
+ * The order of precedence among the UTXOs of an attempt: the first status that one of them has
+ * applies.
+ */
 const OF_ATTEMPT = ['final', 'unexplained', 'unknown', 'open'] as const;
-/** What stands over attempts, the first that one of them has: any of them may be mined. */
+/**
+ * The order of precedence among attempts, since any of them may be mined: the first status that one
+ * of them has applies.
+ */
 const OF_ATTEMPTS = ['unexplained', 'open', 'unknown', 'final'] as const;
 
 interface Scene {
   readonly node: RpcNode;
   readonly chain: Chain;
   readonly watched: WatchedAttempts;
-  /** Of transactions that are missing: many coins may come from one, by many ways. */
+  /** The answers for missing transactions: many UTXOs may come from one, by many paths. */
   readonly missing: Map<string, Answer>;
 }
 
 type Answer = Result<UtxoStatus, NodeProblem>;
 
-/** What became of the coins of all attempts. Only where each of them has lost a coin for good, none is ever included. */
+/**
+ * Returns the status of the UTXOs of all attempts. The attempts are excluded for good only when
+ * each of them has lost a UTXO for good.
+ */
 export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: WatchedAttempts): Promise<Answer> {
   const scene: Scene = { node, chain, watched, missing: new Map() };
   const known = new Map<string, UtxoStatus>();
@@ -71,7 +84,10 @@ async function statusOfUtxo(scene: Scene, utxo: string): Promise<Answer> {
   return parent.value === null ? statusOfMissing(scene, transactionOf(utxo)) : accepted('open');
 }
 
-/** Of a coin that a transaction spends which is none of the attempts. Its bytes have to say so, and name it. */
+/**
+ * Returns the status of a UTXO whose spender is not one of the attempts. The spender's bytes must
+ * prove it and name the UTXO.
+ */
 async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block }: Spend): Promise<Answer> {
   if (block === null) return accepted('open');
   const spender = await node.request(getTransaction(hash));
@@ -86,8 +102,9 @@ async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block
 }
 
 /**
- * Of a transaction that the server does not show: once another one has spent for good what it spends, it is never mined (again), and nor is
- * what spends its coins. That it is not shown says nothing.
+ * Returns the status of a transaction that the server does not show. After another transaction has
+ * spent its inputs for good, it can never be mined (again), nor can any transaction that spends its
+ * outputs. Its absence alone proves nothing.
  */
 async function statusOfMissing(scene: Scene, name: string): Promise<Answer> {
   const status = scene.missing.get(name) ?? (await searchMissing(scene, name));
@@ -112,13 +129,16 @@ async function searchMissing(scene: Scene, name: string): Promise<Answer> {
   return accepted(status);
 }
 
-/** Where the missing transaction itself is said to be what spends, the server has lost it, and not the chain. */
+/**
+ * Returns the status when another transaction spends an input. When the server names the missing
+ * transaction itself as the spender, the server has lost it, and the chain has not.
+ */
 async function statusOfOther(scene: Scene, utxo: string, spend: Spend, missing: string): Promise<Answer> {
   if (spend.hash !== missing) return statusOfSpent(scene, utxo, spend);
   return accepted(spend.block === null ? 'open' : 'unexplained');
 }
 
-/** Of what a missing transaction spends, where nothing else has spent it: it may be gone as well. */
+/** Returns the status of an ancestor whose output is unspent: it may be missing as well. */
 async function statusOfAncestor(scene: Scene, name: string): Promise<Answer> {
   if (scene.watched.coinParents?.some(({ txid }) => txid === name) !== true) return accepted('open');
   const shown = await scene.node.request(getTransaction(name));

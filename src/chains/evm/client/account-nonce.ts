@@ -9,15 +9,18 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What one RPC node counts of an account, in the chain and with its mempool. Refuses where none can be asked. */
+/**
+ * Returns the transaction counts of an account from one RPC node, on the chain and with its
+ * mempool. Refuses when no node is reachable.
+ */
 export function accountNonce(pool: NodePool, address: string): Promise<Result<AccountNonce, ChainFault>> {
   return readFromPool(pool, (node) => countsOf(node, address));
 }
 
 /**
- * The same with what is proven of it: a count that two RPC nodes give alike. Where only one is configured, every answer rests
- * on it, and then a count counts as proven that it gives for a final block: one wrong answer is not enough, and what it says
- * of its mempool proves nothing.
+ * Returns the counts with their proof: a count is proven when two RPC nodes report it alike. When
+ * only one node is configured, every answer depends on it, and only its count at a final block
+ * counts as proven: a single wrong answer is then not enough, and its mempool proves nothing.
  */
 export async function provenNonce(
   pool: NodePool,
@@ -35,15 +38,18 @@ export async function provenNonce(
 interface CountsAt {
   readonly latest: bigint;
   readonly pending: bigint;
-  /** The head of before the counts. */
+  /** The head before the counts. */
   readonly head: bigint;
 }
 
-/** Each count that two give alike, and where none is so that of the first, which then proves nothing. */
+/**
+ * Returns each count that two nodes report alike. A count without agreement is the first node's,
+ * and is not proven.
+ */
 function agreed({ latest, pending }: CountsAt, stated: readonly CountsAt[]): AccountNonce {
   const provenLatest = statedTwice(stated.map((counts) => counts.latest));
   const provenPending = statedTwice(stated.map((counts) => counts.pending));
-  // The head that two of those who state it have: two of them may be behind alike.
+  // The head that two of the agreeing nodes have reached: two nodes may lag behind alike.
   const heads = stated.filter((counts) => counts.latest === provenLatest).map(({ head }) => head);
   const block = reachedByTwo(heads) ?? 0n;
   return {
@@ -84,7 +90,7 @@ async function finalCounts(node: RpcNode, chain: Chain, address: string): Promis
   return latest.ok ? accepted({ ...counts.value, proven: { latest: latest.value, pending: null, block } }) : latest;
 }
 
-/** The newest final block; null where the chain is too short to have one. */
+/** Returns the newest final block; null when the chain is too short to have one. */
 async function finalNumber(node: RpcNode, chain: Chain): Promise<Result<bigint | null, NodeProblem>> {
   const finalized = await node.request(getBlock('finalized'));
   if (finalized.ok && finalized.value !== null) return accepted(finalized.value.number);

@@ -18,7 +18,7 @@ export const BLOCK_CALLS: BlockCalls = {
   skipsNumbers: false,
 };
 
-/** Null where another block has come in the place of the one with this hash. */
+/** Returns null when another block has replaced the one with this hash. */
 function readTransactionHashes(block: unknown, hash: string): readonly string[] | null | undefined {
   if (!isObject(block) || !Array.isArray(block['transactions'])) return undefined;
   if (parseHash(block['hash']) !== hash) return null;

@@ -6,7 +6,9 @@ import type { Chain } from '#domain/asset/chain.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** The GasPriceOracle that every OP-stack chain has at this address; elsewhere nothing can stand there. */
+/**
+ * The GasPriceOracle of every OP-stack chain; on other chains no contract can have this address.
+ */
 const GAS_PRICE_ORACLE = '0x420000000000000000000000000000000000000F';
 /** Scroll's L1GasPriceOracle, with a function of the same name. */
 const SCROLL_PRICE_ORACLE = '0x5300000000000000000000000000000000000002';
@@ -16,21 +18,25 @@ const GET_L1_FEE_SELECTOR = '0x49948e0e';
 /** First four bytes of keccak256('getOperatorFee(uint256)'). */
 const GET_OPERATOR_FEE_SELECTOR = '0x275aedd2';
 
-/** Scroll counts the bytes as they are sent, with the signature: three lists of RLP, none of whose bytes is cheaper than another. */
+/**
+ * Scroll counts the bytes as they are sent, with the signature: RLP that contains three lists, with
+ * no bytes cheaper than others.
+ */
 const SIGNATURE_BYTES = 68;
 
 export interface DataFee {
   /** Wei. */
   readonly fee: bigint;
-  /** The chain is of the OP stack, where an operator may charge for the gas as well. */
+  /** True for the OP stack, where an operator may charge for the gas as well. */
   readonly hasOperator: boolean;
 }
 
 const NOTHING: DataFee = { fee: 0n, hasOperator: false };
 
 /**
- * What a rollup charges, besides gas, for putting the bytes on Ethereum, with a quarter more because its price is the one of
- * inclusion. Nothing on other chains. No field of a transaction bounds it, so it is weighed before signing.
+ * Returns what a rollup charges, besides gas, for publishing the bytes on Ethereum, plus a quarter
+ * because the price at inclusion applies. Other chains charge nothing. No field of a transaction
+ * limits this fee, so it is checked before signing.
  */
 export async function dataFee(
   node: RpcNode,
@@ -44,7 +50,8 @@ export async function dataFee(
   const to = isScroll ? SCROLL_PRICE_ORACLE : GAS_PRICE_ORACLE;
   const answer = await node.request(ethCall(from, { to, value: 0n, data }, 'latest'));
   if (!answer.ok) return answer;
-  // A chain that is known to have the contract, and a node that does not: it serves another chain, or lags behind.
+  // The chain has the contract and the RPC node does not: the node serves another chain or lags
+  // behind.
   if (answer.value === '0x') return kind === undefined ? accepted(NOTHING) : noNumber();
   if (answer.value.length !== 66) return noNumber();
   const fee = BigInt(answer.value);
@@ -52,8 +59,9 @@ export async function dataFee(
 }
 
 /**
- * What the operator of an OP-stack chain charges for this much gas since Isthmus, in wei, with a quarter more because it may be
- * changed meanwhile. The contract is asked: Jovian has another formula. 0 where it is older, and reverts.
+ * Returns what the operator of an OP-stack chain charges for this much gas since Isthmus, in wei,
+ * plus a quarter because it may change meanwhile. The contract computes it, because Jovian has
+ * another formula. Returns 0 when the contract is older and reverts.
  */
 export async function operatorFee(node: RpcNode, from: string, gasLimit: bigint): Promise<Result<bigint, NodeFault>> {
   const data = `${GET_OPERATOR_FEE_SELECTOR}${word(gasLimit)}` satisfies Hex;
@@ -73,7 +81,7 @@ function noNumber() {
   return refused<NodeFault>({ kind: 'no-answer', detail: 'The gas price oracle did not return a number.' });
 }
 
-/** ABI of one `bytes` argument: offset, length, content padded to words. */
+/** Returns the ABI encoding of one `bytes` argument: offset, length, content padded to words. */
 export function encodeBytes(content: Hex): string {
   const digits = content.slice(2);
   const padded = digits.padEnd(Math.ceil(digits.length / 64) * 64, '0');

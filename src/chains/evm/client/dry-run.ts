@@ -26,9 +26,10 @@ import { accepted, refused } from '#domain/result.ts';
 const ALLOWANCE_SELECTOR = '0xdd62ed3e';
 
 /**
- * What the wallet holds of the token that an intent pays, in the state after a block; null where it pays none. Refuses, in
- * order: SIMULATION_REVERTED for an address without code (a call to it succeeds and does nothing), a contract that tells no
- * balance, or an allowance of one that keeps none; INSUFFICIENT_FUNDS.
+ * Returns the wallet's balance of the token that an intent pays, in the state after a block; null
+ * when it pays none. Refuses, in order: SIMULATION_REVERTED for an address without code (a call to
+ * it succeeds and does nothing), a contract that returns no balance, or an approval on a contract
+ * without allowances; INSUFFICIENT_FUNDS.
  */
 export async function tokensHeld(
   node: RpcNode,
@@ -55,8 +56,9 @@ export async function tokensHeld(
 }
 
 /**
- * For a call that is a token's `transfer`. Null for every other call, and for a contract that tells no such balance: what the
- * contract makes of the call is its own affair, and the dry run shows whether it succeeds.
+ * Returns the balance for a call that is a token's `transfer`. Returns null for every other call,
+ * and for a contract that returns no such balance: the contract decides what the call does, and the
+ * dry run shows whether it succeeds.
  */
 async function heldForCall(
   node: RpcNode,
@@ -72,8 +74,9 @@ async function heldForCall(
 }
 
 /**
- * What the wallet has of the token, or has let the spender have. `approve` of an ERC-721 is the same call with an id for an
- * amount, and id 0 would pass for an allowance that is taken back; but no ERC-721 has an `allowance` to tell.
+ * Returns the wallet's token balance, or the spender's current allowance. `approve` of an ERC-721
+ * is the same call with an id for an amount, and id 0 would look like a revoked allowance; but no
+ * ERC-721 has the `allowance` function.
  */
 async function readHolding(
   node: RpcNode,
@@ -88,9 +91,10 @@ async function readHolding(
 }
 
 /**
- * Runs the very call that would be signed. SIMULATION_REVERTED when it reverts, and when a token answers anything but true: a
- * token that answers nothing at all (USDT) is fine, one that says false has moved nothing. ALLOWANCE_NOT_ZERO
- * when a token refuses a new allowance only because there is one already.
+ * Runs the very call that would be signed. Returns SIMULATION_REVERTED when it reverts or when a
+ * token returns anything but true. A token that returns nothing at all (USDT) is accepted; one that
+ * returns false has moved nothing. Returns ALLOWANCE_NOT_ZERO when a token refuses a new allowance
+ * only because an allowance exists.
  */
 export async function dryRunFault(
   node: RpcNode,
@@ -103,14 +107,17 @@ export async function dryRunFault(
   return mayBeAllowance ? ((await allowanceFault(node, intent)) ?? fault) : fault;
 }
 
-/** Only tokens answer in a way that is known. */
+/** Only the return values of tokens have a known format. */
 function answerFault(intent: OnChainIntent, call: Call, answer: Hex): PermanentFault | null {
   if (intent.kind === 'contract-interaction' || call.data === '0x' || answer === '0x') return null;
   if (answer.length < 66) return permanent('SIMULATION_REVERTED', 'The token returned a malformed result.');
   return BigInt(answer.slice(0, 66)) === 0n ? permanent('SIMULATION_REVERTED', 'The token returned false.') : null;
 }
 
-/** USDT and its like: an allowance goes to 0 before it goes anywhere else. Null when that is not what was wrong. */
+/**
+ * Returns the fault of USDT and similar tokens, whose allowance must be 0 before it changes to
+ * another amount; null when that is not the cause.
+ */
 async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promise<PermanentFault | null> {
   const { from, tokenAddress: token, spender } = intent;
   const reset = callOf({ ...intent, amount: amountOf(0n) });
@@ -128,13 +135,13 @@ async function allowanceFault(node: RpcNode, intent: Erc20ApproveIntent): Promis
 interface Holding {
   readonly token: string;
   readonly owner: string;
-  /** Of an allowance; absent for a balance. */
+  /** For an allowance; absent for a balance. */
   readonly spender?: string;
   /** The newest block when absent. */
   readonly tag?: BlockTag;
 }
 
-/** `balanceOf(owner)` or `allowance(owner, spender)`. */
+/** Returns `balanceOf(owner)` or `allowance(owner, spender)`. */
 async function readUnits(
   node: RpcNode,
   from: string,
@@ -151,7 +158,10 @@ async function readUnits(
   return accepted(BigInt(answer.value.slice(0, 66)));
 }
 
-/** What it means that a node did not run a call: the call is bad, or the wallet too poor for it, or the node in trouble. */
+/**
+ * Classifies why an RPC node did not run a call: the call is invalid, the wallet lacks funds for
+ * it, or the node is faulty.
+ */
 export function callFault(fault: NodeFault): PermanentFault | NodeFault {
   const reason = revertReason(fault);
   if (reason !== null) return permanent('SIMULATION_REVERTED', reason);

@@ -13,8 +13,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * What an intent would cost now at three speeds. Refuses what the call itself would meet: SIMULATION_REVERTED,
- * ALLOWANCE_NOT_ZERO, INSUFFICIENT_FUNDS for what is paid (not for the fee).
+ * Returns the current cost of an intent at three speeds. Refuses with the failure of the call
+ * itself: SIMULATION_REVERTED, ALLOWANCE_NOT_ZERO, or INSUFFICIENT_FUNDS for the amount (not for
+ * the fee).
  */
 export async function estimateFee(
   node: RpcNode,

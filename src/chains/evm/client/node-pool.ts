@@ -3,7 +3,7 @@ import { getChainId } from '#chains/evm/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
-/** The nodes of one EVM chain. */
+/** The node pool of one EVM chain. */
 export interface EvmNodePool extends NodePool {
   readonly chainId: bigint;
 }

@@ -13,7 +13,7 @@ const LATEST_ROUND_SELECTOR = '0xfeaf968c';
 const WORD_DIGITS = 64;
 const INT256_SIGN = 1n << 255n;
 
-/** The newest answer of a feed. Whether it is fit to be used is for whoever asks to say. */
+/** Returns the newest answer of a feed. The caller decides whether it is usable. */
 export async function readFeed(node: RpcNode, feed: string): Promise<Result<FeedRound, NodeProblem>> {
   const to = canonicalAddress(feed);
   if (to === null) return refused({ kind: 'unusable', detail: 'a feed is a contract' });

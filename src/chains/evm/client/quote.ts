@@ -32,11 +32,12 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
 /**
- * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
+ * Returns the current cost of an intent, after all checks that are possible before signing.
  *
- * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance, SIMULATION_REVERTED (with the reason
- * that the contract gives), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together. The fee that is weighed includes
- * what rollups charge besides gas; `Quote.maxFee` is what the bytes themselves allow.
+ * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance,
+ * SIMULATION_REVERTED (with the contract's reason), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount
+ * and fee together. The checked fee includes what rollups charge besides gas; `Quote.maxFee` is
+ * what the bytes themselves allow.
  */
 export async function quoteTransaction(
   node: RpcNode,
@@ -85,8 +86,9 @@ interface Head {
 }
 
 /**
- * What the wallet holds, with its nonce, all in the state after one block: the nonce tells which of its transactions the
- * balances already are without. Refuses INSUFFICIENT_FUNDS for what the intent pays, and what `tokensHeld` refuses.
+ * Returns the wallet's balances and its nonce, all in the state after one block: the nonce shows
+ * which of its transactions the balances already reflect. Refuses INSUFFICIENT_FUNDS for what the
+ * intent pays, and what `tokensHeld` refuses.
  */
 async function fundsAt(
   node: RpcNode,
@@ -119,11 +121,17 @@ interface Priced {
 
 export interface Cost {
   readonly gasLimit: bigint;
-  /** What rollups charge besides gas, for the bytes on Ethereum and for their operator, in wei; 0 elsewhere. */
+  /**
+   * What rollups charge besides gas, for the bytes on Ethereum and for their operator, in wei; 0
+   * elsewhere.
+   */
   readonly dataFee: bigint;
 }
 
-/** Runs the call, and gives what it takes besides a price. Refuses as `quoteTransaction` does for the call itself. */
+/**
+ * Runs the call, and returns its gas limit and its data fee. Refuses as `quoteTransaction` does for
+ * the call itself.
+ */
 export async function costOf(
   node: RpcNode,
   intent: OnChainIntent,
@@ -143,14 +151,14 @@ export async function costOf(
   if (!operator.ok) return operator;
   const besides = data.value.fee + operator.value;
   const charged = gasLimit * price.maxFeePerGas + besides;
-  // Only a node that answers nonsense gets here: no gas at all, or more than all wei that there are.
+  // Only a faulty RPC node leads here: no gas at all, or a fee above the largest amount.
   if (gasLimit === 0n || parseAmount(charged.toString()) === null) {
     return refused({ kind: 'unusable', detail: 'The RPC node returned an impossible fee estimate.' });
   }
   return accepted({ gasLimit, dataFee: besides });
 }
 
-/** The prices of one speed, and no question more than it takes. */
+/** Returns the prices of one speed, with as few RPC calls as possible. */
 async function marketFees(
   node: RpcNode,
   request: QuoteRequest & { readonly speed: Speed; readonly base: bigint },
@@ -170,21 +178,27 @@ interface QuoteRequest {
   readonly call: Call;
 }
 
-/** The tip that the chain wants of this very call; null where tips do not depend on the call, or the node does not say. */
+/**
+ * Returns the tip that the chain requires for this very call; null when tips do not depend on the
+ * call, or the RPC node does not report one.
+ */
 async function tipOfCall(node: RpcNode, { chain, intent, call }: QuoteRequest): Promise<bigint | null> {
   if (chain.gasEstimate !== 'linea') return null;
   const tip = await node.request(getLineaTip(intent.from, call));
   return tip.ok ? tip.value : null;
 }
 
-/** What the call itself needs is a floor for each speed. */
+/** Returns the row with the tip of the call as a floor for each speed. */
 function withFloor(chain: Chain, ofCall: bigint | null): TipRow {
   if (ofCall === null) return chain;
   const { minTip = '0' } = chain;
   return { minTip: ofCall > BigInt(minTip) ? ofCall.toString() : minTip };
 }
 
-/** The node's own suggestion, else the median of what the last blocks paid, else null: then the floor has to do. */
+/**
+ * Returns the RPC node's own suggestion, else the median of the tips in the last blocks, else null,
+ * so that the floor applies.
+ */
 async function suggestedTip(node: RpcNode): Promise<bigint | null> {
   const tip = await node.request(getMaxPriorityFee);
   if (tip.ok) return tip.value;
@@ -192,7 +206,10 @@ async function suggestedTip(node: RpcNode): Promise<bigint | null> {
   return paid.ok ? median(paid.value.map(({ middle }) => middle)) : null;
 }
 
-/** Wei per gas that the newest block burns, and what it takes to be in one of the next at each speed. */
+/**
+ * Returns the base fee of the newest block, and the prices for inclusion in one of the next blocks
+ * at each speed. Wei per gas.
+ */
 export async function marketTiers(node: RpcNode, request: QuoteRequest) {
   const [head, suggested, paid, ofCall] = await Promise.all([
     headOf(node),
@@ -219,7 +236,10 @@ async function headOf(node: RpcNode): Promise<Result<Head, NodeProblem>> {
   return refused({ kind: 'unusable', detail: 'The chain has no base fee (EIP-1559).' });
 }
 
-/** The bytes as long as they can become: the data fee goes by their length, and the nonce is not known yet. */
+/**
+ * Returns the bytes at their maximum length: the data fee depends on the length, and the nonce is
+ * not known yet.
+ */
 function placeholder(intent: OnChainIntent, { call, price }: Priced) {
   const chainId = chainIdOf(intent.chain) ?? 0n;
   return serialiseUnsigned({ ...call, ...price, chainId, nonce: 0xffffffffn, gasLimit: 0xffffffn });

@@ -5,7 +5,7 @@ import type { NodeFault } from '#chains/rpc/json-rpc.ts';
 import { REVERT_CODE } from '#chains/evm/client/rpc-calls.ts';
 import { redacted } from '#chains/rpc/redact.ts';
 
-/** How nodes word it when a call fails inside the EVM and not in the node. */
+/** Messages of RPC nodes when a call fails inside the EVM and not in the node. */
 const REVERT_WORDS = [
   'revert',
   'invalid opcode',
@@ -23,7 +23,7 @@ const REVERT_WORDS = [
 const ERROR_SELECTOR = '0x08c379a0';
 const PANIC_SELECTOR = '0x4e487b71';
 
-/** Solidity's panic codes, in words. */
+/** Solidity's panic codes as texts. */
 const PANICS = new Map([
   [0x01n, 'an assertion failed'],
   [0x11n, 'arithmetic overflow or underflow'],
@@ -35,7 +35,10 @@ const PANICS = new Map([
   [0x51n, 'call of an uninitialised function'],
 ]);
 
-/** Why the EVM refused a call, in words; null when the fault is the node's and says nothing about the call. */
+/**
+ * Returns why the EVM refused a call, as a text; null when the fault is the RPC node's and says
+ * nothing about the call.
+ */
 export function revertReason(fault: NodeFault): string | null {
   if (fault.kind === 'no-answer') return null;
   const words = fault.detail.toLowerCase();
@@ -46,8 +49,8 @@ export function revertReason(fault: NodeFault): string | null {
 }
 
 /**
- * Reads `Error(string)` and `Panic(uint256)`; of any other error only its selector is known. Null for empty data. The text is the
- * contract's: anybody may have written it.
+ * Decodes `Error(string)` and `Panic(uint256)`; of any other error only the selector is known.
+ * Returns null for empty data. The text comes from the contract and is untrusted.
  */
 export function decodeRevert(data: Hex): string | null {
   if (data.length < 10) return null;

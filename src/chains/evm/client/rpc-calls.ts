@@ -17,7 +17,7 @@ export interface Block {
 }
 
 export interface Log {
-  /** Of the line in its block. */
+  /** The index of the log in its block. */
   readonly index: bigint;
   readonly address: Hex;
   readonly topics: readonly Hex[];
@@ -30,12 +30,15 @@ export interface Receipt {
   readonly succeeded: boolean;
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
-  /** What a rollup charges besides gas: for its data on Ethereum, and for its operator; in wei, 0 elsewhere. */
+  /**
+   * What a rollup charges besides gas, for its data on Ethereum and for its operator, in wei; 0
+   * elsewhere.
+   */
   readonly rollupFee: bigint;
   readonly logs: readonly Log[];
 }
 
-/** A transaction as a node knows it: what it does, and whether a block holds it. */
+/** A transaction as an RPC node returns it: what it does, and whether a block holds it. */
 export interface KnownTransaction {
   readonly mined: boolean;
   readonly from: Hex;
@@ -60,21 +63,21 @@ export const getCode = (address: string): RpcCall<Hex> => bytes('eth_getCode', [
 export const estimateGas = (from: string, call: Call): RpcCall<bigint> =>
   quantity('eth_estimateGas', [callOf(from, call)]);
 
-/** The tip that Linea takes for a call: it depends on the bytes. */
+/** Returns the tip that Linea requires for a call, which depends on the bytes. */
 export const getLineaTip = (from: string, call: Call): RpcCall<bigint> => ({
   method: 'linea_estimateGas',
   params: [callOf(from, call)],
   read: (answer) => (isObject(answer) ? parseQuantity(answer['priorityFeePerGas']) : null) ?? undefined,
 });
 
-/** What the call would give back, from the state after the block. */
+/** Returns the return data of a call in the state after a block. */
 export const ethCall = (from: string, call: Call, tag: BlockTag): RpcCall<Hex> =>
   bytes('eth_call', [callOf(from, call), tagOf(tag)]);
 
-/** Nobody asks for what a contract tells everybody. */
+/** The sender of calls whose result does not depend on the sender. */
 const ZERO_ADDRESS = '0x0000000000000000000000000000000000000000';
 
-/** What a contract tells everybody now. */
+/** Returns what a contract returns to any caller in the newest state. */
 export const readContract = (to: Address, data: Hex): RpcCall<Hex> =>
   ethCall(ZERO_ADDRESS, { to, value: 0n, data }, 'latest');
 
@@ -112,10 +115,12 @@ export const getTransaction = (hash: string): RpcCall<KnownTransaction | null> =
 /** One call of a transaction, as `callTracer` shows it. */
 export interface TraceCall {
   readonly from: Hex;
-  /** Null for a creation that came to nothing. */
+  /** Null for a contract creation that failed. */
   readonly to: Hex | null;
   readonly value: bigint;
-  /** Not DELEGATECALL, CALLCODE or STATICCALL, which show the value of their caller or none. */
+  /**
+   * False for DELEGATECALL, CALLCODE and STATICCALL, which show the value of their caller or none.
+   */
   readonly isPayment: boolean;
   readonly failed: boolean;
   readonly calls: readonly TraceCall[];
@@ -132,7 +137,7 @@ export interface TracedTransaction {
   readonly root: TraceCall;
 }
 
-/** Every transaction of a block with its calls. */
+/** Returns every transaction of a block with its calls. */
 export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]> => ({
   method: 'debug_traceBlockByNumber',
   params: [tagOf(number), { tracer: 'callTracer' }],
@@ -148,7 +153,7 @@ export const traceBlock = (number: bigint): RpcCall<readonly TracedTransaction[]
   },
 });
 
-/** A transaction of a block, as far as it pays by itself. */
+/** A transaction of a block, with only its own payment. */
 export interface DirectPayment {
   readonly hash: Hex;
   readonly from: Hex;
@@ -166,11 +171,11 @@ export interface WholeBlock {
   readonly number: bigint;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** Without those that a rollup makes itself in a shape of its own. */
+  /** Without the transactions that a rollup makes itself in a format of its own. */
   readonly transactions: readonly BlockTransaction[];
 }
 
-/** Null for a block that the node does not have. */
+/** Returns null for a block that the RPC node does not have. */
 export const getFullBlock = (number: bigint): RpcCall<WholeBlock | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(number), true],
@@ -191,7 +196,7 @@ function readBlockTransaction(row: unknown): BlockTransaction | null {
   return hash === null || nonce === null || known === undefined ? null : { ...known, hash, nonce };
 }
 
-/** Unix seconds of a block; null for one that the node does not have. */
+/** Returns the Unix seconds of a block; null for a block that the RPC node does not have. */
 export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(tag), false],
@@ -201,7 +206,10 @@ export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
   },
 });
 
-/** The receipt of one transaction among those of its block; null where the node does not have it. */
+/**
+ * Returns the receipt of one transaction from the receipts of its block; null when the RPC node
+ * does not have it.
+ */
 export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getBlockReceipts',
   params: [tagOf(number)],
@@ -214,7 +222,7 @@ export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt
   },
 });
 
-/** Every transaction of a block; null for a block that is not there. */
+/** Returns every transaction of a block; null for a block that the RPC node does not have. */
 export const getBlockPayments = (number: bigint): RpcCall<readonly DirectPayment[] | null> => ({
   method: 'eth_getBlockByNumber',
   params: [tagOf(number), true],
@@ -232,7 +240,7 @@ function readPayment(row: unknown): DirectPayment | null {
   return hash === null || from === null || value === null ? null : { hash, from, to, value };
 }
 
-/** The hashes of the transactions with a log line of these topics; null stands for any. */
+/** Returns the hashes of the transactions with a log of these topics; null matches any topic. */
 export const getLogTransactionHashes = (
   range: { readonly from: bigint; readonly to: bigint },
   topics: readonly (string | readonly string[] | null)[],
@@ -249,7 +257,7 @@ export const getLogTransactionHashes = (
 
 const PAYMENTS: ReadonlySet<unknown> = new Set(['CALL', 'CREATE', 'CREATE2', 'SELFDESTRUCT']);
 
-/** The EVM goes no deeper. */
+/** The EVM's limit. */
 const MAX_CALL_DEPTH = 1024;
 
 function readTrace(answer: unknown, depth: number): TraceCall | null {
@@ -265,12 +273,15 @@ function readTrace(answer: unknown, depth: number): TraceCall | null {
 }
 
 export interface SimulatedCall {
-  /** As `eth_call` would have refused it; null for one that went through. */
+  /** The fault that `eth_call` would return; null for a call that succeeds. */
   readonly fault: NodeFault | null;
   readonly logs: readonly Log[];
 }
 
-/** Carries out a call upon the newest block, without its fee, and tells of every payment in the coin as of a token's. */
+/**
+ * Runs a call on the newest block, without its fee, and reports every payment of the native asset
+ * in the form of a token's.
+ */
 export const ethSimulate = (from: string, call: Call): RpcCall<SimulatedCall> => ({
   method: 'eth_simulateV1',
   params: [
@@ -298,14 +309,14 @@ function faultIn({ error, returnData }: Readonly<Record<string, unknown>>): Node
 /** geth's code for a revert. */
 export const REVERT_CODE = 3;
 
-/** What a tenth, half and nine tenths of the gas of a block were paid at most. */
+/** The maximum tips that a tenth, half and nine tenths of the gas of a block paid. */
 export interface PaidTips {
   readonly low: bigint;
   readonly middle: bigint;
   readonly high: bigint;
 }
 
-/** The tips of each of the last blocks. */
+/** Returns the tips of each of the last blocks. */
 export const getFeeHistory: RpcCall<readonly PaidTips[]> = {
   method: 'eth_feeHistory',
   params: ['0xa', 'latest', [10, 50, 90]],
@@ -361,7 +372,7 @@ function readTransaction(answer: unknown, hash: string): KnownTransaction | unde
   const to = answer['to'] == null ? null : parseHexBytes(answer['to']);
   const [value, gasLimit] = [parseQuantity(answer['value']), parseQuantity(answer['gas'])];
   if (from == null || data == null || value === null || gasLimit === null) return undefined;
-  // An address that can not be read is none, and not the creation of a contract.
+  // An unreadable address is a malformed response, and not the creation of a contract.
   if (to === null && answer['to'] != null) return undefined;
   const mined = answer['blockHash'] !== undefined && answer['blockHash'] !== null;
   return { mined, from, to, value, data, gasLimit };
@@ -383,7 +394,7 @@ function tagOf(tag: BlockTag): string {
   return typeof tag === 'bigint' ? numberToHex(tag) : tag;
 }
 
-/** All, or undefined when one is missing. */
+/** Returns all values, or undefined when one is missing. */
 function every<T>(values: readonly (T | null)[]): readonly T[] | undefined {
   const present = values.filter((value) => value !== null);
   return present.length === values.length ? present : undefined;

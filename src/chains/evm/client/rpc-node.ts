@@ -9,9 +9,11 @@ import { accepted, refused } from '#domain/result.ts';
 type AnyMethod = [{ Method: string; Parameters: readonly unknown[]; ReturnType: unknown }];
 
 /**
- * viem carries the request, with its own retries off (a retried send turns a lost reply into a false 'already known') and its
- * error classes unused (`raw`): it maps 'already known' to NonceTooLow. The time-out of viem ends with the headers; the signal
- * here also ends a body that never comes. Redirects are not followed: only configured addresses are talked to.
+ * Returns an RPC node whose requests viem sends. Its own retries are off (a retried send turns a
+ * lost reply into a false 'already known'), and its error classes are unused (`raw`), because it
+ * maps 'already known' to NonceTooLow. viem's time-out ends with the headers; the signal here also
+ * ends a body that never arrives. Redirects are not followed, so only configured addresses are
+ * called.
  */
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
@@ -37,7 +39,10 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   };
 }
 
-/** Most nodes put the revert data into `data`; some wrap it in an object, Nethermind writes `Reverted 0x…`. */
+/**
+ * Returns the fault with its revert data. Most RPC nodes put the data into `data`; some wrap it in
+ * an object, and Nethermind writes `Reverted 0x…`.
+ */
 function withRevertData(fault: NodeFault): NodeFault {
   if (fault.kind === 'no-answer') return fault;
   const { data } = fault;
@@ -45,7 +50,10 @@ function withRevertData(fault: NodeFault): NodeFault {
   return { ...fault, data: isObject(data) ? parseHexBytes(data['data']) : null };
 }
 
-/** Never `message`: viem writes the URL and the whole request into it. */
+/**
+ * Returns the detail of an error, and never its `message`, because viem writes the URL and the
+ * whole request into it.
+ */
 function detailOf(error: unknown): string {
   if (!isObject(error)) return 'No response.';
   if (error['name'] === 'TimeoutError') return 'No response in time.';

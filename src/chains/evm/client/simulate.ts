@@ -14,12 +14,16 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Under this name a node tells of payments in the coin, as if it were a token (eth_simulateV1, `traceTransfers`). */
+/**
+ * The address under which an RPC node reports payments of the native asset as if it were a token
+ * (eth_simulateV1, `traceTransfers`).
+ */
 const NATIVE = '0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee';
 
 /**
- * Has a node carry out the very call that would be signed, upon the newest block, and tell what it moved: payments of contracts and tokens
- * alike, and the leaves to spend that it gave. Refuses for a node that does not simulate.
+ * Simulates the very call that would be signed on the newest block, and returns all movements, by
+ * contracts and of tokens alike, and the allowances that it sets. Refuses for an RPC node that does
+ * not simulate.
  */
 export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promise<Result<Simulation, NodeProblem>> {
   const call = callOf(intent);
@@ -35,7 +39,7 @@ export async function simulateCall(node: RpcNode, intent: OnChainIntent): Promis
   });
 }
 
-/** A node that is in trouble, or does not simulate, says nothing about the call. */
+/** A fault of the RPC node, or a node that does not simulate, says nothing about the call. */
 function failed(fault: NodeFault): Result<Simulation, NodeProblem> {
   const why = callFault(fault);
   return why.kind === 'permanent' ? accepted({ outcome: 'fails', detail: why.detail ?? why.reason }) : refused(why);
@@ -49,7 +53,7 @@ function inNative(moved: ChainMovement): ChainMovement {
   return { ...moved, kind: 'native', tokenAddress: null };
 }
 
-/** Of the owner alone: what others allow each other is their affair. */
+/** Returns only the owner's allowances; those between other accounts are irrelevant. */
 function allowancesOf(owner: string, { address, topics, data }: Log): readonly Allowance[] {
   const [topic, by, to, id] = topics;
   if (by === undefined || to === undefined || addressIn(by) !== owner) return [];
@@ -68,7 +72,7 @@ function addressIn(topic: string): string {
   return getAddress(`0x${topic.slice(-40)}`);
 }
 
-/** The last word about each holds. */
+/** Returns the last state of each allowance. */
 function newest(allowances: readonly Allowance[]): readonly Allowance[] {
   const nameOf = ({ tokenAddress, tokenId, spender }: Allowance) => [tokenAddress, tokenId ?? '', spender].join();
   return [...new Map(allowances.map((one) => [nameOf(one), one])).values()];

@@ -15,7 +15,10 @@ const NAME_SELECTOR = '0x06fdde03';
 const MAX_TEXT_LENGTH = 64;
 const MAX_DECIMALS = 77n;
 
-/** What a token says of itself; null for what it does not say, or not in any shape that is known. */
+/**
+ * Returns what a token reports of itself; null for a value that it does not report, or not in a
+ * known format.
+ */
 export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
   const to = canonicalAddress(address);
   if (to === null) return accepted({ symbol: null, name: null, decimals: null });
@@ -34,7 +37,10 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
   });
 }
 
-/** An ABI string, or 32 bytes as some old tokens have it (MKR). Text of strangers: cut, and without signs that turn or hide others. */
+/**
+ * Returns the text of an ABI string, or of 32 bytes as in some old tokens (MKR). The text is
+ * untrusted: it is truncated and loses characters that reorder or hide others.
+ */
 function textOf(answer: string): string | null {
   const bytes = hexToBytes(answer.slice(2));
   if (bytes.length === 32) return plainText(bytes);

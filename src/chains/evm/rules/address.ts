@@ -9,11 +9,12 @@ const SHAPE = /^0x[0-9a-fA-F]{40}$/;
 const ZERO = /^0x0{40}$/;
 
 /**
- * Gives an address in its EIP-55 spelling. Lower case is taken as it is; any capital letter must be where EIP-55 puts it, so
- * that one mistyped or swapped character is found. All capitals, `0X` and ICAP are refused.
+ * Returns an address in its EIP-55 spelling. Lower case is accepted; any capital letter must be
+ * where EIP-55 puts it, so that one mistyped or swapped character is detected. All capitals, `0X`
+ * and ICAP are refused.
  *
- * Refuses, in order: `malformed`, `zero-address` (what goes there is lost, and it is what an unset variable looks like),
- * `bad-checksum`.
+ * Refuses, in order: `malformed`, `zero-address` (funds sent there are lost, and an unset variable
+ * looks like it), `bad-checksum`.
  */
 export function parseAddress(text: string): Result<Address, AddressFault> {
   if (!SHAPE.test(text)) return refused('malformed');
@@ -23,15 +24,22 @@ export function parseAddress(text: string): Result<Address, AddressFault> {
   return text === lower || text === canonical ? accepted(canonical) : refused('bad-checksum');
 }
 
-/** Null unless the text is an address in exactly its canonical spelling: what a stored intent must hold. */
+/**
+ * Returns the address only when the text is exactly its canonical spelling, which a stored intent
+ * requires; null otherwise.
+ */
 export function canonicalAddress(text: string): Address | null {
   const parsed = parseAddress(text);
   return parsed.ok && parsed.value === text ? parsed.value : null;
 }
 
-/** @param publicKey 33 or 65 bytes. Throws for bytes that are no point of secp256k1. */
+/**
+ * Returns the address of a public key. Throws for bytes that are no point of secp256k1.
+ *
+ * @param publicKey 33 or 65 bytes
+ */
 export function addressOfPublicKey(publicKey: Uint8Array): Address {
   const uncompressed = secp256k1.Point.fromBytes(publicKey).toBytes(false);
-  // The first byte, 0x04, names the encoding and is not hashed.
+  // The first byte, 0x04, identifies the encoding and is not hashed.
   return getAddress(`0x${keccak256(uncompressed.subarray(1)).slice(-40)}`);
 }

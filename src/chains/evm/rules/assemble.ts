@@ -12,11 +12,12 @@ import { accepted, refused } from '#domain/result.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
- * Joins the stored bytes and the signature of the co-signers to a transaction, reads it back, and compares what it would do
- * with the intent once more: between approval and network this is the last look.
+ * Joins the stored bytes and the co-signers' signature into a transaction, decodes it again, and
+ * compares its effect with the intent. This is the last check between approval and broadcast.
  *
- * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce or fee that is not the attempt's; a
- * signature that is out of range, not low-s (EIP-2), or not by the intent's wallet; a result that does not read back as the bytes that were approved.
+ * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce
+ * or fee that is not the attempt's; a signature that is out of range, not low-s (EIP-2), or not by
+ * the intent's wallet; a result that does not decode to the approved bytes.
  */
 export function assembleTransaction(
   intent: OnChainIntent,
@@ -44,14 +45,17 @@ export function assembleTransaction(
 }
 
 export interface SignedBytes {
-  /** Who signed, recovered from the signature. */
+  /** The signer, recovered from the signature. */
   readonly from: Address;
   /** The unsigned bytes inside. */
   readonly payload: Hex;
   readonly transaction: SignedTransaction;
 }
 
-/** Reads signed bytes and recovers their signer. Refuses bytes in any but their one encoding, and high-s signatures. */
+/**
+ * Decodes signed bytes and recovers their signer. Refuses bytes in any encoding but the canonical
+ * one, and high-s signatures.
+ */
 export function readSigned(raw: string): Result<SignedBytes, ChainFault> {
   const parsed = parseSigned(raw);
   if (!parsed.ok) return refused({ detail: `not a signed transaction: ${parsed.refusal}` });
@@ -61,7 +65,10 @@ export function readSigned(raw: string): Result<SignedBytes, ChainFault> {
   return from === null ? refused({ detail: 'not a valid low-s signature' }) : accepted({ from, payload, transaction });
 }
 
-/** noble refuses r and s outside 1 to n - 1 and points that are not on the curve by throwing. */
+/**
+ * Returns the signer, or null. noble throws for r and s outside 1 to n - 1 and for points that are
+ * not on the curve.
+ */
 function recover(digest: Hex, { r, s, yParity }: SignedTransaction): Address | null {
   if (yParity !== 0n && yParity !== 1n) return null;
   try {

@@ -30,12 +30,12 @@ export const BALANCE_OF_SELECTOR = '0x70a08231';
 /** First four bytes of keccak256('decimals()'), of tokens and of price feeds. */
 export const DECIMALS_SELECTOR = '0x313ce567';
 
-/** More than any known protocol takes, and far below what a block carries. */
+/** More than any known protocol needs, and far below the capacity of a block. */
 export const MAX_CALLDATA_BYTES = 24 * 1024;
 
 /**
- * The one call that carries out an intent. Null when the intent is not in canonical form; the caller may have it from somebody
- * it does not trust.
+ * Returns the one call that executes an intent; null when the intent is not in canonical form,
+ * because its source may be untrusted.
  */
 export function callOf(intent: OnChainIntent): Call | null {
   switch (intent.kind) {
@@ -50,7 +50,7 @@ export function callOf(intent: OnChainIntent): Call | null {
   }
 }
 
-/** A plain payment for the native asset, `transfer(to, amount)` for a token. */
+/** Returns a plain payment for the native asset, and `transfer(to, amount)` for a token. */
 function transferCall(intent: TransferIntent): Call | null {
   const { to, tokenAddress, amount, paysFor, memo, recipientMayHaveNoKey } = intent;
   if (paysFor !== undefined || memo !== undefined || recipientMayHaveNoKey !== undefined) return null;
@@ -76,12 +76,12 @@ function approveCall({ tokenAddress, spender, amount }: Erc20ApproveIntent): Cal
   return tokenCall(token, APPROVE_SELECTOR, { account, units: unitsOf(units) });
 }
 
-/** Lower-case hex of whole bytes, and not too many. */
+/** Reports whether a text is lower-case hex of whole bytes within the maximum length. */
 export function isCalldata(text: string): text is Hex {
   return text.length <= 2 + 2 * MAX_CALLDATA_BYTES && isHexBytes(text);
 }
 
-/** A function of ERC-20 that takes an account and an amount. */
+/** Returns the call of an ERC-20 function with an account and an amount. */
 function tokenCall(token: Address, selector: Hex, args: { readonly account: Address; readonly units: bigint }): Call {
   return { to: token, value: 0n, data: `${selector}${word(BigInt(args.account))}${word(args.units)}` };
 }

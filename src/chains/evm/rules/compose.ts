@@ -9,7 +9,7 @@ import type { Quote } from '#chains/chain-adapter.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 
-/** Decimal strings; `maxFee` is the most that the bytes can make the wallet pay, in wei. */
+/** Decimal strings; `maxFee` is the maximum that the bytes can make the wallet pay, in wei. */
 export interface EvmQuote extends Quote {
   readonly gasLimit: string;
   readonly maxFeePerGas: string;
@@ -17,8 +17,9 @@ export interface EvmQuote extends Quote {
 }
 
 /**
- * The unsigned bytes of an intent at a nonce, and what they cost at most. They go through the same inspection that every
- * co-signer makes; bytes that it refuses are a bug here and are thrown, never stored.
+ * Returns the unsigned bytes of an intent at a nonce, and their maximum cost. They pass the same
+ * inspection that every co-signer performs. Bytes that fail it are a bug here: they cause an
+ * exception and are never stored.
  */
 export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce: bigint): ComposedBytes {
   const call = callOf(intent);
@@ -46,7 +47,7 @@ export function composeTransaction(intent: OnChainIntent, quote: EvmQuote, nonce
   };
 }
 
-/** What is signed for a message: the prefixed bytes and their hash, in hex. */
+/** Returns what is signed for a message: the prefixed bytes and their hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const payload = messagePreimage(intent);
   if (payload === null) throw new Error('a stored message is in canonical form');

@@ -1,9 +1,9 @@
 import type { Abi, AbiFunction, Hex } from 'viem';
 import { decodeFunctionData, encodeFunctionData, parseAbi } from 'viem/utils';
 
-/** A call in words, for somebody who has to approve it. */
+/** A decoded call that an approver can read. */
 export interface DecodedCall {
-  /** The standard that has this function. */
+  /** The standard that defines this function. */
   readonly standard: string;
   readonly function: string;
   /** In the order of the function; numbers as decimal texts. */
@@ -12,7 +12,10 @@ export interface DecodedCall {
 
 type DecodedValue = string | boolean | DecodedValue[];
 
-/** Functions whose meaning is fixed by a standard. A contract may still do something else: this is what the caller asks of it. */
+/**
+ * Functions whose meaning is fixed by a standard. A contract may still do something else: this
+ * shows what the call requests.
+ */
 const STANDARDS: readonly { readonly standard: string; readonly abi: Abi }[] = [
   {
     standard: 'ERC-20',
@@ -58,8 +61,8 @@ const STANDARDS: readonly { readonly standard: string; readonly abi: Abi }[] = [
 ];
 
 /**
- * Reads calldata of a known standard. Null for any other, and for bytes that are not exactly the encoding of what they read as:
- * what is shown must be all that there is.
+ * Decodes calldata of a known standard. Returns null for any other, and for bytes that are not
+ * exactly the encoding of the decoded values: the display must be complete.
  *
  * @param data lower-case hex with 0x
  */
@@ -81,7 +84,7 @@ export function decodeCall(data: string): DecodedCall | null {
   return null;
 }
 
-/** Two functions may share a name and differ in what they take. */
+/** Two functions may share a name and differ in their inputs. */
 function isFunction(item: Abi[number], name: string, inputs: number): item is AbiFunction {
   return item.type === 'function' && item.name === name && item.inputs.length === inputs;
 }
@@ -91,7 +94,7 @@ function shown(value: unknown): DecodedValue {
   return typeof value === 'boolean' ? value : String(value);
 }
 
-/** viem throws for a selector that it does not know and for bytes that do not decode. */
+/** viem throws for an unknown selector and for bytes that do not decode. */
 function attempt<T>(read: () => T): T | null {
   try {
     return read();

@@ -1,11 +1,14 @@
 import type { Hex } from 'viem';
 
-/** Whole bytes in lower-case hex with 0x: the only spelling that Conclave stores and compares. */
+/**
+ * Reports whether a text is whole bytes in lower-case hex with 0x: the only spelling that Conclave
+ * stores and compares.
+ */
 export function isHexBytes(text: string): text is Hex {
   return text.length % 2 === 0 && /^0x[0-9a-f]*$/.test(text);
 }
 
-/** Reads bytes that a node sent; upper case is lowered. Null for anything else. */
+/** Reads bytes from an RPC node and converts them to lower case. Returns null for anything else. */
 export function parseHexBytes(value: unknown): Hex | null {
   if (typeof value !== 'string') return null;
   const lower = value.toLowerCase();
@@ -18,12 +21,15 @@ export function parseHash(value: unknown): Hex | null {
   return bytes !== null && bytes.length === 66 ? bytes : null;
 }
 
-/** Reads a JSON-RPC quantity, up to 2^256 - 1. Leading zeros are forgiven: some nodes send them. */
+/**
+ * Reads a JSON-RPC quantity, up to 2^256 - 1. Leading zeros are accepted, because some RPC nodes
+ * send them.
+ */
 export function parseQuantity(value: unknown): bigint | null {
   return typeof value === 'string' && /^0x[0-9a-fA-F]{1,64}$/.test(value) ? BigInt(value) : null;
 }
 
-/** A value as one 32-byte word of calldata, without 0x. */
+/** Returns a value as one 32-byte word of calldata, without 0x. */
 export function word(value: bigint): string {
   return value.toString(16).padStart(64, '0');
 }

@@ -11,8 +11,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * Reads the text of a new message (spec part 4): JSON with the four parts of EIP-712 is typed data, and has to be right as such;
- * anything else is a text for EIP-191. Gives the one spelling that is stored, shown and signed. Refuses in words.
+ * Reads the text of a new message. JSON with the four parts of EIP-712 is typed data and must be
+ * valid; any other text is signed by EIP-191. Returns the one spelling that is stored, shown and
+ * signed. Refuses with a text for users.
  */
 export function readMessage(caip2: string, text: string): Result<MessageText, string> {
   const fault = plainTextFault(text);
@@ -29,8 +30,9 @@ export function readMessage(caip2: string, text: string): Result<MessageText, st
 }
 
 /**
- * Reports whether the signature of a message names no chain, so that it is valid on every EVM chain: a text (EIP-191), typed
- * data without `domain.chainId`, and what is no typed data. Solana and Bitcoin sign with a key of each network.
+ * Reports whether the signature of a message names no chain, so that it is valid on every EVM
+ * chain: a text (EIP-191), typed data without `domain.chainId`, and invalid typed data. Solana and
+ * Bitcoin use one key for each network.
  */
 export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'format' | 'message'>): boolean {
   if (format === 'eip191') return true;
@@ -41,8 +43,9 @@ export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'forma
 }
 
 /**
- * The bytes whose keccak256 is signed for a message, or null for an intent that is not in canonical form. Every co-signer makes
- * them by itself. They begin with 0x19, and a transaction does not (EIP-191): no message is ever a payment.
+ * Returns the bytes whose keccak256 is signed for a message, or null for an intent that is not in
+ * canonical form. Every co-signer computes them itself. They begin with 0x19, and a transaction
+ * does not (EIP-191): no message is ever a payment.
  */
 export function messagePreimage(intent: Pick<MessageIntent, 'chain' | 'format' | 'message'>): Hex | null {
   if (typeof intent.message !== 'string' || typeof intent.chain !== 'string') return null;
@@ -62,7 +65,10 @@ function textPreimage(text: string): Hex {
   return concatHex([stringToHex(`\u0019Ethereum Signed Message:\n${length}`), content]);
 }
 
-/** The signature of a message as wallets give it, r || s || v in hex. Refuses one that is not by the intent's wallet. */
+/**
+ * Returns the signature of a message as wallets return it, r || s || v in hex. Refuses one that is
+ * not by the intent's wallet.
+ */
 export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<Hex, ChainFault> {
   if ('bytes' in signature) return refused({ detail: 'a signature of another scheme' });
   const { r, s, yParity } = signature;
@@ -74,7 +80,10 @@ export function assembleMessage(intent: MessageIntent, signature: ChainSignature
   return accepted(concatHex([bytesToHex(r), bytesToHex(s), yParity === 0 ? '0x1b' : '0x1c']));
 }
 
-/** noble refuses scalars out of range and points that are not on the curve by throwing. */
+/**
+ * Returns the signer, or null. noble throws for scalars out of range and for points that are not on
+ * the curve.
+ */
 function recover(digest: Hex, { r, s, yParity }: EcdsaSignatureParts): string | null {
   try {
     const signature = secp256k1.Signature.fromBytes(new Uint8Array([...r, ...s])).addRecoveryBit(yParity);

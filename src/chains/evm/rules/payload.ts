@@ -24,40 +24,48 @@ export type EvmPayloadFault =
   | 'tip-above-fee'
   | 'fee-above-cap';
 
-/** What the bytes were proven to be. */
+/** The proven content of the bytes. */
 export interface EvmPayload {
   readonly kind: 'transaction';
-  /** 32 bytes: keccak256 of the payload, which is what is signed. */
+  /** 32 bytes: keccak256 of the payload; this digest is signed. */
   readonly signingDigest: Uint8Array;
-  /** The same, once: ECDSA signs a digest. */
+  /** The same digest as a list of one, because ECDSA signs a digest. */
   readonly signedMessages: readonly [Uint8Array];
   readonly nonce: bigint;
-  /** Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee comes on top; no bytes can bound it. */
+  /**
+   * Wei: gas limit times the highest price per gas. On an OP-stack chain the data fee is added; no
+   * bytes can limit it.
+   */
   readonly maxFee: bigint;
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /** A further attempt at the same nonce pays at least so much of both prices: nodes take no less, so it would only be a second signature. */
+  /**
+   * The minimum of both prices for a further attempt at the same nonce, in percent. RPC nodes
+   * refuse a smaller rise, so it would only be a second signature.
+   */
   readonly leastRisePercent: bigint;
 }
 
-/** A message was proven to be the one of its intent. */
+/** A message that was proven to be the one of its intent. */
 export interface EvmMessage {
   readonly kind: 'message';
-  /** 32 bytes: keccak256 of the prefixed message, which is what is signed. */
+  /** 32 bytes: keccak256 of the prefixed message; this digest is signed. */
   readonly signingDigest: Uint8Array;
   readonly signedMessages: readonly [Uint8Array];
 }
 
 /** EIP-2681: the account nonce stays below 2^64 - 1. */
 const NONCE_LIMIT = 2n ** 64n - 1n;
-/** Nodes hold gas in 64 bits. */
+/** RPC nodes store gas in 64 bits. */
 const GAS_LIMIT = 2n ** 64n;
 
 /**
- * Proves that bytes are the one EIP-1559 transaction that carries out an intent: its chain, its recipient, its value, its
- * calldata byte for byte, nothing else, in the only encoding that these fields have, at no more than the intent's fee.
+ * Proves that bytes are the one EIP-1559 transaction that executes an intent: its chain, its
+ * recipient, its value, its calldata byte for byte, nothing else, in the only encoding of these
+ * fields, at no more than the intent's fee.
  *
- * Refuses, in order: `intent-not-canonical`, the faults of the encoding, `wrong-chain`, `wrong-recipient`, `wrong-value`,
- * `wrong-data`, `nonce-out-of-range`, `gas-out-of-range`, `tip-above-fee`, `fee-above-cap`.
+ * Refuses, in order: `intent-not-canonical`, the faults of the encoding, `wrong-chain`,
+ * `wrong-recipient`, `wrong-value`, `wrong-data`, `nonce-out-of-range`, `gas-out-of-range`,
+ * `tip-above-fee`, `fee-above-cap`.
  */
 export const inspectEvmPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<EvmPayload, EvmPayloadFault> => {
@@ -83,8 +91,8 @@ export const inspectEvmPayload = memoised(
 );
 
 /**
- * Proves that bytes are the message of an intent with the prefix that keeps it from being a transaction.
- * Refuses, in order: `intent-not-canonical`, `wrong-message`.
+ * Proves that bytes are the message of an intent, with the prefix that no transaction has. Refuses,
+ * in order: `intent-not-canonical`, `wrong-message`.
  */
 export function inspectEvmMessage(intent: MessageIntent, payload: string): Result<EvmMessage, EvmPayloadFault> {
   const from: unknown = intent.from;
@@ -105,8 +113,9 @@ interface Demand {
 }
 
 /**
- * An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. A list with one text
- * in it would pass for that text in many places.
+ * Returns what an intent requires of its bytes. An intent may come from a lying coordinator, so
+ * every field is checked again, whatever its type claims. A list with one text in it would
+ * otherwise pass for that text in many expressions.
  */
 function demandOf(intent: OnChainIntent): Demand | null {
   const texts = textsOf(intent);
@@ -118,7 +127,7 @@ function demandOf(intent: OnChainIntent): Demand | null {
   return { chainId, to: call.to.toLowerCase(), value: call.value, data: call.data, maxFee: unitsOf(maxFee) };
 }
 
-/** Everything of an intent that has to be a text; null for a kind that there is not. */
+/** Returns every field of an intent that must be a text; null for an unknown kind. */
 function textsOf(intent: OnChainIntent): readonly unknown[] | null {
   const frame = [intent.chain, intent.from, intent.maxFee];
   switch (intent.kind) {

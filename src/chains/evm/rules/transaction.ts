@@ -5,7 +5,10 @@ import { isHexBytes } from '#chains/evm/rules/hex.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** The fields of an EIP-1559 transaction that Conclave uses. There is no access list: it only saves gas, and nobody reads it. */
+/**
+ * The fields of an EIP-1559 transaction that Conclave uses. An access list is not supported: it
+ * only saves gas, and signers would not read it.
+ */
 export interface UnsignedTransaction {
   readonly chainId: bigint;
   readonly nonce: bigint;
@@ -28,15 +31,21 @@ export type EncodingFault = 'malformed' | 'unsupported-type' | 'access-list' | '
 
 const TYPE = '0x02';
 
-/** All fields but the calldata have at most 300 bytes; whatever is far beyond is refused before it is decoded. */
+/**
+ * All fields but the calldata have at most 300 bytes; a much longer text is refused before it is
+ * decoded.
+ */
 const MAX_HEX_LENGTH = 2 + 2 * (MAX_CALLDATA_BYTES + 512);
 
-/** EIP-1559: `0x02 || rlp([chainId, nonce, tip, maxFee, gasLimit, to, value, data, accessList])`; its keccak256 is signed. */
+/**
+ * Returns the bytes of EIP-1559: `0x02 || rlp([chainId, nonce, tip, maxFee, gasLimit, to, value,
+ * data, accessList])`; their keccak256 is signed.
+ */
 export function serialiseUnsigned(transaction: UnsignedTransaction): Hex {
   return concatHex([TYPE, toRlp(fieldsOf(transaction))]);
 }
 
-/** The same list with `yParity, r, s` behind it; its keccak256 is the transaction's hash. */
+/** Returns the same list with `yParity, r, s` appended; its keccak256 is the transaction's hash. */
 export function serialiseSigned(transaction: SignedTransaction): Hex {
   const { yParity, r, s } = transaction;
   return concatHex([TYPE, toRlp([...fieldsOf(transaction), integer(yParity), integer(r), integer(s)])]);
@@ -53,7 +62,7 @@ export function parseUnsigned(text: string): Result<UnsignedTransaction, Encodin
   return serialiseUnsigned(transaction) === text ? accepted(transaction) : refused('not-canonical');
 }
 
-/** Refuses as `parseUnsigned` does. Does not look at the signature itself. */
+/** Refuses as `parseUnsigned` does. Does not verify the signature itself. */
 export function parseSigned(text: string): Result<SignedTransaction, EncodingFault> {
   const parsed = parseFields(text, 12);
   if (!parsed.ok) return parsed;
@@ -90,7 +99,10 @@ function parseFields(
   return accepted({ transaction, rest: items.slice(9) });
 }
 
-/** RLP needs no depth limit of ours: the length is bounded before. viem throws for what is no RLP at all. */
+/**
+ * RLP needs no own depth limit, because the length is limited before. viem throws for bytes that
+ * are not RLP.
+ */
 function decode(text: Hex): readonly Rlp[] | null {
   try {
     const decoded: Rlp = fromRlp(`0x${text.slice(TYPE.length)}`, 'hex');

@@ -4,8 +4,9 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
 /**
- * EIP-712 typed data, read strictly: what a signer reads is all of what is signed and nothing besides. Libraries forgive a field
- * that is declared and missing, or there and not declared, or a number that JSON has rounded; here each of them is a fault.
+ * EIP-712 typed data, parsed strictly: what a signer reads is exactly what is signed. Libraries
+ * accept a field that is declared and missing, or present and not declared, or a number that JSON
+ * has rounded; here each of them is a fault.
  */
 export interface TypedData {
   readonly types: Readonly<Record<string, readonly Member[]>>;
@@ -36,19 +37,20 @@ const ATOMIC =
   /^(?:address|bool|string|bytes(?:[1-9]|[12][0-9]|3[0-2])?|u?int(?:8|16|24|32|40|48|56|64|72|80|88|96|104|112|120|128|136|144|152|160|168|176|184|192|200|208|216|224|232|240|248|256))$/;
 const ARRAY = /^(.+)\[([1-9][0-9]{0,3})?\]$/;
 
-/** Deeper than any protocol nests, and shallow enough for every stack. */
+/** Deeper than any protocol nests, and within every stack's limit. */
 const MAX_DEPTH = 16;
 const MAX_TYPES = 64;
 const MAX_MEMBERS = 64;
 
-/** Whether a parsed JSON value means to be typed data. */
+/** Reports whether a parsed JSON value has the parts of typed data. */
 export function isTypedData(value: unknown): boolean {
   return isObject(value) && PARTS.every((part) => part in value);
 }
 
 /**
- * Reads typed data out of a parsed JSON value. Without an `EIP712Domain` among its types it gets the one that its domain has
- * fields for, as wallets do. Refuses with what is wrong and where, in words.
+ * Reads typed data from a parsed JSON value. When its types have no `EIP712Domain`, it gets the one
+ * that matches the fields of its domain, as wallets do. Refuses with the fault and its field path,
+ * as a text for users.
  */
 export function readTypedData(value: unknown): Result<TypedData, string> {
   if (!isObject(value) || Object.keys(value).length !== PARTS.length || !isTypedData(value)) {
@@ -68,12 +70,15 @@ export function readTypedData(value: unknown): Result<TypedData, string> {
   return fault === null ? accepted(data) : refused(fault);
 }
 
-/** The one spelling of typed data that is stored, shown, hashed and signed. */
+/** Returns the one spelling of typed data that is stored, shown, hashed and signed. */
 export function typedDataText({ types, primaryType, domain, message }: TypedData): string {
   return JSON.stringify({ types, primaryType, domain, message });
 }
 
-/** EIP-712: `0x19 0x01 || domainSeparator || hashStruct(message)`; its keccak256 is what is signed. */
+/**
+ * Returns the bytes of EIP-712: `0x19 0x01 || domainSeparator || hashStruct(message)`; their
+ * keccak256 is signed.
+ */
 export function typedDataPreimage({ types, primaryType, domain, message }: TypedData): Hex {
   const members = Object.fromEntries(Object.entries(types).map(([name, list]) => [name, [...list]]));
   const hashOf = (type: string, value: unknown) =>
@@ -120,7 +125,7 @@ function readMembers(value: unknown): readonly Member[] | null {
   return members;
 }
 
-/** The innermost type of an array type. */
+/** Returns the innermost type of an array type. */
 function elementOf(type: string): string {
   const match = ARRAY.exec(type);
   return match?.[1] === undefined ? type : elementOf(match[1]);
@@ -171,13 +176,16 @@ function isAtom(type: string, value: unknown): boolean {
   if (type.includes('int')) return integerOf(type, value) !== null;
   if (typeof value !== 'string') return false;
   if (type === 'string') return value.isWellFormed();
-  // Also EIP-55, where there are capital letters.
+  // This includes EIP-55 when the text has capital letters.
   if (type === 'address') return isAddress(value);
   if (!/^0x(?:[0-9a-fA-F]{2})*$/.test(value)) return false;
   return type === 'bytes' || value.length === 2 + 2 * Number.parseInt(type.slice('bytes'.length), 10);
 }
 
-/** A JSON number that JSON has not rounded, or digits or hex in a text; null for what is none or out of range. */
+/**
+ * Returns a JSON number that JSON has not rounded, or a text of digits or hex; null for any other
+ * value, or one out of range.
+ */
 function integerOf(type: string, value: unknown): bigint | null {
   const isDigits = typeof value === 'string' && /^(?:-?(?:0|[1-9][0-9]{0,77})|0x[0-9a-fA-F]{1,64})$/.test(value);
   const isExact = typeof value === 'number' && Number.isSafeInteger(value);
@@ -188,7 +196,7 @@ function integerOf(type: string, value: unknown): bigint | null {
   return number >= least && number <= most ? number : null;
 }
 
-/** The value with integers as `bigint`: the encoder must not round either. */
+/** Returns the value with integers as `bigint`, because the encoder must not round either. */
 function encodable(types: TypedData['types'], type: string, value: unknown): unknown {
   const array = ARRAY.exec(type);
   if (array?.[1] !== undefined) {

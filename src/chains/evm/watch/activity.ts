@@ -15,9 +15,10 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * A transaction with everything that it moved, as one node has it; null when the node has none, or it failed: then it moved nothing.
- * Of one that waits there is what it pays itself; it is told of as such only where no block had it before. Of a node that refuses to trace
- * there are the top call and the logs, and no payments of contracts.
+ * Returns a transaction with all its movements from one RPC node; null when the node does not have
+ * it, or when it failed and so moved nothing. For an unconfirmed one it returns its own payment; it
+ * is reported as such only when no block held it before. When the node refuses to trace, it returns
+ * the top call and the logs, and no payments by contracts.
  */
 export async function readActivity(
   node: RpcNode,
@@ -31,7 +32,7 @@ export async function readActivity(
   if (!known.ok) return known;
   if (head.value === null) return unusable('The RPC node has no newest block.');
   if (receipt.value === null) {
-    // A node may have mined it between the two questions.
+    // The RPC node may have mined it between the two calls.
     const waits = found === null && known.value?.mined === false;
     return waits
       ? accepted(waiting(hash, known.value))
@@ -62,7 +63,7 @@ export async function readActivity(
   });
 }
 
-/** What it will cost, and what contracts will do, nobody knows before it is mined. */
+/** Its cost and the actions of contracts are unknown before it is mined. */
 function waiting(hash: string, known: KnownTransaction): ChainTransaction {
   return { hash, signer: getAddress(known.from), fee: null, block: null, movements: ownPayment(known) };
 }

@@ -1,23 +1,27 @@
-/** What a node's refusal of signed bytes means. */
+/** What an RPC node's refusal of signed bytes means. */
 export type BroadcastErrorClass =
-  /** It has them already. */
+  /** The node has the bytes already. */
   | 'known'
-  /** The account is past this nonce: by these bytes, an earlier attempt, or somebody else. */
+  /**
+   * The account is past this nonce: by these bytes, an earlier attempt, or a transaction of another
+   * source.
+   */
   | 'nonce-too-low'
-  /** An earlier nonce is missing at this node. */
+  /** An earlier nonce is missing at this RPC node. */
   | 'nonce-gap'
   | 'underpriced'
   | 'funds'
   | 'fatal'
-  /** Anything else: busy, full, broken, or wording that nobody has met. */
+  /** Anything else: a busy, full or broken RPC node, or an unknown message. */
   | 'unknown';
 
 /**
- * Parts of lower-cased messages, by class; the first class with a match counts. Messages and not codes, because clients give the same
- * code to all of them; and never viem's error classes, which turn 'already known' into 'nonce too low'.
+ * Parts of lower-cased messages, by class; the first class with a match counts. Messages are
+ * matched and not codes, because clients return the same code for all of them. viem's error classes
+ * are not used, because they turn 'already known' into 'nonce too low'.
  *
- * Order matters: 'known' before everything (it may stand beside other words), 'nonce-too-low' before the funds, and 'underpriced'
- * before 'fatal'.
+ * Order matters: 'known' before everything (other words may accompany it), 'nonce-too-low' before
+ * the funds, and 'underpriced' before 'fatal'.
  */
 const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = [
   [
@@ -91,7 +95,12 @@ const WORDING: readonly (readonly [BroadcastErrorClass, readonly RegExp[]])[] = 
 /** JSON-RPC 'invalid params': the bytes do not decode. */
 const INVALID_PARAMS = -32602;
 
-/** @param message the node's own words @param code of the JSON-RPC error */
+/**
+ * Returns the class of a refusal.
+ *
+ * @param message the RPC node's own message
+ * @param code of the JSON-RPC error
+ */
 export function classifyBroadcastError(message: string, code: number): BroadcastErrorClass {
   const words = message.toLowerCase().trim();
   for (const [name, patterns] of WORDING) {

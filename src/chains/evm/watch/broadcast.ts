@@ -15,12 +15,13 @@ interface Sent extends SignedBytes {
 }
 
 /**
- * Sends signed bytes to every node (see `broadcastToAll`). `unknown` is the verdict whenever the bytes may be out: then only the same
- * bytes may follow.
+ * Sends signed bytes to every RPC node (see `broadcastToAll`). The verdict is `unknown` whenever
+ * the network may have the bytes: then only the same bytes may follow.
  */
 export async function broadcastSigned(pool: EvmNodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   const read = readSigned(raw);
-  // Stored bytes that cannot be read back were damaged in storage. Giving the transaction up for that could free a nonce in use.
+  // Stored bytes that do not decode were damaged in storage. Failing the transaction for that could
+  // release a nonce in use.
   if (!read.ok) return unknown(read.refusal.detail);
   if (!isHexBytes(raw) || keccak256(raw) !== hash)
     return unknown('The stored hash is not the hash of the stored bytes.');
@@ -50,7 +51,10 @@ async function send(node: RpcNode, sent: Sent): Promise<BroadcastVerdict> {
   }
 }
 
-/** A node may refuse bytes that it has: a reply was lost, or they are mined by now. So before a refusal counts, it is asked. */
+/**
+ * An RPC node may refuse bytes that it has, when a reply was lost or a block holds them by now. So
+ * a refusal counts only after the node confirms that it lacks them.
+ */
 async function unlessKnown(
   node: RpcNode,
   sent: Sent,
@@ -61,7 +65,10 @@ async function unlessKnown(
   return known.value === null ? otherwise() : { outcome: 'accepted' };
 }
 
-/** 'Nonce too low' alone proves nothing: some nodes count their mempool. Only the mined count does. */
+/**
+ * 'Nonce too low' alone proves nothing, because some RPC nodes count their mempool. Only the mined
+ * count does.
+ */
 async function conflict(node: RpcNode, { from, transaction }: Sent, answer: string): Promise<BroadcastVerdict> {
   const count = await node.request(getNonce(from, 'latest'));
   return count.ok && count.value > transaction.nonce ? { outcome: 'conflicted', answer } : unknown(answer);

@@ -9,9 +9,9 @@ import { TRANSFER } from '#chains/evm/rules/transfer-topics.ts';
 const TRANSFER_CALL_LENGTH = 2 + 2 * 68;
 
 /**
- * Why a mined transaction did not do what it was for; null when it did. A token transfer succeeded only when the token also says
- * so in its log: some answer false and stay standing. The logged amount is not compared, because a token may take
- * its fee out of it.
+ * Returns why a mined transaction did not do its job; null when it did. A token transfer succeeded
+ * only when the token's log also shows it, because some tokens return false without a revert. The
+ * logged amount is not compared, because a token may deduct its fee from it.
  */
 export async function executionFailure(
   node: RpcNode,
@@ -23,8 +23,9 @@ export async function executionFailure(
     return moved ? null : 'The token was not transferred.';
   }
   if (receipt.gasUsed === known.gasLimit) return 'The transaction used all of its gas.';
-  // The state after the block is the only one that every node still has; what made it fail is nearly always still so. A node that
-  // cannot replay it holds nothing up: that it failed is known without the reason.
+  // The state after the block is the only one that every RPC node still has, and the cause of the
+  // failure is nearly always still present in it. When a node cannot replay the transaction, its
+  // failure is reported without the reason.
   const replayed = await node.request(replay(known, receipt.blockNumber));
   return (replayed.ok ? null : revertReason(replayed.refusal)) ?? 'The transaction reverted.';
 }
@@ -33,7 +34,10 @@ function isTokenTransfer(known: KnownTransaction): boolean {
   return known.data.length === TRANSFER_CALL_LENGTH && known.data.startsWith(TRANSFER_SELECTOR);
 }
 
-/** Sender and recipient may be topics, as the standard wants, or data, as in some old tokens: as words they read the same. */
+/**
+ * Reports whether a log is the transfer of a call. Sender and recipient may be topics, as the
+ * standard requires, or data, as in some old tokens: both have the same words.
+ */
 function isTransferOf(log: Log, known: KnownTransaction): boolean {
   const [topic, ...indexed] = log.topics;
   const words = `${indexed.map((value) => value.slice(2)).join('')}${log.data.slice(2)}`;

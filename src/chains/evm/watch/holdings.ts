@@ -22,8 +22,9 @@ const OWNER_OF_SELECTOR = '0x6352211e';
 const BALANCE_OF_ID_SELECTOR = '0x00fdd58e';
 
 /**
- * What a wallet holds, all at one block: the one at which the chain is deep enough. Later ones may still go, and of much older ones
- * most nodes have no state any more.
+ * Returns the holdings of a wallet, all at one block: the newest one that has the chain's
+ * confirmations. A reorg may still remove later ones, and most RPC nodes have no state of much
+ * older ones.
  */
 export async function holdingsOn(
   node: RpcNode,
@@ -59,8 +60,9 @@ interface Held {
 }
 
 /**
- * Null for a token that does not say, or runs until the node gives up: no stranger's token must keep the others from being looked at. The
- * chain itself always says: a node that can not tell its coin is no use.
+ * Returns null for a token that returns no amount, or runs until the RPC node stops it: one token
+ * must not prevent the reading of the others. The native balance is always available: an RPC node
+ * that does not return it is unusable.
  */
 async function unitsHeld(
   node: RpcNode,

@@ -6,8 +6,8 @@ import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
- * Everything that a mined transaction moved: what it paid itself, what contracts paid on, and the tokens of its log lines. Nothing when
- * it failed. Without a trace there are no payments of contracts.
+ * Returns all movements of a mined transaction: its own payment, the payments by contracts, and the
+ * tokens of its logs; none when it failed. Without a trace the payments by contracts are missing.
  */
 export function movementsIn(
   receipt: Receipt,
@@ -18,12 +18,15 @@ export function movementsIn(
   return [...ownPayment(known), ...(trace === null ? [] : innerPayments(trace)), ...receipt.logs.flatMap(logMovements)];
 }
 
-/** What its bytes pay themselves; none where that is nothing. */
+/** Returns the payment of the transaction's own bytes; none when its value is 0. */
 export function ownPayment({ from, to, value }: KnownTransaction): readonly ChainMovement[] {
   return value === 0n ? [] : [native('top', 'native', { from, to, value })];
 }
 
-/** Payments of contracts, by their place in the tree of calls. What a reverted call paid came back; so did what it called. */
+/**
+ * Returns the payments by contracts, identified by their position in the call tree. A reverted call
+ * pays nothing, nor do its inner calls.
+ */
 function innerPayments(root: TraceCall): readonly ChainMovement[] {
   const walk = (call: TraceCall, path: readonly number[]): ChainMovement[] => {
     if (call.failed) return [];
@@ -46,7 +49,10 @@ function native(uid: string, kind: 'native' | 'internal', { from, to, value }: P
   return { uid, kind, ...parties, tokenAddress: null, tokenId: null, amount: amountOf(value) };
 }
 
-/** The tokens of one log line; none for anything that is not exactly a transfer of the three standards. */
+/**
+ * Returns the token movements of one log; none for a log that is not exactly a transfer of the
+ * three standards.
+ */
 export function logMovements(log: Log): readonly ChainMovement[] {
   const [topic, ...indexed] = log.topics;
   const words = wordsOf(log.data);
@@ -88,7 +94,10 @@ function singleOf(words: readonly bigint[]): readonly Held[] {
   return id === undefined || amount === undefined || rest.length > 0 ? [] : [{ id, amount }];
 }
 
-/** Two dynamic arrays: offset, offset, then length and items of each. Anything that does not add up is no batch. */
+/**
+ * Decodes two dynamic arrays: offset, offset, then length and items of each. Inconsistent data is
+ * no batch.
+ */
 function batchOf(words: readonly bigint[]): readonly Held[] {
   const ids = arrayAt(words, words[0]);
   const amounts = arrayAt(words, words[1]);
@@ -104,14 +113,14 @@ function arrayAt(words: readonly bigint[], offset: bigint | undefined): readonly
   return words.slice(start + 1, start + 1 + Number(length));
 }
 
-/** Null for data that is not whole words. */
+/** Returns null for data that is not whole words. */
 function wordsOf(data: Hex): readonly bigint[] | null {
   const digits = data.slice(2);
   if (digits.length % 64 !== 0) return null;
   return Array.from({ length: digits.length / 64 }, (_, i) => BigInt(`0x${digits.slice(i * 64, (i + 1) * 64)}`));
 }
 
-/** The zero address is nobody: tokens come out of nothing, or go there. */
+/** Returns null for the zero address, which stands for minting and burning. */
 function party(topic: Hex): string | null {
   const address = `0x${topic.slice(-40)}` as const;
   return /^0x0{40}$/.test(address) ? null : getAddress(address);

@@ -6,8 +6,8 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * What became of an account nonce. `unexplained`: it is used, and the node has too little state or history to name the transaction that
- * used it.
+ * What used an account nonce. `unexplained`: it is used, and the RPC node has too little state or
+ * history to name the transaction.
  */
 export type NonceConsumer =
   | { readonly kind: 'unused' }
@@ -17,15 +17,16 @@ export type NonceConsumer =
 export interface NonceQuery {
   readonly from: string;
   readonly nonce: bigint;
-  /** The newest block of the node. */
+  /** The newest block of the RPC node. */
   readonly head: bigint;
 }
 
 const UNEXPLAINED: NonceConsumer = { kind: 'unexplained' };
 
 /**
- * Returns the transaction that used a nonce of an account: it is in the block after which the account's count has passed the nonce. A count
- * alone proves that some transaction used the nonce, and says nothing about which one.
+ * Returns the transaction that used a nonce of an account. It is in the block after which the
+ * account's count exceeds the nonce. A count alone proves that some transaction used the nonce, and
+ * not which one.
  */
 export async function findNonceConsumer(
   node: RpcNode,
@@ -40,26 +41,33 @@ export async function findNonceConsumer(
   if (number.value === null) return accepted(UNEXPLAINED);
   const block = await node.request(getFullBlock(number.value));
   if (!block.ok) return block.refusal.kind === 'no-answer' ? block : accepted(UNEXPLAINED);
-  // A reorganisation during the search, or a node without this block, gives no such transaction.
+  // After a reorg during the search, or on an RPC node without this block, no such transaction is
+  // found.
   const transaction = block.value?.transactions.find((one) => one.from === from.toLowerCase() && one.nonce === nonce);
   return accepted(
     block.value == null || transaction === undefined ? UNEXPLAINED : { kind: 'named', block: block.value, transaction },
   );
 }
 
-/** How an account's count after a block compares with a nonce. Most nodes keep the state of the last 128 blocks alone. */
+/**
+ * How an account's count after a block compares with a nonce. Most RPC nodes keep only the state of
+ * the last 128 blocks.
+ */
 type Use = 'used' | 'unused' | 'no-state';
 
-/** The block that used the nonce, by bisection; null where the node does not have the state before it. */
+/**
+ * Returns the block that used the nonce, by bisection; null when the RPC node does not have the
+ * state before it.
+ */
 async function blockOfUse(node: RpcNode, request: NonceQuery): Promise<Result<bigint | null, NodeProblem>> {
   const { head } = request;
   const atHead = await useAfter(node, request, head);
   if (!atHead.ok) return atHead;
-  // Behind one address another node, with a newer head, may have answered before.
+  // Behind a load balancer another RPC node, with a newer head, may have answered before.
   if (atHead.value !== 'used') return accepted(null);
-  // Nothing is used before the first block.
+  // No nonce is used before the first block.
   let [used, floor, isFloorUnused] = [head, -1n, true];
-  // The use is nearly always recent: steps that double reach it sooner than halves of the whole chain.
+  // The use is nearly always recent: doubling steps reach it sooner than bisecting the whole chain.
   for (let depth = 1n; depth <= head && floor < 0n; depth *= 2n) {
     const use = await useAfter(node, request, head - depth);
     if (!use.ok) return use;

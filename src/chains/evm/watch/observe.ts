@@ -21,9 +21,9 @@ import { accepted } from '#domain/result.ts';
 import type { Inclusion } from '#domain/transaction/transaction.ts';
 
 /**
- * Where the attempts of a transaction are, as one node sees it. The head is asked first and everything else after it: what the
- * head already holds at depth cannot be missing from a later answer, so a transaction that is mined meanwhile is never taken
- * for one that somebody else has replaced.
+ * Returns the state of a transaction's attempts according to one RPC node. It reads the head first:
+ * a block that the head already has at depth cannot be missing from a later answer. So a
+ * transaction that is mined meanwhile is never taken for one that another transaction replaced.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -52,7 +52,10 @@ interface Found {
   readonly receipt: Receipt;
 }
 
-/** At most one attempt of a nonce can be in a chain, so the first receipt is the only one. */
+/**
+ * Returns the first receipt. At most one attempt of a nonce can be on a chain, so it is the only
+ * one.
+ */
 async function findReceipt(node: RpcNode, hashes: readonly string[]): Promise<Result<Found | null, NodeProblem>> {
   const receipts = await Promise.all(
     hashes.map(async (hash) => ({ hash, answer: await node.request(getReceipt(hash)) })),
@@ -110,9 +113,10 @@ interface Included extends Mined {
 }
 
 /**
- * What it moved, found out with the first look at the block that it is in, and again when that is deep enough and when it is final: a node that
- * can not trace just then holds nothing up. Whoever sees more of the same block is right. What nobody could trace by then is missing, and the
- * reconciliation of the balance finds it.
+ * Returns the movements. They are read with the first observation of the block, again when it has
+ * the chain's confirmations, and again when it is final, so an RPC node that temporarily cannot
+ * trace delays nothing. For the same block the larger number of movements counts. Payments that no
+ * RPC node traced by then are missing, and the reconciliation of the balance finds them.
  */
 async function moved({ node, chain, watched }: View, included: Included): Promise<WalletMovements> {
   const { hash, receipt, known, confirmations, isFinal } = included;
@@ -147,8 +151,8 @@ async function observeAbsence(view: View): Promise<Result<Observation, NodeProbl
 }
 
 /**
- * Reports whether the nonce is unused in a final block that is not before the recorded one: then that one holds no attempt, whether or not
- * the node still shows its transactions.
+ * Reports whether the nonce is unused in a final block that is not before the recorded one: then
+ * the recorded block holds no attempt, whether or not the RPC node still shows its transactions.
  */
 async function isUnusedLater({ node, watched }: View): Promise<boolean> {
   const { inclusion, from, nonce } = watched;
@@ -160,12 +164,16 @@ async function isUnusedLater({ node, watched }: View): Promise<boolean> {
   return count.ok && count.value <= nonce;
 }
 
-/** So many blocks in a row that burn more than an attempt offers: it is not one full block that passes. Ours. */
+/**
+ * The number of successive blocks that burn more than an attempt offers, so that a single full
+ * block does not count. Ours.
+ */
 const BLOCKS_TOO_DEAR = 5;
 
 /**
- * Reports whether no block can take the newest attempt for its price, and none of the last ones could. geth, reth and Erigon keep
- * such bytes in their mempools without a word; all nonces above wait with them.
+ * Reports whether no block can include the newest attempt at its price, and none of the last ones
+ * could. geth, reth and Erigon keep such bytes in their mempools without an error; all higher
+ * nonces wait with them.
  */
 async function isTooCheap({ node, watched, head }: View): Promise<boolean> {
   const offered = parseUnsigned(watched.newest.payload);
@@ -181,13 +189,16 @@ async function isTooCheap({ node, watched, head }: View): Promise<boolean> {
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
 
-/** Where no node answers to the hashes, the nonce itself tells: the transaction that used it has a name. */
+/**
+ * Observes the nonce itself when no RPC node knows the hashes, and names the transaction that used
+ * it.
+ */
 async function observeUse(view: View): Promise<Result<Observation, NodeProblem>> {
   const { node, watched, head } = view;
   const user = await findNonceConsumer(node, { from: watched.from, nonce: watched.nonce, head: head.number });
   if (!user.ok) return user;
   if (user.value.kind === 'unused') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
-  // It may have been mined between the two questions.
+  // It may have been mined between the two calls.
   const again = await findReceipt(node, watched.hashes);
   if (!again.ok) return again;
   if (again.value !== null) return unusable('The receipt appeared during the request.');
@@ -198,7 +209,10 @@ async function observeUse(view: View): Promise<Result<Observation, NodeProblem>>
   return isFinal.ok ? accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal.value }) : isFinal;
 }
 
-/** One of the attempts is in this block, and the node does not find it by its hash: the receipts of the block may still be there. */
+/**
+ * Returns the inclusion of an attempt that is in this block although the RPC node does not find it
+ * by its hash: the receipts of the block may still be available.
+ */
 async function observeInBlock(
   view: View,
   { number }: WholeBlock,
@@ -212,12 +226,16 @@ async function observeInBlock(
 }
 
 /**
- * So long a transaction of somebody else's has stood before it ends one of the vault's. In time, because a hundred blocks are 25 seconds on
- * one chain and 20 minutes on another; a rollup whose finality is only counted could be seconds old. Ours.
+ * The age of a foreign transaction's block before it ends one of the vault's transactions. It is a
+ * time, because a hundred blocks are 25 seconds on one chain and 20 minutes on another, and a
+ * rollup whose finality is only counted could be seconds old. Ours.
  */
 const FOREIGN_AGE_SECONDS = 600n;
 
-/** Reports whether a block is final and old enough by its own clock: what it holds ends a transaction, and people may pay again. */
+/**
+ * Reports whether a block is final and old enough by its own clock: its content ends a transaction,
+ * and members may pay again.
+ */
 async function isProven(
   { node, chain, head }: View,
   { number, timestamp }: WholeBlock,

@@ -14,15 +14,15 @@ import { TRANSFER, TRANSFER_BATCH, TRANSFER_SINGLE } from '#chains/evm/rules/tra
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Without a place to begin. */
+/** The range without a start block. */
 const RECENT_BLOCKS = 10_000n;
-/** However long ago it is. */
+/** The maximum range, however old the start block is. */
 const MAX_BLOCKS = 50_000n;
-/** Log lines are indexed: this many blocks are one quick question. Many providers give no more at once. */
+/** Logs are indexed: this many blocks are one fast call. Many providers allow no more at once. */
 const LOG_BLOCKS = 2_000n;
-/** Most nodes have no older state than 128 blocks. */
+/** Most RPC nodes have no state older than 128 blocks. */
 const STATE_BLOCKS = 100n;
-/** Each change of a balance costs some fourteen to find among ten thousand blocks. */
+/** Each change of a balance costs about fourteen reads to find among ten thousand blocks. */
 const MAX_STATES = 600;
 
 interface Range {
@@ -32,8 +32,9 @@ interface Range {
 }
 
 /**
- * Looks for everything that concerns an address in the newest blocks, or in those after a block: token transfers by their logs, payments
- * by where the balance changed. What is found is only a hash; what it moved is read as for any hint.
+ * Scans for everything that concerns an address in the newest blocks, or in those after a block:
+ * token transfers by their logs, payments by balance changes. It returns only hashes; their
+ * movements are read as for any hint.
  */
 export async function scanChain(
   node: RpcNode,
@@ -65,7 +66,10 @@ export async function scanChain(
   return accepted({ hashes: [...hashes], tokens: text({ from, to }), payments, untraced });
 }
 
-/** A node that finds it too much is asked for half of it, and then the other half. */
+/**
+ * Returns the hashes of token transfers. When an RPC node refuses a range as too large, it reads
+ * each half.
+ */
 async function logHashes(
   node: RpcNode,
   address: string,
@@ -97,7 +101,10 @@ async function logHashes(
   return accepted(hashes);
 }
 
-/** What an account shows at the end of a block. It pays for whatever it does, so two states that are alike have nothing between them. */
+/**
+ * The state of an account at the end of a block. An account pays for every action, so two equal
+ * states have no action between them.
+ */
 interface State {
   readonly at: bigint;
   readonly balance: bigint;
@@ -106,13 +113,13 @@ interface State {
 
 interface Changes {
   readonly blocks: readonly bigint[];
-  /** The oldest block that could be looked at. */
+  /** The oldest block that was readable. */
   readonly from: bigint;
 }
 
 /**
- * The blocks in which the account changed, by halving: a quiet account costs two looks, however many blocks there are. A node that has no
- * old state is asked for the newest blocks alone.
+ * Returns the blocks in which the account changed, by bisection: a quiet account costs two reads,
+ * however many blocks there are. On an RPC node without old state it covers only the newest blocks.
  */
 async function changedBlocks(
   node: RpcNode,
@@ -141,13 +148,13 @@ async function changedBlocks(
     if (!middle.ok) return middle;
     if (middle.value === null)
       return refused({ kind: 'unusable', detail: 'The RPC node lacks a state between two available states.' });
-    // The newer half first: where there is too much to look at, the older is what is left out.
+    // The newer half comes first: when there are too many changes, the older ones are left out.
     pairs.push([older, middle.value], [middle.value, newer]);
   }
   return accepted({ blocks: blocks.toReversed(), from: oldest.value.at + 1n });
 }
 
-/** Null when the node has no state of that time (any more). */
+/** Returns null when the RPC node does not (or no longer) have the state of that block. */
 async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Result<State | null, NodeProblem>> {
   const [balance, nonce] = await Promise.all([
     node.request(getBalanceAt(address, at)),
@@ -157,7 +164,10 @@ async function stateAt(node: RpcNode, address: string, at: bigint): Promise<Resu
   return accepted(balance.ok && nonce.ok ? { at, balance: balance.value, nonce: nonce.value } : null);
 }
 
-/** What of a block paid the address, or was done by it. Where the node does not trace, what a transaction pays by itself. */
+/**
+ * Returns the transactions of a block that paid the address, or that it sent. When the RPC node
+ * does not trace, only a transaction's own payment counts.
+ */
 async function paymentHashes(node: RpcNode, address: string, number: bigint) {
   const traced = await node.request(traceBlock(number));
   if (traced.ok) {
@@ -173,7 +183,7 @@ async function paymentHashes(node: RpcNode, address: string, number: bigint) {
   return accepted({ hashes: direct.map(({ hash }) => hash), isTraced: false });
 }
 
-/** Whether anything that did not fail was paid by or to the address, or it is who called. */
+/** Reports whether a call that did not fail paid from or to the address, or was made by it. */
 function pays(call: TraceCall, address: string): boolean {
   if (call.failed) return false;
   const concerns = call.from === address || call.to === address;

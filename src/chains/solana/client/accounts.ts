@@ -4,20 +4,25 @@ import { SYSTEM_PROGRAM_ADDRESS } from '@solana-program/system';
 import { TOKEN_PROGRAM_ADDRESS } from '@solana-program/token';
 import type { Account } from '#chains/solana/client/rpc-calls.ts';
 
-/** Its tokens can charge fees, call other programs, and refuse: an amount is not what arrives. */
+/**
+ * Its tokens can charge fees, call other programs, and refuse: the sent amount may differ from the
+ * received one.
+ */
 export const TOKEN_2022: string = 'TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb';
 
 const NONCE_BYTES = 80;
 const MINT_BYTES = 82;
 const TOKEN_ACCOUNT_BYTES = 165;
 
-/** A durable nonce as its account holds it: version, state, authority, value, price of a signature. */
+/**
+ * A durable nonce as stored in its account: version, state, authority, value, price of a signature.
+ */
 export interface StoredNonce {
   readonly authority: Address;
   readonly value: Address;
 }
 
-/** Null for an account that holds none (yet). */
+/** Returns null for an account that holds no nonce (yet). */
 export function storedNonce(account: Account | null): StoredNonce | null {
   if (account?.owner !== SYSTEM_PROGRAM_ADDRESS || account.data.length !== NONCE_BYTES) return null;
   const isInitialised = viewOf(account.data).getUint32(4, true) === 1;
@@ -29,7 +34,7 @@ export interface Mint {
   readonly decimals: number;
 }
 
-/** Null for what is no mint of the token program. */
+/** Returns null for an account that is no mint of the token program. */
 export function mintIn(account: Account | null): Mint | null {
   if (account?.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== MINT_BYTES) return null;
   return { supply: viewOf(account.data).getBigUint64(36, true), decimals: account.data[44] ?? 0 };
@@ -42,7 +47,7 @@ export interface TokenAccount {
   readonly isFrozen: boolean;
 }
 
-/** Null for what is no token account of the token program. */
+/** Returns null for an account that is no token account of the token program. */
 export function tokenAccountIn(account: Account | null): TokenAccount | null {
   if (account?.owner !== TOKEN_PROGRAM_ADDRESS || account.data.length !== TOKEN_ACCOUNT_BYTES) return null;
   const { data } = account;

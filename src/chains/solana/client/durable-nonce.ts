@@ -16,12 +16,16 @@ import { accepted } from '#domain/result.ts';
 
 const NONCE_BYTES = 80;
 
-/** Blocks that a blockhash lives for (Agave: MAX_PROCESSING_AGE), and as many again for what nodes behind one address differ by. */
+/**
+ * The lifetime of a blockhash in blocks (Agave: MAX_PROCESSING_AGE), plus the same number for
+ * differences between RPC nodes behind one URL.
+ */
 const MAX_LIFETIME = 300n;
 
 /**
- * What two nodes state of what the bytes of an attempt hang on; null where they contradict each other. The attempt is read at the older of
- * the two slots, and its blockhash is the first one's: each node states its own newest one.
+ * Returns what two RPC nodes report about the durable nonce of an attempt; null when they
+ * contradict each other. The result has the older of the two slots, and the first one's blockhash,
+ * because each node reports its own newest one.
  */
 export function joinedNonce(one: CurrentNonce, other: CurrentNonce): CurrentNonce | null {
   const slot = one.slot < other.slot ? one.slot : other.slot;
@@ -32,8 +36,10 @@ export function joinedNonce(one: CurrentNonce, other: CurrentNonce): CurrentNonc
 }
 
 /**
- * What the bytes of an attempt hang on: the durable nonce of the transaction's place, or its opening. A further attempt hangs on the same,
- * so that only one of them is ever carried out; where that is used up one of the others has been, and there is no need for another.
+ * Returns what the bytes of an attempt depend on: the durable nonce of the transaction's nonce
+ * slot, or its opening. A further attempt depends on the same, so that only one of them is ever
+ * executed. When the nonce is used, another attempt has been executed, and no further one is
+ * needed.
  */
 export async function currentNonce(
   node: RpcNode,

@@ -10,7 +10,10 @@ import type { OnChainIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** What an intent would cost now at three speeds, with the accounts that it opens. Refuses what `planPayment` refuses. */
+/**
+ * Returns the current cost of an intent at three speeds, with the accounts that it opens. Refuses
+ * what `planPayment` refuses.
+ */
 export async function estimateFee(
   node: RpcNode,
   intent: OnChainIntent,

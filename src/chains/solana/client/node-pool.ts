@@ -4,7 +4,11 @@ import { getGenesisHash } from '#chains/solana/client/rpc-calls.ts';
 import type { NodePool, NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 
-/** The nodes of one cluster. @param caip2 which names it by its genesis */
+/**
+ * Returns the node pool of one cluster.
+ *
+ * @param caip2 contains the genesis hash of the cluster
+ */
 export function solanaNodePool(caip2: string, rpcUrls: readonly string[]): NodePool {
   const cluster = clusterOf(caip2);
   if (cluster === null) throw new Error(`${caip2} is not a Solana cluster.`);

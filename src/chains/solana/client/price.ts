@@ -4,13 +4,16 @@ import { termsIn } from '#chains/solana/rules/transaction.ts';
 import type { Attempt } from '#domain/transaction/transaction.ts';
 
 /**
- * Ours: no tier is priced below these, in millionths of a lamport for each compute unit. RPC nodes report the lowest price of each
- * block, which is nearly always 0 and says little of what a leader prefers. A payment takes 1,500 to 30,000 units: `normal` costs
- * 150 to 3,000 lamports (the signature alone costs 5,000), `fast` ten times as much.
+ * Ours: no tier is priced below these, in millionths of a lamport for each compute unit. RPC nodes
+ * report the lowest price of each block, which is nearly always 0 and does not show what a leader
+ * prefers. A payment uses 1,500 to 30,000 units: `normal` costs 150 to 3,000 lamports (the
+ * signature alone costs 5,000), `fast` ten times as much.
  */
 const FLOORS = { slow: 10_000n, normal: 100_000n, fast: 1_000_000n };
 
-/** Returns the prices of each speed: what a share of several samples has paid of late, by the dearer sample, or the floor. */
+/**
+ * Returns the prices of each speed: the higher of the samples' recent percentiles, or the floor.
+ */
 export function priceTiers(samples: readonly (readonly bigint[])[]): {
   readonly slow: bigint;
   readonly normal: bigint;
@@ -19,25 +22,27 @@ export function priceTiers(samples: readonly (readonly bigint[])[]): {
   const market = (percent: number, floor: bigint) =>
     samples.map((paid) => quantile(paid, percent)).reduce(larger, floor);
   const normal = market(75, FLOORS.normal);
-  // Half as much again where nobody pays more: it has to be faster than normal.
+  // It is at least half above normal, so that it is faster even when all recent payments offer the
+  // same.
   return { slow: market(25, FLOORS.slow), normal, fast: larger(market(95, FLOORS.fast), normal + normal / 2n) };
 }
 
-/** The attempt that another one takes the place of. */
+/** The attempt that another one replaces. */
 export interface ReplacedPrice {
   readonly paid: bigint;
-  /** Its blockhash has expired, which says nothing about its price. */
+  /** True when its blockhash has expired, which says nothing about its price. */
   readonly hasLapsed: boolean;
-  /** The new attempt is the cancellation, which need not be faster. */
+  /** True when the new attempt is the cancellation, which need not be faster. */
   readonly isCancelled: boolean;
 }
 
 /**
- * Returns what an attempt pays: the price of now, and twice the price of an attempt that a person wants to be faster. What the fee
- * cap allows bounds it, so congestion does not end a payment. Null where the cap does not allow a useful price: the lowest one, or
- * more than the replaced attempt paid. Co-signers sign no further attempt that pays less than the one before.
+ * Returns the price of an attempt: the current price, and at least twice the price of an attempt
+ * that a user speeds up. The fee cap limits it, so congestion does not end a payment. Returns null
+ * when the cap does not allow a useful price: the lowest one, or more than the replaced attempt
+ * paid. Co-signers sign no further attempt that pays less than its predecessor.
  *
- * @param most what the fee cap allows
+ * @param most the maximum that the fee cap allows
  */
 export function attemptPrice(fresh: bigint, most: bigint, replaced: ReplacedPrice | null): bigint | null {
   const least = leastPrice(replaced);
@@ -52,7 +57,7 @@ function leastPrice(replaced: ReplacedPrice | null): bigint {
   return replaced.hasLapsed || replaced.isCancelled ? replaced.paid : replaced.paid + 1n;
 }
 
-/** What an attempt pays. */
+/** Returns the price of an attempt. */
 export function pricePaid({ payload }: Attempt, wallet: Address): bigint {
   const terms = termsIn(hexToBytes(payload.slice(2)), wallet);
   if (terms === null) throw new Error('a stored payload can be read');

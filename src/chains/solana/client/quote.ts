@@ -31,43 +31,51 @@ import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 
-/** Everything of the terms but what the bytes hang on. */
+/** All terms except the durable nonce. */
 export interface SolanaQuote extends Quote, Omit<Terms, 'anchor'> {}
 
-/** What is known of a payment before its price. */
+/** The data of a payment without its price. */
 export interface PaymentPlan {
   readonly payment: Payment;
   /** Lamports of the wallet. */
   readonly balance: bigint;
   readonly token: TokenTerms | null;
   readonly unitLimit: number;
-  /** Lamports that a nonce account holds for good. */
+  /** Lamports that a nonce account must hold permanently. */
   readonly nonceRent: bigint;
-  /** Lamports that an account without data has to hold, or nothing at all. */
+  /** Lamports that an account without data must hold, unless it holds none. */
   readonly leastBalance: bigint;
-  /** Places of the wallet with a nonce account, as decimal texts: a payment in one of them opens none. */
+  /**
+   * Nonce slots of the wallet with a nonce account, as decimal texts: a payment in one of them
+   * opens no account.
+   */
   readonly openSlots: readonly string[];
   /** Balances in the state of one slot. */
   readonly funds: Funds;
-  /** Prices paid of late: for the accounts that this one writes to, and for any. */
+  /** Recently paid prices: for the accounts that this payment writes to, and for any. */
   readonly paid: readonly (readonly bigint[])[];
 }
 
-/** Five instructions of built-in programs may come before the payment, at 150 units each; and some for the rounding. */
+/**
+ * Up to five instructions of built-in programs precede the payment, at 150 units each; the rest is
+ * for rounding.
+ */
 const ANCHOR_UNITS = 1_000n;
 const NONCE_BYTES = 80;
 const SLOT_NUMBERS: readonly number[] = Array.from({ length: NONCE_SLOTS }, (_, slot) => slot);
-/** Of the wallet's token account among the accounts of a payment (see `accountsOf`). */
+/** The index of the wallet's token account among the accounts of a payment (see `accountsOf`). */
 const SOURCE = 3;
 
 /**
- * What carrying out an intent costs now, after everything that can be known before signing has been looked at.
+ * Returns the current cost of an intent, after all checks that are possible before signing.
  *
- * Refuses for good, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself, SIMULATION_REVERTED, FEE_CAP_EXCEEDED,
- * INSUFFICIENT_FUNDS for amount and fee together, and for what would leave less than an account has to hold.
+ * Refuses for good, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself,
+ * SIMULATION_REVERTED, FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together, and for a
+ * remainder below the minimum of an account.
  *
- * A first attempt has no place yet. It is weighed with the rent of one only where the wallet has none that is open; whether an
- * open one is free, and else whether the balance holds the rent of a new one, the allocator says (`Spending.places`).
+ * A first attempt has no nonce slot yet. Its cost includes the rent of one only when the wallet has
+ * no open slot. The allocator decides whether an open one is free, and otherwise whether the
+ * balance covers the rent of a new one (`Spending.positions`).
  */
 export async function quoteTransfer(
   node: RpcNode,
@@ -114,7 +122,9 @@ export async function quoteTransfer(
   return accepted({ unitLimit, unitPrice, token, maxFee: amountOf(maxFee), spending });
 }
 
-/** Looks at everything that a payment deals with. Refuses as `quoteTransfer` does for the payment itself. */
+/**
+ * Reads everything that a payment involves. Refuses as `quoteTransfer` does for the payment itself.
+ */
 export async function planPayment(
   node: RpcNode,
   intent: OnChainIntent,
@@ -126,7 +136,7 @@ export async function planPayment(
   const addresses = accountsOf(payment);
   const written = payment.mint === null ? addresses : [wallet, ...addresses.slice(3)];
   const [accounts, nonceRent, leastBalance, ...prices] = await Promise.all([
-    // All of one slot: the balances, and the places that are open in the same state.
+    // All at one slot: the balances, and the open nonce slots in the same state.
     node.request(getAccounts([...addresses, ...SLOT_NUMBERS.map((slot) => nonceAccountOf(wallet, slot))])),
     node.request(getMinimumRent(NONCE_BYTES)),
     node.request(getMinimumRent(0)),
@@ -174,25 +184,29 @@ export async function planPayment(
       holds: [{ tokenAddress: null, amount: amountOf(balance) }, ...tokensIn(payment, source.value)],
       least: amountOf(leastBalance.value),
     },
-    // Without them the floors have to do.
+    // Without them the floors apply.
     paid: prices.map((answer) => (answer.ok ? answer.value : [])),
   });
 }
 
-/** The places whose accounts hold a nonce that the wallet can use. */
+/** Returns the nonce slots whose accounts hold a nonce that the wallet can use. */
 function openSlotsIn(accounts: readonly (Account | null)[], wallet: Address): readonly string[] {
   return SLOT_NUMBERS.filter((slot) => storedNonce(accounts[slot] ?? null)?.authority === wallet).map(String);
 }
 
 /**
- * What the account holds that a payment of tokens takes from. Payments from the other accounts of the token are weighed against it
- * too, so one of them may wait although its account would suffice.
+ * Returns the balance of the account that a token payment spends from. Payments from the token's
+ * other accounts are checked against it too, so one of them may wait although its account would
+ * suffice.
  */
 function tokensIn({ mint }: Payment, { account }: Source): readonly AssetAmount[] {
   return mint === null || account === null ? [] : [{ tokenAddress: mint, amount: amountOf(account.units) }];
 }
 
-/** Returns the largest price that the fee cap allows, with everything that may have to be opened; negative where it allows none. */
+/**
+ * Returns the largest price that the fee cap allows, with everything that may have to be opened;
+ * negative when it allows none.
+ */
 function mostPrice(prospect: PaymentPlan, { maxFee }: OnChainIntent): bigint {
   const left = BigInt(maxFee) - costAt(prospect, 0n, true);
   return left < 0n ? -1n : (left * MICRO) / BigInt(prospect.unitLimit);
@@ -204,7 +218,7 @@ function replacedPrice({ wallet, to }: Payment, replaced: Attempt | null): Repla
   return { paid: pricePaid(replaced, wallet), hasLapsed, isCancelled: to === wallet };
 }
 
-/** In lamports, for what may be opened and at a price. */
+/** Returns the cost in lamports at a price, with the accounts that the payment opens. */
 export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: bigint, opensNonce: boolean): bigint {
   const rent = opensNonce ? nonceRent : 0n;
   return costOf({
@@ -217,7 +231,10 @@ export function costAt({ token, unitLimit, nonceRent }: PaymentPlan, unitPrice: 
 
 const NO_BLOCKHASH = blockhash('11111111111111111111111111111111');
 
-/** What it takes in compute units, by a rehearsal: a tenth more, since what an account looks like changes until then. */
+/**
+ * Returns the compute units of a simulation plus a tenth, since the accounts may change until
+ * execution.
+ */
 async function unitsOf(
   node: RpcNode,
   intent: TransferIntent,

@@ -4,10 +4,13 @@ import type { RpcCall } from '#chains/rpc/json-rpc.ts';
 import { isPublicKey } from '#chains/solana/rules/address.ts';
 import type { Address } from '@solana/kit';
 
-/** How sure a node has to be: voted on by two thirds of the stake, or beyond any fork. */
+/**
+ * How certain the RPC node must be: two thirds of the stake have voted for it, or it is beyond any
+ * fork.
+ */
 export type Commitment = 'confirmed' | 'finalized';
 
-/** An account as it is now; null for one that does not exist. */
+/** The current state of an account. */
 export interface Account {
   readonly lamports: bigint;
   readonly owner: Address;
@@ -21,7 +24,7 @@ export interface At<T> {
 }
 
 export interface Simulation {
-  /** The network's own words; null when it would be carried out. */
+  /** The network's own message; null when execution would succeed. */
   readonly error: string | null;
   readonly logs: readonly string[];
   readonly units: bigint;
@@ -29,12 +32,15 @@ export interface Simulation {
 
 export interface Status {
   readonly slot: bigint;
-  /** It was carried out in vain: it has paid its fee and used its durable nonce up, and nothing else has happened. */
+  /**
+   * True when execution failed: it has paid its fee and used its durable nonce, without any other
+   * effect.
+   */
   readonly failed: boolean;
   readonly commitment: 'processed' | Commitment;
 }
 
-/** What a token account holds. */
+/** The balance of a token account. */
 export interface TokenBalance {
   readonly account: Address;
   readonly owner: Address | null;
@@ -43,12 +49,12 @@ export interface TokenBalance {
   readonly decimals: number;
 }
 
-/** A transaction with what it did to every account that it names. */
+/** A transaction with its effect on every account that it names. */
 export interface MinedTransaction {
   readonly slot: bigint;
   readonly error: string | null;
   readonly fee: bigint;
-  /** The first of them pays the fee. */
+  /** The first account pays the fee. */
   readonly accounts: readonly Address[];
   readonly lamportsBefore: readonly bigint[];
   readonly lamportsAfter: readonly bigint[];
@@ -68,7 +74,7 @@ export const getSlot = (commitment: Commitment): RpcCall<bigint> => whole('getSl
 
 export const getMinimumRent = (bytes: number): RpcCall<bigint> => whole('getMinimumBalanceForRentExemption', [bytes]);
 
-/** Several at one and the same slot. */
+/** Reads several accounts at the same slot. */
 export const getAccounts = (
   addresses: readonly Address[],
   commitment: Commitment = 'confirmed',
@@ -105,7 +111,7 @@ export const getTokenAccounts = (
   },
 });
 
-/** Every account of the token program that holds a token for a wallet, with what is in it. */
+/** Returns every account of the token program that holds a token for a wallet, with its content. */
 export const getAccountsOfMint = (
   owner: Address,
   mint: Address,
@@ -132,7 +138,10 @@ export const getLatestBlockhash: RpcCall<{ readonly blockhash: string; readonly 
   },
 };
 
-/** What was paid of late, per compute unit in millionths of a lamport, for transactions that write to these accounts. */
+/**
+ * Returns recent prices per compute unit, in millionths of a lamport, for transactions that write
+ * to these accounts.
+ */
 export const getPrioritizationFees = (accounts: readonly Address[]): RpcCall<readonly bigint[]> => ({
   method: 'getRecentPrioritizationFees',
   params: [accounts],
@@ -143,7 +152,11 @@ export const getPrioritizationFees = (accounts: readonly Address[]): RpcCall<rea
   },
 });
 
-/** @param transaction base64; its signature and its blockhash do not matter */
+/**
+ * Simulates a transaction.
+ *
+ * @param transaction base64; its signature and its blockhash do not matter
+ */
 export const simulateTransaction = (transaction: string): RpcCall<Simulation> => ({
   method: 'simulateTransaction',
   params: [
@@ -158,17 +171,23 @@ export const simulateTransaction = (transaction: string): RpcCall<Simulation> =>
   },
 });
 
-/** Without a rehearsal, which was had, and without the node's own repetition: what is sent again, and when, is our affair. */
+/**
+ * Sends without preflight, because a simulation ran before, and without the RPC node's own retries,
+ * because Conclave itself decides when it sends again.
+ */
 export const sendTransaction = (transaction: string): RpcCall<string> => ({
   method: 'sendTransaction',
   params: [transaction, { encoding: 'base64', skipPreflight: true, maxRetries: 0 }],
   read: (answer) => (typeof answer === 'string' ? answer : undefined),
 });
 
-/** What a node looks up for one question. */
+/** The maximum number of statuses in one call. */
 export const MAX_STATUSES = 256;
 
-/** Null for one that the node does not know. It searches all that it has of its history. */
+/**
+ * Returns null for a signature that the RPC node does not have. The node searches its whole
+ * history.
+ */
 export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<readonly (Status | null)[]>> => ({
   method: 'getSignatureStatuses',
   params: [hashes, { searchTransactionHistory: true }],
@@ -181,14 +200,17 @@ export const getSignatureStatuses = (hashes: readonly string[]): RpcCall<At<read
   },
 });
 
-/** Null for one that the node does not have at this commitment. */
+/** Returns null for a transaction that the RPC node does not have at this commitment. */
 export const getTransaction = (hash: string, commitment: Commitment): RpcCall<MinedTransaction | null> => ({
   method: 'getTransaction',
   params: [hash, { commitment, encoding: 'json', maxSupportedTransactionVersion: 0 }],
   read: (answer) => (answer === null ? null : landedOf(answer)),
 });
 
-/** The blockhash or durable nonce that a transaction hangs on; null for one that the node does not have. */
+/**
+ * Returns the blockhash or durable nonce of a transaction; null for one that the RPC node does not
+ * have.
+ */
 export const getLifetime = (hash: string): RpcCall<string | null> => ({
   method: 'getTransaction',
   params: [hash, { commitment: 'confirmed', encoding: 'json', maxSupportedTransactionVersion: 0 }],
@@ -199,7 +221,10 @@ export const getLifetime = (hash: string): RpcCall<string | null> => ({
   },
 });
 
-/** Agave's words (-32007, -32009). Its first code is also a provider's for 'too many requests', so that the words decide. */
+/**
+ * Agave's message (-32007, -32009). Its first code is also a provider's for 'too many requests', so
+ * the message decides.
+ */
 const SKIPPED_SLOT = /^Slot \d+ was skipped/;
 
 function getBlockAt(slot: bigint, transactionDetails: 'none' | 'signatures') {
@@ -207,7 +232,7 @@ function getBlockAt(slot: bigint, transactionDetails: 'none' | 'signatures') {
   return { method: 'getBlock', params: [plain(slot), options], nullWords: SKIPPED_SLOT };
 }
 
-/** The hash of a block; null for a slot that has none. */
+/** Returns the hash of a block; null for a slot without a block. */
 export const getBlockHashAt = (slot: bigint): RpcCall<string | null> => ({
   ...getBlockAt(slot, 'none'),
   read: (answer) => {
@@ -239,7 +264,7 @@ export interface Mention {
   readonly failed: boolean;
 }
 
-/** Newest first, at most a thousand. */
+/** Returns the newest first, at most a thousand. */
 export const getSignaturesForAddress = (address: Address, before: string | null): RpcCall<readonly Mention[]> => ({
   method: 'getSignaturesForAddress',
   params: [
@@ -258,14 +283,14 @@ export const getSignaturesForAddress = (address: Address, before: string | null)
   },
 });
 
-/** What a node gives at once. */
+/** The maximum number that an RPC node returns at once. */
 export const MAX_SIGNATURES_PER_PAGE = 1_000;
 
 function whole(method: string, params: readonly unknown[]): RpcCall<bigint> {
   return { method, params, read: (answer) => (typeof answer === 'bigint' && answer >= 0n ? answer : undefined) };
 }
 
-/** JSON has no BigInt. Slots are far below what a double holds. */
+/** JSON has no BigInt. Slots are far below the precision limit of a double. */
 function plain(slot: bigint): number {
   return Number.parseInt(slot.toString(), 10);
 }
@@ -287,7 +312,7 @@ function withSlot(answer: unknown): At<unknown> | undefined {
   return typeof slot === 'bigint' ? { slot, value: field(answer, 'value') } : undefined;
 }
 
-/** Undefined for what is neither an account nor the word that there is none. */
+/** Returns undefined for a value that is neither an account nor null. */
 function accountOf(value: unknown): Account | null | undefined {
   if (value === null) return null;
   const { lamports, owner, data, executable } = fieldsOf(value);
@@ -300,7 +325,7 @@ function bytesOfBase64(text: string): Uint8Array {
   return new Uint8Array(Buffer.from(text, 'base64'));
 }
 
-/** As the network writes it: `{"InstructionError":[0,{"Custom":1}]}`, or a word. */
+/** Returns the network's notation: `{"InstructionError":[0,{"Custom":1}]}`, or a word. */
 function errorText(error: unknown): string | null {
   if (error === null) return null;
   const text = (_key: string, value: unknown) => (typeof value === 'bigint' ? plain(value) : value);
@@ -320,7 +345,7 @@ function landedOf(answer: unknown): MinedTransaction | undefined {
   const { err, fee, preBalances, postBalances, preTokenBalances, postTokenBalances, loadedAddresses } = fieldsOf(meta);
   const { writable, readonly } = fieldsOf(loadedAddresses);
   const keys = field(field(transaction, 'message'), 'accountKeys');
-  // The order in which balances are told: those of the message, then those of the tables.
+  // The order of the balances: accounts of the message, then those of the tables.
   const accounts = [keys, writable, readonly].flatMap((list: unknown) =>
     Array.isArray(list) ? (list as unknown[]) : [],
   );
@@ -352,7 +377,7 @@ function isLamports(value: unknown, length: number): value is readonly bigint[] 
 }
 
 function tokensOf(list: unknown, accounts: readonly Address[]): readonly TokenBalance[] | undefined {
-  // Nodes without token balances for a block say null.
+  // RPC nodes without token balances for a block return null.
   if (list === null || list === undefined) return [];
   if (!Array.isArray(list)) return undefined;
   const read = list.map((row: unknown): TokenBalance | undefined => {

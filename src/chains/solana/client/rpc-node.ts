@@ -6,7 +6,8 @@ import { secretsOf } from '#chains/rpc/redact.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * One node of the operator. Its whole numbers are read as BigInt: lamports are JSON numbers there, and a double ends at nine million SOL.
+ * Returns one RPC node of the operator. Whole numbers are read as BigInt: lamports are JSON numbers
+ * there, and a double is exact only up to nine million SOL.
  */
 export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
   const secrets = secretsOf(url);
@@ -17,7 +18,7 @@ export function connect(url: string, timeoutMs: number = TIMEOUT_MS): RpcNode {
       const request = { method: 'POST', headers: { 'content-type': 'application/json' }, body };
       const response = await boundedFetch(url, request, { timeoutMs });
       if ('fault' in response) return noAnswer(`${method}: ${response.fault}`);
-      // Nodes put JSON-RPC errors into answers of any status.
+      // RPC nodes return JSON-RPC errors with any status.
       const parsed = parsedOf(response.text);
       if (parsed === null) return noAnswer(`${method}: HTTP ${response.status}: No usable response.`);
       const answer = readAnswer(parsed, secrets, nullWords);

@@ -10,22 +10,23 @@ import type { Payment } from '#chains/solana/rules/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** What a wallet has of a token, and the one account that a payment takes from. */
+/** The balance of a wallet's token, and the one account that a payment spends from. */
 export interface Source {
   /** Null for the associated account. */
   readonly address: Address | null;
   /** Null for an account that does not exist. */
   readonly account: TokenAccount | null;
-  /** Of all accounts of the wallet together, in the token's smallest unit. */
+  /** The sum of all accounts of the wallet, in the token's smallest unit. */
   readonly total: bigint;
-  /** The most that one account holds and can give. */
+  /** The largest balance of a single usable account. */
   readonly largest: bigint;
 }
 
 /**
- * Chooses the account that a payment of tokens takes from: the associated one where it suffices, else the smallest other one that
- * does. One payment takes from one account, so that its bytes have one form; where no account suffices the associated one is given,
- * with what could be paid. A payment to the wallet itself collects what its other accounts hold.
+ * Returns the account that a token payment spends from: the associated one when it suffices, else
+ * the smallest other one that does. One payment spends from one account, so that its bytes have one
+ * form. When no account suffices it returns the associated one, with the payable amount. A payment
+ * to the wallet itself collects the balance of its other accounts.
  */
 export async function findSource(
   node: RpcNode,
@@ -52,7 +53,10 @@ export async function findSource(
   return accepted({ ...source, ...chosen, total, largest });
 }
 
-/** A frozen account gives nothing. The wallet may be no more than the delegate of an account: that is not its own. */
+/**
+ * Reports whether an account can pay. A frozen account cannot. The wallet may also be only the
+ * delegate of an account, which is not its own.
+ */
 function isUsable(account: TokenAccount | null, wallet: Address): account is TokenAccount {
   return account !== null && account.owner === wallet && !account.isFrozen;
 }

@@ -11,15 +11,20 @@ import type { Payment } from '#chains/solana/rules/transaction.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What a payment deals with, in this order: the wallet, the recipient, and of a token its mint and both token accounts. */
+/**
+ * Returns the accounts of a payment, in this order: the wallet, the recipient, and for a token its
+ * mint and both token accounts.
+ */
 export function accountsOf({ wallet, to, mint }: Payment): readonly Address[] {
   return mint === null ? [wallet, to] : [wallet, to, mint, tokenAccountOf(wallet, mint), tokenAccountOf(to, mint)];
 }
 
 /**
- * What the accounts have against a payment. Refuses, in order: RECIPIENT_REFUSED for a program, or an account that is somebody's token
- * account or belongs to another program (what is sent there nobody can send on); TOKEN_REFUSED for what is no mint, for Token-2022 by its
- * name, and for frozen accounts; INSUFFICIENT_FUNDS for a token balance; RECIPIENT_REFUSED for a token account that was given away.
+ * Checks the accounts of a payment. Refuses, in order: RECIPIENT_REFUSED for a program, or an
+ * account that is a token account or belongs to another program (funds sent there may be
+ * unspendable); TOKEN_REFUSED for an account that is no mint, for Token-2022 by its name, and for
+ * frozen accounts; INSUFFICIENT_FUNDS for a token balance; RECIPIENT_REFUSED for a token account
+ * whose owner has changed.
  */
 export function targetOf(
   { to, mint, units }: Payment,

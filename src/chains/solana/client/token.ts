@@ -8,15 +8,18 @@ import { getAccounts } from '#chains/solana/client/rpc-calls.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** Metaplex Token Metadata, in which nearly every token has its names. */
+/** Metaplex Token Metadata, which holds the names of nearly every token. */
 const METADATA_PROGRAM = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s';
 
-/** Its account: kind (4, of version 1), authority, mint, then name and symbol as texts with their lengths, padded with zeros. */
+/**
+ * The layout of its account: kind (4, of version 1), authority, mint, then name and symbol as texts
+ * with their lengths, padded with zeros.
+ */
 const METADATA_KIND = 4;
 const NAME_OFFSET = 1 + 32 + 32;
 const MAX_TEXT_LENGTH = 64;
 
-/** What a token says of itself; null for what it does not say. */
+/** Returns what a token reports of itself; null for a value that it does not report. */
 export async function readToken(node: RpcNode, address: string): Promise<Result<TokenMetadata, NodeProblem>> {
   if (!isPublicKey(address) || !isPublicKey(METADATA_PROGRAM)) return accepted(NOTHING);
   const encode = (one: typeof address) => Uint8Array.from(getAddressEncoder().encode(one));
@@ -35,7 +38,10 @@ export async function readToken(node: RpcNode, address: string): Promise<Result<
 
 const NOTHING: TokenMetadata = { symbol: null, name: null, decimals: null };
 
-/** A Borsh string. Text of strangers: cut, and without signs that turn or hide others. */
+/**
+ * Returns a Borsh string. The text is untrusted: it is truncated and loses characters that reorder
+ * or hide others.
+ */
 function textAt(data: Uint8Array, slot: number): { readonly text: string | null; readonly end: number } | null {
   if (slot + 4 > data.length) return null;
   const length = new DataView(data.buffer, data.byteOffset).getUint32(slot, true);

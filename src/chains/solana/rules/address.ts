@@ -9,15 +9,19 @@ import type { AddressFault } from '#chains/chain-adapter.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Base58 of exactly 32 bytes. There is no checksum in it: a mistyped one is another address, or none. */
+/**
+ * Reports whether a text is base58 of exactly 32 bytes. It has no checksum: a mistyped address is
+ * another address, or invalid.
+ */
 export function isPublicKey(text: string): text is Address {
   return isAddress(text);
 }
 
 /**
- * Gives an address that somebody can hold the key of. Refuses, in order: `malformed`; `zero-address` (the system program: what goes there
- * is lost, and it is what an unset variable looks like); `off-curve` (an address that a program has derived, such as the token account of
- * somebody: nobody has its key, and most programs do not give back what is sent there).
+ * Returns an address that can have a private key. Refuses, in order: `malformed`; `zero-address`
+ * (the system program: funds sent there are lost, and an unset variable looks like it); `off-curve`
+ * (an address that a program derives, such as a token account: it has no key, and most programs do
+ * not return funds).
  */
 export function parseWallet(text: string): Result<Address, AddressFault> {
   const recipient = parseRecipient(text);
@@ -27,24 +31,37 @@ export function parseWallet(text: string): Result<Address, AddressFault> {
 
 interface Recipient {
   readonly address: Address;
-  /** A program has derived it: what goes there only that program can move, if it is made to. */
+  /**
+   * True for an address that a program derives: only that program can move funds from it, if it
+   * supports that.
+   */
   readonly mayHaveNoKey: boolean;
 }
 
-/** Gives any address that can be paid, with a key or of a program. Refuses, in order: `malformed`, `zero-address`. */
+/**
+ * Returns any payable address, with a key or derived by a program. Refuses, in order: `malformed`,
+ * `zero-address`.
+ */
 export function parseRecipient(text: string): Result<Recipient, AddressFault> {
   if (!isPublicKey(text)) return refused('malformed');
   if (text === SYSTEM_PROGRAM_ADDRESS) return refused('zero-address');
   return accepted({ address: text, mayHaveNoKey: isOffCurveAddress(text) });
 }
 
-/** A mint, which may be of a program. Refuses, in order: `malformed`, `zero-address`. */
+/**
+ * Returns a mint, which a program may have derived. Refuses, in order: `malformed`, `zero-address`.
+ */
 export function parseMint(text: string): Result<Address, AddressFault> {
   const parsed = parseRecipient(text);
   return parsed.ok ? accepted(parsed.value.address) : parsed;
 }
 
-/** @param publicKey 32 bytes. Throws for bytes that are no point of Ed25519: that key was never generated. */
+/**
+ * Returns the address of a public key. Throws for bytes that are no point of Ed25519: such a key
+ * was never generated.
+ *
+ * @param publicKey 32 bytes
+ */
 export function addressOfPublicKey(publicKey: Uint8Array): Address {
   return getAddressDecoder().decode(ed25519.Point.fromBytes(publicKey).toBytes());
 }
@@ -54,14 +71,18 @@ export function bytesOf(address: Address): Uint8Array {
 }
 
 /**
- * Where a wallet keeps its units of a token: the associated account, which its owner and the mint determine. Worked out here because a
- * co-signer checks bytes in one go, and kit's derivation waits for a promise.
+ * Returns the token account of a wallet: the associated account, which its owner and the mint
+ * determine. It is computed here because a co-signer checks bytes synchronously, and kit's
+ * derivation is asynchronous.
  */
 export function tokenAccountOf(owner: Address, mint: Address): Address {
   return derivedAddress([owner, TOKEN_PROGRAM_ADDRESS, mint].map(bytesOf), ASSOCIATED_TOKEN_PROGRAM_ADDRESS);
 }
 
-/** `createWithSeed` of the Solana SDK: SHA-256(base, seed, owning program). Whoever has the key of the base can sign for it. */
+/**
+ * `createWithSeed` of the Solana SDK: SHA-256(base, seed, owning program). The key of the base can
+ * sign for it.
+ */
 export function seededAddress(base: Address, seed: string, program: Address): Address {
   return getAddressDecoder().decode(sha256(concatBytes(bytesOf(base), utf8ToBytes(seed), bytesOf(program))));
 }

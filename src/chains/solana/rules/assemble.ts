@@ -14,11 +14,12 @@ import type { Attempt } from '#domain/transaction/transaction.ts';
 const SIGNATURE_BYTES = 64;
 
 /**
- * Joins the stored message and the signature of the co-signers to a transaction: between approval and network this is the last look. Its
- * hash is the signature in base58, as every explorer has it.
+ * Joins the stored message and the co-signers' signature into a transaction. This is the last check
+ * between approval and broadcast. Its hash is the signature in base58, as in every explorer.
  *
- * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, place or fee that is not the attempt's; a
- * signature that is not by the intent's wallet over exactly these bytes.
+ * Refuses, in order: a signature of another scheme; bytes that are not the intent; a digest, nonce
+ * slot or fee that is not the attempt's; a signature that is not by the intent's wallet over
+ * exactly these bytes.
  */
 export function assembleTransaction(
   intent: OnChainIntent,
@@ -42,7 +43,10 @@ export function assembleTransaction(
   return accepted({ raw, hash: signatureText(signature.bytes) });
 }
 
-/** The signature of a message as wallets give it, in base58. Refuses one that is not by the intent's wallet. */
+/**
+ * Returns the signature of a message as wallets return it, in base58. Refuses one that is not by
+ * the intent's wallet.
+ */
 export function assembleMessage(intent: MessageIntent, signature: ChainSignature): Result<string, ChainFault> {
   if (!('bytes' in signature)) return refused({ detail: 'a signature of another scheme' });
   const message = offchainMessage(intent);
@@ -51,7 +55,7 @@ export function assembleMessage(intent: MessageIntent, signature: ChainSignature
   return accepted(signatureText(signature.bytes));
 }
 
-/** A signed transaction, taken apart; null for what is none of one signer, or is not by this signer. */
+/** A decoded signed transaction with one signer. */
 export interface SignedTransaction {
   readonly hash: string;
   readonly message: Uint8Array;
@@ -66,8 +70,9 @@ export function readSigned(raw: string): SignedTransaction | null {
 }
 
 /**
- * RFC 8032 in its strict reading, as the network's own verification, which takes no key of small order either. By the runtime's own code:
- * it knows nothing of what has made the signature, and takes an eighth of the time of noble's.
+ * Verifies by RFC 8032 in its strict reading, like the network's own verification, which also
+ * rejects keys of small order. It uses the runtime's own code, which is independent of the code
+ * that made the signature and takes an eighth of the time of noble's.
  */
 function isBy(wallet: string, message: Uint8Array, signature: Uint8Array): boolean {
   if (!isPublicKey(wallet) || signature.length !== SIGNATURE_BYTES) return false;
@@ -78,7 +83,10 @@ function isBy(wallet: string, message: Uint8Array, signature: Uint8Array): boole
   return verify(null, message, key, signature);
 }
 
-/** A point of the curve, spelled as RFC 8032 spells it, and not one of the eight that any signature fits. */
+/**
+ * Reports whether a key is a point of the curve in the encoding of RFC 8032, and not one of the
+ * eight for which any signature is valid.
+ */
 function isStrong(publicKey: Uint8Array): boolean {
   try {
     return !ed25519.Point.fromBytes(publicKey).isSmallOrder();

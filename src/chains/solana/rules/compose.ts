@@ -9,7 +9,10 @@ import { amountOf } from '#domain/asset/amount.ts';
 import type { ComposedBytes } from '#domain/transaction/event.ts';
 import type { MessageIntent, OnChainIntent } from '#domain/transaction/intent.ts';
 
-/** What the bytes hang on, as of which slot, and the last block height that can hold them; null when they wait as long as it takes. */
+/**
+ * What the bytes depend on, the slot at which it was read, and the last block height that can hold
+ * them; null when they do not expire.
+ */
 export interface CurrentNonce {
   readonly anchor: DurableNonce;
   readonly slot: bigint;
@@ -17,8 +20,9 @@ export interface CurrentNonce {
 }
 
 /**
- * The unsigned message of an intent, and what it costs at most. It goes through the same inspection that every co-signer makes; bytes that
- * it refuses are a bug here and are thrown, never stored.
+ * Returns the unsigned message of an intent, and its maximum cost. It passes the same inspection
+ * that every co-signer performs. Bytes that fail it are a bug here: they cause an exception and are
+ * never stored.
  */
 export function composeTransaction(
   intent: OnChainIntent,
@@ -42,7 +46,7 @@ export function composeTransaction(
   };
 }
 
-/** What is signed for a message, and its hash, in hex. */
+/** Returns what is signed for a message, and its hash, in hex. */
 export function composeMessage(intent: MessageIntent): { readonly payload: string; readonly signingDigest: string } {
   const bytes = offchainMessage(intent);
   if (bytes === null) throw new Error('a stored message is in canonical form');

@@ -1,16 +1,21 @@
 import type { Instruction } from '@solana/kit';
 import { address } from '@solana/kit';
 
-/** SPL Memo, version 2: it writes its data, which has to be UTF-8, into the log of the transaction. */
+/**
+ * SPL Memo, version 2: it writes its data, which must be UTF-8, into the log of the transaction.
+ */
 const MEMO_PROGRAM = address('MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr');
 
-/** Ours: enough for every reference of an exchange, and a payment with it fits into a packet. */
+/** Ours: enough for every exchange's reference, and a payment with it fits into a packet. */
 const MAX_MEMO_BYTES = 256;
 
-/** Control and format characters, line breaks and halves of pairs: they make a memo read as what it is not. */
+/**
+ * Control and format characters, line breaks and lone surrogates: they make a memo look like
+ * another text.
+ */
 const UNREADABLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
-/** Returns what is wrong with the memo of a payment; null when nothing is. */
+/** Returns what is wrong with the memo of a payment; null for a valid memo. */
 export function memoFault(memo: string): string | null {
   if (memo.length === 0) return 'Must not be empty. Omit the field instead.';
   if (!memo.isWellFormed() || UNREADABLE.test(memo))

@@ -7,15 +7,19 @@ import type { MessageIntent } from '#domain/transaction/intent.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** Reads the text of a new message. Gives what is stored, shown and signed. Refuses in words. */
+/**
+ * Reads the text of a new message. Returns what is stored, shown and signed. Refuses with a text
+ * for users.
+ */
 export function readMessage(text: string): Result<MessageText, string> {
   const fault = plainTextFault(text);
   return fault === null ? accepted({ format: 'solana-offchain', message: text }) : refused(fault);
 }
 
 /**
- * The bytes that are signed for a message (off-chain message signing, sRFC 3, version 1), or null for an intent that is not in canonical
- * form. They begin with 0xff, the one version that no transaction will ever have: no message is ever a payment.
+ * Returns the bytes that are signed for a message (off-chain message signing, sRFC 3, version 1),
+ * or null for an intent that is not in canonical form. They begin with 0xff, the one version that
+ * no transaction will ever have: no message is ever a payment.
  */
 export function offchainMessage({
   chain,

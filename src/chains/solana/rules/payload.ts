@@ -26,23 +26,31 @@ export type SolanaPayloadFault =
   | 'fee-above-cap'
   | 'wrong-message';
 
-/** What the bytes were proven to be. */
+/** The proven content of the bytes. */
 export interface SolanaPayload {
   readonly kind: 'transaction';
-  /** 32 bytes, SHA-256 of the message: names it. What Ed25519 signs is the message itself. */
+  /**
+   * 32 bytes, SHA-256 of the message: it identifies the message. Ed25519 signs the message itself.
+   */
   readonly signingDigest: Uint8Array;
   readonly signedMessages: readonly [Uint8Array];
-  /** What only one transaction can ever use up: the value of the durable nonce, or the address of the account that is opened. */
+  /**
+   * The resource that only one transaction can ever use: the value of the durable nonce, or the
+   * address of the account that is opened.
+   */
   readonly nonce: bigint;
   /** Lamports. */
   readonly maxFee: bigint;
-  /** Millionths of a lamport for each compute unit; it has one price. */
+  /** Millionths of a lamport for each compute unit; Solana has only one price. */
   readonly fees: { readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint };
-  /** A further attempt needs to pay no more: of those that use up the same, one is carried out, whatever they pay. */
+  /**
+   * A further attempt need not pay more: of those that use the same nonce one is executed, whatever
+   * they pay.
+   */
   readonly leastRisePercent: bigint;
 }
 
-/** A message was proven to be the one of its intent. */
+/** A message that was proven to be the one of its intent. */
 export interface SolanaMessage {
   readonly kind: 'message';
   readonly signingDigest: Uint8Array;
@@ -52,18 +60,22 @@ export interface SolanaMessage {
 /** Lamports and units of a token are 64 bits. */
 export const UINT64_MAX = 2n ** 64n - 1n;
 
-/** What fits into a packet of the network (1,232 bytes) beside one signature and their number. */
+/**
+ * The space in a packet of the network (1,232 bytes) beside one signature and the signature count.
+ */
 const MAX_MESSAGE_BYTES = 1_232 - 65;
 
 /** The network's own limit for a transaction. */
 const MAX_COMPUTE_UNITS = 1_400_000;
 
 /**
- * Proves that bytes are the one message that carries out a transfer: the terms are read out of them, the message is made again from the
- * intent and those terms, and it has to be the same to the last byte. So whatever is not foreseen here is not signed.
+ * Proves that bytes are the one message of a transfer. It reads the terms from the bytes, builds
+ * the message again from the intent and those terms, and requires the same bytes. So anything
+ * unexpected is not signed.
  *
- * Refuses, in order: `unsupported-kind` (calldata and allowances are of another family), `intent-not-canonical`, `malformed`, `too-long`,
- * `wrong-transfer`, `units-out-of-range`, `fee-above-cap`.
+ * Refuses, in order: `unsupported-kind` (calldata and allowances belong to another family),
+ * `intent-not-canonical`, `malformed`, `too-long`, `wrong-transfer`, `units-out-of-range`,
+ * `fee-above-cap`.
  */
 export const inspectSolanaPayload = memoised(
   (intent: OnChainIntent, payload: string): Result<SolanaPayload, SolanaPayloadFault> => {
@@ -107,7 +119,10 @@ export function inspectSolanaMessage(
   return accepted({ kind: 'message', signingDigest: sha256(bytes), signedMessages: [bytes] });
 }
 
-/** An intent may come from a coordinator that lies: every field is looked at again, whatever its type claims. */
+/**
+ * Returns the wallet of an intent. An intent may come from a lying coordinator, so every field is
+ * checked again, whatever its type claims.
+ */
 function canonicalWallet(intent: TransferIntent): Address | null {
   const { chain, from, to, tokenAddress, amount, maxFee, paysFor, memo } = intent;
   const optional = [...(tokenAddress === null ? [] : [tokenAddress]), ...(memo === undefined ? [] : [memo])];
@@ -120,16 +135,20 @@ function canonicalWallet(intent: TransferIntent): Address | null {
   return isWhole && isNamed && isPublicKey(from) && unitsOf(units) >= 0n ? from : null;
 }
 
-/** Reports whether a recipient has a key, or signers were shown that it may have none; not one that says so of a wallet with a key. */
+/**
+ * Reports whether a recipient has a key, or signers were shown that it may have none. Returns false
+ * when the intent claims that for a wallet with a key.
+ */
 function isAcknowledged({ to, recipientMayHaveNoKey }: TransferIntent): boolean {
   const recipient = parseRecipient(to);
   return recipient.ok && recipientMayHaveNoKey === (recipient.value.mayHaveNoKey ? true : undefined);
 }
 
 /**
- * What only one transaction can ever use up: the value of a nonce account, or the account itself where it is opened. The value alone
- * names no account: it follows from the last blockhash, so all accounts that are advanced in one slot hold the same value, and two
- * payments at two of them would both be carried out.
+ * Returns the resource that only one transaction can ever use: the value of a nonce account, or the
+ * account itself when it is opened. The value alone names no account: it derives from the last
+ * blockhash, so all accounts that are advanced in one slot hold the same value, and two payments at
+ * two of them would both be executed.
  */
 function usedUpBy(anchor: DurableNonce, wallet: Address): bigint {
   const account = bytesOf(nonceAccountOf(wallet, anchor.nonceSlot));

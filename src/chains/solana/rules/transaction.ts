@@ -45,7 +45,7 @@ import { unitsOf } from '#domain/asset/amount.ts';
 const NONCE_ACCOUNT_BYTES = 80n;
 const SIGNATURE_BYTES = 64;
 
-/** A transfer with its addresses as kit wants them. */
+/** A transfer with its addresses in kit's type. */
 export interface Payment {
   readonly wallet: Address;
   readonly to: Address;
@@ -57,8 +57,9 @@ export interface Payment {
 }
 
 /**
- * The one message (version 0, no look-up tables, one signature) that carries out a transfer on these terms. Null where the intent holds what
- * is no address, or the terms are not of its asset, or take tokens from where they go to.
+ * Returns the one message (version 0, no look-up tables, one signature) of a transfer on these
+ * terms. Returns null when the intent holds an invalid address, when the terms do not match its
+ * asset, or when their source is the destination.
  */
 export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array | null {
   const payment = paymentOf(intent);
@@ -84,7 +85,7 @@ export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array |
           message,
         )
       : setTransactionMessageLifetimeUsingBlockhash(
-          // The height counts for kit's own senders alone: it is no part of the bytes.
+          // The height matters only to kit's own senders: it is not part of the bytes.
           { blockhash: anchor.blockhash, lastValidBlockHeight: 0n },
           message,
         );
@@ -92,8 +93,8 @@ export function messageBytes(intent: TransferIntent, terms: Terms): Uint8Array |
 }
 
 /**
- * A whole transaction that only pays, without a signature and without a lifetime: for a node to tell what it would take. It has the
- * largest limit that there is, and no price.
+ * Returns a whole transaction that only pays, without a signature and without a lifetime, for the
+ * simulation of its compute units. It has the largest possible limit, and no price.
  */
 export function simulationMessage(intent: TransferIntent, token: TokenTerms | null): Uint8Array {
   const payment = paymentOf(intent);
@@ -110,7 +111,7 @@ function encoded(message: Parameters<typeof compileTransactionMessage>[0]): Uint
   return Uint8Array.from(getCompiledTransactionMessageEncoder().encode(compileTransactionMessage(message)));
 }
 
-/** Null where the intent holds what is no address. */
+/** Returns null when the intent holds an invalid address. */
 export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferIntent): Payment | null {
   if (!isPublicKey(from) || !isPublicKey(to)) return null;
   if (tokenAddress !== null && !isPublicKey(tokenAddress)) return null;
@@ -118,8 +119,9 @@ export function paymentOf({ from, to, tokenAddress, amount, memo }: TransferInte
 }
 
 /**
- * `AllocateWithSeed` fails on an account that has data already, which is what makes an opening happen once. `CreateAccountWithSeed` would
- * also fail on one that somebody has sent a lamport to, and so could be stopped by any stranger.
+ * `AllocateWithSeed` fails on an account that already has data, so an opening happens once.
+ * `CreateAccountWithSeed` would also fail on an account that has received a lamport, so any
+ * attacker could block it.
  */
 function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] {
   if (anchor.kind === 'nonce') return [];
@@ -140,8 +142,9 @@ function opening(wallet: Address, anchor: DurableNonce): readonly Instruction[] 
 }
 
 /**
- * Reports whether a source that is named is neither the associated account, which is never named, so that bytes have one form, nor
- * the account of the recipient: a payment from an account to itself would succeed and move nothing.
+ * Reports whether a named source is neither the associated account, which is never named so that
+ * bytes have one form, nor the account of the recipient, because a payment from an account to
+ * itself would succeed and move nothing.
  */
 function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null): boolean {
   if (token?.source === undefined || mint === null) return true;
@@ -149,15 +152,18 @@ function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null):
 }
 
 /**
- * The instructions of the payment itself. Co-signers see no chain, so the bytes prove by themselves that a source which is not the
- * associated account belongs to the wallet. The token program takes a transfer from the owner of an account or from its delegate,
- * and a coordinator must not pay with the tokens of another person who has made the wallet a delegate. After `Revoke` an account has
- * no delegate, so the transfer succeeds for the owner alone. The program compares the mint by itself. Where any of it does not
- * hold, the whole transaction fails, `Revoke` included, and only its fee is lost.
+ * Returns the instructions of the payment itself. Co-signers read no chain, so the bytes themselves
+ * prove that a source which is not the associated account belongs to the wallet. The token program
+ * accepts a transfer from the owner of an account or from its delegate, and a coordinator must not
+ * pay with the tokens of another owner who has made the wallet a delegate. After `Revoke` an
+ * account has no delegate, so the transfer succeeds only for the owner. The program itself compares
+ * the mint. If any of this does not hold, the whole transaction fails, including `Revoke`, and only
+ * its fee is lost.
  */
 function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | null): readonly Instruction[] {
   const signer = createNoopSigner(wallet);
-  // Before the transfer, where Solana Pay has it and programs that demand a memo look for it.
+  // The memo precedes the transfer, where Solana Pay puts it and programs that require a memo
+  // expect it.
   const said = memo === null ? [] : [memoInstruction(memo)];
   if (mint === null || token === null) {
     return [...said, getTransferSolInstruction({ source: signer, destination: to, amount: units })];
@@ -175,8 +181,8 @@ function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | 
 }
 
 /**
- * The terms that bytes would have if they were a transfer of this wallet; whether they are, only making them again tells. Null for bytes
- * that no terms lead to.
+ * Returns the terms that bytes have if they are a transfer of this wallet. Only building the
+ * message again proves that they are. Returns null for bytes that match no terms.
  */
 export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
   try {
@@ -194,7 +200,7 @@ export function termsIn(bytes: Uint8Array, wallet: Address): Terms | null {
       token: tokenTermsIn(of(TOKEN_PROGRAM_ADDRESS), wallet, of(ASSOCIATED_TOKEN_PROGRAM_ADDRESS).length > 0),
     };
   } catch {
-    // kit throws for everything that is not the encoding of something.
+    // kit throws for bytes that are not a valid encoding.
     return null;
   }
 }
@@ -215,7 +221,7 @@ function anchorIn(system: readonly Instruction[], wallet: Address, lifetime: str
   if (data === undefined || accounts === undefined) return null;
   const slotOf = (account: Address | undefined) =>
     Array.from({ length: NONCE_SLOTS }, (_, slot) => slot).find((slot) => nonceAccountOf(wallet, slot) === account);
-  // The instruction's number is its first four bytes: 4 advances a nonce, 2 sends lamports.
+  // The first byte of the four-byte instruction number: 4 advances a nonce, 2 sends lamports.
   if (data[0] === 4) {
     const slot = slotOf(accounts[0]?.address);
     return slot === undefined ? null : { kind: 'nonce', nonceSlot: slot, value: lifetime };

@@ -24,13 +24,16 @@ import type { ChainMovement } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A transaction with everything that it moved; null when the node has none that is voted on, or it failed: then it moved nothing. */
+/**
+ * Returns a transaction with all its movements; null when the RPC node has no confirmed one, or
+ * when it failed and so moved nothing.
+ */
 export async function readActivity(
   node: RpcNode,
   chain: Chain,
   { hash, found }: { readonly hash: string; readonly found: ActivityBlock | null },
 ): Promise<Result<ChainTransaction | null, NodeProblem>> {
-  // What is no signature no cluster has; a node would call the question wrong.
+  // No cluster has a malformed signature, and an RPC node would answer with an error.
   if (!isSignature(hash)) return accepted(null);
   const statuses = await node.request(getSignatureStatuses([hash]));
   if (!statuses.ok) return statuses;
@@ -51,12 +54,12 @@ interface LandedTransaction {
   readonly signer: Address;
   readonly fee: Amount;
   readonly block: ActivityBlock;
-  /** Of the network; null when it succeeded. */
+  /** The network's message; null when it succeeded. */
   readonly error: string | null;
   readonly movements: readonly ChainMovement[];
 }
 
-/** A transaction that has a status. */
+/** Returns a transaction that has a status. */
 export async function readMined(
   node: RpcNode,
   chain: Chain,
@@ -86,10 +89,10 @@ export async function readMined(
   });
 }
 
-/** What a stranger's transaction can name is bounded, and so is what a node is asked for at once. */
+/** Limits the mints of an untrusted transaction, and the accounts in one call. */
 const MAX_MINTS = 100;
 
-/** An NFT: one unit in all, which has no fractions. */
+/** Returns the mints that are NFTs: a supply of one unit without fractions. */
 async function uniqueAmong(
   node: RpcNode,
   mints: readonly Address[],

@@ -7,12 +7,13 @@ import { readSigned } from '#chains/solana/rules/assemble.ts';
 import { sendTransaction } from '#chains/solana/client/rpc-calls.ts';
 
 /**
- * Hands signed bytes to every node. There is no mempool that could refuse them, and a node only passes them on: whether they are carried
- * out, the statuses tell, and until then the same bytes go out again. So nothing here is ever refused for good.
+ * Sends signed bytes to every RPC node. No mempool can refuse them, and a node only forwards them.
+ * The statuses show whether they are executed, and until then the same bytes are sent again. So
+ * nothing here is ever refused for good.
  */
 export async function broadcastSigned(pool: NodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   const signed = readSigned(raw);
-  // Stored bytes that cannot be read back were damaged in storage.
+  // Stored bytes that do not decode were damaged in storage.
   if (signed === null || signed.hash !== hash)
     return unknown('The stored hash is not the signature of the stored bytes.');
   const wire = Buffer.from(hexToBytes(raw.slice(2))).toString('base64');

@@ -1,10 +1,16 @@
 import type { Status } from '#chains/solana/client/rpc-calls.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 
-/** What is not beyond every fork counts less than that, however many blocks came after it. */
+/**
+ * The maximum depth of a transaction that is not beyond every fork, however many blocks follow it.
+ */
 const MAX_UNROOTED = 31n;
 
-/** How deep a transaction is. @param head the newest slot that is as sure as the transaction is asked to be */
+/**
+ * Returns the depth of a transaction.
+ *
+ * @param head the newest slot at the commitment that the transaction requires
+ */
 export function depthOf(
   { slot, commitment }: Status,
   head: bigint,

@@ -12,12 +12,13 @@ import type { Asset } from '#domain/activity/movement.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** What a node tells of at once, and so at one slot. */
+/** The maximum number of accounts in one call, and so at one slot. */
 const MAX_ACCOUNTS = 100;
 
 /**
- * What a wallet holds, all at one slot that is beyond every fork. Nodes keep no state of older ones, so two of them are at two slots: what a
- * payment has changed in between counts as not said. A token is counted in every account of it that the wallet owns.
+ * Returns the holdings of a wallet, all at one slot that is beyond every fork. RPC nodes keep no
+ * older state, so two nodes answer at two slots: an amount that a payment changes in between counts
+ * as not reported. A token's amount is the sum of all its accounts that the wallet owns.
  */
 export async function holdingsOn(
   node: RpcNode,
@@ -34,7 +35,7 @@ export async function holdingsOn(
   const [wallet = null, ...tokens] = response.value.value;
   const held = new Map<Address, bigint>();
   for (const token of tokens.map(tokenAccountIn)) {
-    // One may have been closed, or given away, since it was listed.
+    // An account may have been closed, or its owner changed, since it was listed.
     if (token?.owner === address) held.set(token.mint, (held.get(token.mint) ?? 0n) + token.units);
   }
   const unitsHeld = ({ tokenAddress }: Asset): bigint => {

@@ -4,10 +4,10 @@ import { amountOf } from '#domain/asset/amount.ts';
 import type { ChainMovement } from '#domain/activity/movement.ts';
 
 /**
- * Everything that a transaction moved, out of what it did to each account: what every program did on the way is in it, known or not. What
- * was paid for its inclusion is no part of it. Nothing when it failed.
+ * Returns all movements of a transaction, from its effect on each account. This includes the
+ * effects of every program, known or not, and excludes the fee. A failed transaction has none.
  *
- * @param isUnique whether a mint is an NFT: of one unit that cannot be parted
+ * @param isUnique reports whether a mint is an NFT, which is a single unit without fractions
  */
 export function movementsIn(landed: MinedTransaction, isUnique: (mint: Address) => boolean): readonly ChainMovement[] {
   if (landed.error !== null) return [];
@@ -20,7 +20,9 @@ export function movementsIn(landed: MinedTransaction, isUnique: (mint: Address) 
   return [...native, ...tokens.flat()];
 }
 
-/** Mints of which somebody has one unit more or less, and which have no fractions: they may be NFTs. */
+/**
+ * Returns mints whose balances are at most one unit and which have no fractions: they may be NFTs.
+ */
 export function mayBeNft({ tokensBefore, tokensAfter }: MinedTransaction): readonly Address[] {
   const whole = [...tokensBefore, ...tokensAfter].filter(({ decimals, units }) => decimals === 0 && units <= 1n);
   return [...new Set(whole.map(({ mint }) => mint))];
@@ -38,7 +40,7 @@ function lamportChanges({ accounts, lamportsBefore, lamportsAfter, fee }: MinedT
   });
 }
 
-/** By whom the units belong to: somebody may have several accounts of a mint. */
+/** Returns the changes by owner, because an owner may have several accounts of a mint. */
 function tokenChanges({ tokensBefore, tokensAfter }: MinedTransaction, mint: Address): readonly Change[] {
   const changes = new Map<Address, bigint>();
   const count = (balances: readonly TokenBalance[], sign: bigint) => {
@@ -54,9 +56,10 @@ function tokenChanges({ tokensBefore, tokensAfter }: MinedTransaction, mint: Add
 }
 
 /**
- * Who gave what to whom, as far as balances tell: whoever lost most gave first, to whoever got most, until both sides are used up. Among two
- * that is what happened; among more it is one of the ways in which it may have, and each party has exactly what it has more or less. What
- * came out of nothing, or went there, has no other side.
+ * Returns movements that explain the changes of balances: the party that lost most pays first, to
+ * the party that received most, until both sides are used up. Between two parties this is what
+ * happened. Among more it is one possible explanation, in which each party has exactly its change.
+ * Minting and burning have no other party.
  */
 function between(
   changes: readonly Change[],

@@ -16,20 +16,21 @@ import { accepted } from '#domain/result.ts';
 export interface NonceQuery {
   readonly wallet: Address;
   readonly anchor: DurableNonce;
-  /** A slot at which the nonce was not used; null where none is known. */
+  /** A slot at which the nonce was not used; null when none is known. */
   readonly unusedAt: bigint | null;
-  /** Of the attempts that hang on the anchor. */
+  /** The hashes of the attempts that depend on the anchor. */
   readonly hashes: readonly string[];
 }
 
-/** A wallet that pays a thousand times a day is looked through for some days. */
+/** For a wallet that pays a thousand times a day this covers some days. */
 const MAX_PAGES = 5;
-/** Anybody can name a nonce account: so many of those who did are looked at, the oldest first. */
+/** Anyone can name a nonce account, so at most this many candidates are read, the oldest first. */
 const MAX_CANDIDATES = 20;
 
 /**
- * Returns the transaction that used a durable nonce, or opened its account; null where the node does not show it. It is one that names the
- * account: one of the attempts by its hash, another one because its own bytes hang on the nonce, or because it made the account.
+ * Returns the transaction that used a durable nonce, or opened its account; null when the RPC node
+ * does not show it. It names the account. It is one of the attempts by its hash, or another
+ * transaction whose own bytes depend on the nonce, or that created the account.
  */
 export async function findNonceConsumer(
   node: RpcNode,
@@ -51,12 +52,15 @@ export async function findNonceConsumer(
   return accepted(null);
 }
 
-/** What fails uses its durable nonce up all the same, and opens nothing. */
+/**
+ * Reports whether a transaction used the anchor. A failed one still uses its durable nonce, and
+ * opens nothing.
+ */
 function isUse({ kind }: DurableNonce, failed: boolean): boolean {
   return kind === 'nonce' || !failed;
 }
 
-/** Newest first. */
+/** Returns the mentions of the account, newest first. */
 async function mentionsSince(
   node: RpcNode,
   account: Address,
@@ -79,7 +83,10 @@ async function usesNonce(node: RpcNode, { hash }: Mention, value: string): Promi
   return lifetime.ok ? accepted(lifetime.value === value) : lifetime;
 }
 
-/** The account held nothing before it. One that a stranger had sent lamports to is not told by this, and so by nothing. */
+/**
+ * Reports whether a transaction opened the account, which held nothing before it. This does not
+ * detect an account that had already received lamports, and no other check does.
+ */
 async function opens(node: RpcNode, { hash }: Mention, account: Address): Promise<Result<boolean, NodeProblem>> {
   const landed = await node.request(getTransaction(hash, 'confirmed'));
   if (!landed.ok) return landed;

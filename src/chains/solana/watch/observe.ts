@@ -27,9 +27,10 @@ import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
 /**
- * Where the attempts of a transaction are, as one node sees it: the one that succeeded where there is one. `lapsed` when none of them can be
- * carried out any more and nothing else has been in their place; `absent` with the nonce taken when another transaction, which the node names,
- * has.
+ * Returns the state of a transaction's attempts according to one RPC node: the attempt that
+ * succeeded, if one did. It is `lapsed` when none of them can be executed any more and no other
+ * transaction replaced them. It is `absent` with the nonce taken when another transaction, which
+ * the node names, has used the nonce.
  */
 export async function observeTransaction(
   node: RpcNode,
@@ -40,7 +41,7 @@ export async function observeTransaction(
   if (!statuses.ok) return statuses;
   const found = firstOf(statuses.value.value);
   if (found === null) return observeAbsence(node, chain, watched);
-  // Where all have failed, or what all hang on is used up, nothing else can come.
+  // When all have failed, or their durable nonce is used, no further execution is possible.
   const isOpen = found.status.failed && statuses.value.value.length < watched.hashes.length;
   if (isOpen && slotOf(watched).anchor.kind === 'opening') return observeFailure(node, chain, watched);
   return included(node, chain, { watched, found });
@@ -52,7 +53,7 @@ async function included(
   { watched, found: { hash, status } }: { readonly watched: WatchedAttempts; readonly found: Found },
 ): Promise<Result<Observation, NodeProblem>> {
   if (status.commitment === 'processed') {
-    // A fork may still lose it: it is neither here nor gone.
+    // A fork may still remove it: it is neither included nor gone.
     if (watched.inclusion === null) return accepted({ type: 'absent', inMempool: true, nonceTaken: false });
     return unusable('The RPC node does not have the votes for the recorded transaction.');
   }
@@ -78,9 +79,11 @@ async function included(
 }
 
 /**
- * An attempt to open the account has failed, and the node knows nothing of the others. It may have failed because another one succeeded: then
- * the account is open. Else it has opened nothing, and until all their blockhashes are too old the others can still be carried out; it is the
- * end only when they are, beyond every fork, and none of them has been meanwhile.
+ * Handles a failed attempt to open the account when the RPC node does not have the other attempts.
+ * It may have failed because another one succeeded: then the account is open. Otherwise it has
+ * opened nothing, and the others can still be executed until their blockhashes expire. The failure
+ * is conclusive only when all have expired, beyond every fork, and none of them was executed
+ * meanwhile.
  */
 async function observeFailure(
   node: RpcNode,
@@ -109,14 +112,17 @@ interface Found {
   readonly status: Status;
 }
 
-/** Of those that were carried out, be it in vain; at most one has succeeded. All pages are of the oldest slot that any of them is of. */
+/**
+ * Returns the attempts that were executed, including failed ones; at most one has succeeded. The
+ * slot is the oldest of all pages.
+ */
 async function statusesOf(
   node: RpcNode,
   hashes: readonly string[],
 ): Promise<Result<At<readonly Found[]>, NodeProblem>> {
   const found: Found[] = [];
   let least: bigint | null = null;
-  // A node that forwards nothing for hours leads to more attempts than one question may name.
+  // When an RPC node forwards nothing for hours, there are more attempts than one call may name.
   for (let start = 0; start < hashes.length; start += MAX_STATUSES) {
     const page = hashes.slice(start, start + MAX_STATUSES);
     const statuses = await node.request(getSignatureStatuses(page));
@@ -131,7 +137,10 @@ async function statusesOf(
   return accepted({ slot: least ?? 0n, value: found });
 }
 
-/** Behind one address there can be several nodes: whoever knows nothing of a transaction must have seen as much as who tells its end. */
+/**
+ * Several RPC nodes can share one URL, so the node that reports the absence of a transaction must
+ * have reached at least the slot of the node that reports its end.
+ */
 async function statusesSince(
   node: RpcNode,
   hashes: readonly string[],
@@ -144,7 +153,7 @@ async function statusesSince(
     : accepted(statuses.value.value);
 }
 
-/** The one that succeeded, or the first that failed; null where none was carried out. */
+/** Returns the attempt that succeeded, or the first that failed; null when none was executed. */
 function firstOf(statuses: readonly Found[]): Found | null {
   return statuses.find(({ status }) => !status.failed) ?? statuses[0] ?? null;
 }
@@ -165,7 +174,7 @@ async function observeAbsence(
   const statusOfHash = await statusOf(node, chain, watched);
   if (!statusOfHash.ok) return statusOfHash;
   if (statusOfHash.value.value === 'waiting') return accepted({ type: 'absent', inMempool: false, nonceTaken: false });
-  // It may have been carried out just now, between the two questions.
+  // It may have been executed just now, between the two calls.
   const again = await statusesSince(node, watched.hashes, statusOfHash.value.slot);
   if (!again.ok) return again;
   if (again.value.length > 0) return unusable('The transaction appeared during the request.');
@@ -175,8 +184,8 @@ async function observeAbsence(
 }
 
 /**
- * The same as `checkOwnAbsence`. Where the node does not show the recorded block any more, a later final state in which what the attempts
- * hang on is unused denies it as well.
+ * Checks the same as `checkOwnAbsence`. When the RPC node no longer shows the recorded block, a
+ * later final state in which the nonce of the attempts is unused denies it as well.
  */
 async function checkOwnAbsent(
   node: RpcNode,
@@ -185,13 +194,13 @@ async function checkOwnAbsent(
 ): Promise<Result<null, NodeProblem>> {
   const absent = await checkOwnAbsence(node, chain, watched, BLOCK_CALLS);
   const { inclusion } = watched;
-  // An opening that has failed has opened nothing.
+  // A failed opening has opened nothing.
   if (absent.ok || inclusion === null || (!inclusion.succeeded && slotOf(watched).anchor.kind === 'opening'))
     return absent;
   const status = await statusOf(node, chain, watched);
   if (!status.ok || status.value.slot < BigInt(inclusion.blockNumber)) return absent;
   if (status.value.value !== 'taken') return denial('The nonce of the attempts is unused in a later final block.');
-  // The history of the node begins after the slot, which it calls skipped for that.
+  // The RPC node's history begins after the slot, so it reports the slot as skipped.
   return denialOf(absent) === 'no-block'
     ? unusable('The nonce of the attempts is used, and the RPC node does not show by which transaction.')
     : absent;
@@ -199,7 +208,7 @@ async function checkOwnAbsent(
 
 const UNEXPLAINED: Observation = { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true };
 
-/** The node does not answer to the hashes, and what they hang on is used up: whoever did that has a name. */
+/** Finds the transaction that used the nonce, when the RPC node does not have the hashes. */
 async function observeUse(
   node: RpcNode,
   chain: Chain,
@@ -213,15 +222,18 @@ async function observeUse(
   if (user.value === null) return accepted(UNEXPLAINED);
   const { hash, slot, failed } = user.value;
   const isFinal = slot <= finalizedSlot;
-  // Beyond every fork is beyond every fork here, whatever time it took.
+  // On Solana finality alone is sufficient, whatever its age.
   if (!hashes.includes(hash)) return accepted({ type: 'absent', inMempool: false, nonceTaken: isFinal });
   const status: Status = { slot, failed, commitment: isFinal ? 'finalized' : 'confirmed' };
   const seen = await included(node, chain, { watched, found: { hash, status } });
-  // It is named, and the node does not have what it did.
+  // The RPC node names the transaction and does not have its effect.
   return seen.ok || seen.refusal.kind === 'no-answer' ? seen : accepted(UNEXPLAINED);
 }
 
-/** Believed only where no fork can change it: it ends the attempt, or the transaction. */
+/**
+ * Returns the status of the nonce, only from a state that no fork can change, because it ends the
+ * attempt or the transaction.
+ */
 async function statusOf(
   node: RpcNode,
   chain: Chain,
@@ -229,7 +241,7 @@ async function statusOf(
 ): Promise<Result<At<'waiting' | 'lapsed' | 'taken'>, NodeProblem>> {
   const { newest } = watched;
   const { wallet, anchor } = slotOf(watched);
-  // The height first: an account that is not there afterwards was not there at that height.
+  // The height comes first: an account that is missing afterwards was also missing at that height.
   const height = anchor.kind === 'opening' ? await node.request(getBlockHeight('finalized')) : null;
   if (height !== null && !height.ok) return height;
   const accounts = await node.request(getAccounts([nonceAccountOf(wallet, anchor.nonceSlot)], 'finalized'));
@@ -239,7 +251,7 @@ async function statusOf(
   if (anchor.kind === 'nonce') {
     if (stored === null) return unusable('The RPC node does not have the nonce account.');
     if (stored.value === anchor.value) return accepted({ slot, value: 'waiting' });
-    // Another value may be one before ours, where the node is behind.
+    // The different value may precede this one when the RPC node is behind.
     const lag = newest.anchoredAt === undefined ? 0n : BigInt(newest.anchoredAt) - slot;
     const isBehind = lag > 0n && lag <= maxLagBlocks(chain);
     if (isBehind) return unusable('The RPC node is behind the block in which the nonce was read.');

@@ -14,16 +14,17 @@ import {
 import type { Result } from '#domain/result.ts';
 import { accepted } from '#domain/result.ts';
 
-/** A day, at some 400 ms each: without a place to begin. */
+/** A day, at about 400 ms per slot: the range without a start slot. */
 const RECENT_SLOTS = 216_000n;
-/** Of one account. Beyond these it is asked again after they are worked on. */
+/** Pages of one account. Older ones are scanned after these are processed. */
 const MAX_PAGES = 5;
-/** A stranger can send any number of tokens. */
+/** An attacker can send any number of tokens. */
 const MAX_ACCOUNTS = 50;
 
 /**
- * Looks for everything that concerns a wallet: what names it, and what names one of its token accounts (a payment of tokens names the
- * account, not its owner). What is found is only a hash; what it moved is read as for any hint.
+ * Scans for everything that concerns a wallet: transactions that name it, and transactions that
+ * name one of its token accounts (a token payment names the account, not its owner). It returns
+ * only hashes; their movements are read as for any hint.
  */
 export async function scanCluster(
   node: RpcNode,
@@ -48,7 +49,10 @@ export async function scanCluster(
   return accepted({ hashes: [...hashes], tokens: range, payments: range, untraced: 0 });
 }
 
-/** Newest first, and page by page. What failed has moved nothing. */
+/**
+ * Returns the mentions of an account, newest first, page by page. Failed transactions have moved
+ * nothing.
+ */
 async function mentionsSince(
   node: RpcNode,
   account: Address,
