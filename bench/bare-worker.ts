@@ -3,7 +3,10 @@ import { zValidator } from '@hono/zod-validator';
 import { Hono } from 'hono';
 import * as z from 'zod';
 
-/** The yardsticks: what this runtime does at best, so that every figure of the service is a ratio of one run. */
+/**
+ * The baselines: the best results of this runtime, so that every figure of the service is a ratio
+ * within one run.
+ */
 interface BareEnv {
   readonly BARE: DurableObjectNamespace<BareObject>;
   readonly DB: D1Database;
@@ -16,7 +19,7 @@ const SCHEMA = `
   CREATE TABLE IF NOT EXISTS history (seq INTEGER PRIMARY KEY, document TEXT NOT NULL, hash TEXT NOT NULL UNIQUE);
   CREATE TABLE IF NOT EXISTS outbox (id TEXT NOT NULL, job TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (id, job)) WITHOUT ROWID;
 `;
-/** As long as those of the service. */
+/** As long as the records of the service. */
 const RECORD = 'r'.repeat(1_500);
 const LINE = 'h'.repeat(400);
 
@@ -27,7 +30,7 @@ export class BareObject extends DurableObject<BareEnv> {
     ctx.storage.sql.exec("INSERT OR IGNORE INTO record (id, version, document) VALUES ('one', 0, ?)", RECORD);
   }
 
-  /** One hop that does nothing. */
+  /** One call that does nothing. */
   nothing(): null {
     return null;
   }
@@ -37,7 +40,7 @@ export class BareObject extends DurableObject<BareEnv> {
     return this.ctx.storage.sql.exec<{ id: number }>('INSERT INTO item (body) VALUES (?) RETURNING id', body).one().id;
   }
 
-  /** The rows that an approval reads and writes in a vault, and nothing that decides about it. */
+  /** Reads and writes the rows of an approval in a vault, without any decision about it. */
   approve(): number {
     const { sql } = this.ctx.storage;
     return this.ctx.storage.transactionSync(() => {

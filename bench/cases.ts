@@ -5,27 +5,27 @@ import type { Scene } from './scene.ts';
 import { UNWATCHED_CHAIN } from './scene.ts';
 import { CONNECTIONS, createTransfers } from './transfers.ts';
 
-/** One figure: what is asked, of whom, and against what it is held. */
+/** One figure: the request, its endpoint, and its baseline. */
 export interface Case {
   readonly name: string;
-  /** For people. */
+  /** The text in the tables. */
   readonly what: string;
   readonly baseline: string | null;
   readonly port: number;
   readonly connections: number;
-  /** Requests for one block. */
+  /** Returns the requests for one block. */
   readonly requests: () => Promise<readonly string[]>;
   /** Whether each request works only once. */
   readonly once: boolean;
-  /** Latency from a fixed arrival rate; else from one request after the other. */
+  /** True for latency at a fixed arrival rate; false for sequential requests. */
   readonly openLoop: boolean;
 }
 
-/** More deliveries than one block can take. */
+/** More deliveries than one block can process. */
 const DELIVERIES_PER_BLOCK = 6_000;
-/** Transactions of the vault whose newest fifty are listed. */
+/** The number of transactions of the vault whose newest fifty are listed. */
 const CROWD = 100_000;
-/** More approvals than one block can take. */
+/** More approvals than one block can process. */
 const APPROVALS_PER_BLOCK = 2_500;
 
 export function casesOf(scene: Scene): readonly Case[] {
@@ -80,7 +80,7 @@ export function casesOf(scene: Scene): readonly Case[] {
       baseline: 'bare',
       requests: always(request('GET /rows')),
     },
-    // Authentication and the limit alone: what it answers is in the token's object already.
+    // Only authentication and the rate limit: the object of the token already has the response.
     {
       ...service,
       name: 'userMe',
@@ -127,7 +127,7 @@ export function casesOf(scene: Scene): readonly Case[] {
         return ids.map((id) => request(`POST /transaction/${id}/approve`, { token }));
       },
     },
-    // Accepted, which is verified, stored and queued; what it says is worked on beside it.
+    // The response means verified, stored and queued; the queue processes the delivery separately.
     {
       ...service,
       name: 'receiveWebhook',
@@ -172,7 +172,10 @@ export function casesOf(scene: Scene): readonly Case[] {
   ];
 }
 
-/** About a chain that nobody has: working on it is a look at a table, and the node is not measured. */
+/**
+ * Returns a delivery for an unknown chain: processing it is one table lookup, and the node is not
+ * measured.
+ */
 function delivery(secret: string, number: number): string {
   const txHash = `0x${number.toString(16).padStart(64, '0')}`;
   const { body, headers } = signedReport(secret, { txHash, chain: 'eip155:999999' });

@@ -5,16 +5,19 @@ import { request } from './load.ts';
 import type { Scene } from './scene.ts';
 import { CONNECTIONS, createTransfers } from './transfers.ts';
 
-/** How cost grows: the same request with more and more around it, each held against the smallest. */
+/**
+ * The growth of cost: the same request with growing amounts of data, each compared with the
+ * smallest.
+ */
 
 const TRANSACTIONS = [100, 10_000, 1_000_000];
 const SIGNERS = [3, 10, 50];
 const VAULTS = [1, 30, 1_000];
-/** More than one block can take. */
+/** More than one block can process. */
 const APPROVALS_PER_BLOCK = 2_000;
 const FOUNDERS = 8;
 const MANY = 1_000_000;
-/** Its keys are made in a tenth of the time, and it has no node here. */
+/** Its keys are generated in a tenth of the time, and it has no RPC node here. */
 const CHAIN = 'solana-devnet';
 
 export function growthCases(scene: Scene): readonly Case[] {
@@ -23,7 +26,7 @@ export function growthCases(scene: Scene): readonly Case[] {
   const groups = new Map<number, Promise<ReadyVault>>();
   const people: Person[] = [scene.alice];
   const approvals = (over: () => Promise<readonly ReadyVault[]>) => async () => {
-    // Each pays to itself: nothing is ever sent.
+    // Each wallet pays to itself, and no transaction is ever sent.
     const positions = (await over()).map(({ id, addresses }) => ({
       vaultId: id,
       chain: CHAIN,
@@ -70,7 +73,7 @@ export function growthCases(scene: Scene): readonly Case[] {
   ];
 }
 
-/** One case for each size, each held against the first. */
+/** Returns one case for each size, each compared with the first. */
 function series(
   name: string,
   sizes: readonly number[],
@@ -83,7 +86,7 @@ function series(
   }));
 }
 
-/** One voice is never enough: an approval counts, and starts nothing. */
+/** One approval is never enough: it counts, and starts nothing. */
 function found({ operator }: Scene, name: string, signers: readonly Person[]): Promise<ReadyVault> {
   const threshold = Math.min(3, signers.length);
   return createReadyVault(operator, { name, signers, threshold, mostPending: MANY, chains: [CHAIN], isOnAnvil: false });

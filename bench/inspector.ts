@@ -24,7 +24,10 @@ export class Inspector {
     });
   }
 
-  /** Of what would be deployed, by the name of its Worker. Isolates of the simulator beside them are not ours. */
+  /**
+   * Connects to the deployed isolates and returns them by the names of their Workers. Isolates of
+   * the simulator are excluded.
+   */
   static async ofAll(url: string): Promise<ReadonlyMap<string, Inspector>> {
     const targets = (await (await fetch(`${url}/json`)).json()) as readonly Target[];
     const inspectors = new Map<string, Inspector>();
@@ -35,7 +38,7 @@ export class Inspector {
     return inspectors;
   }
 
-  /** Throws what the isolate says to a method that it does not take. */
+  /** Throws the error of the isolate for an unsupported method. */
   call(method: string, parameters: object = {}): Promise<unknown> {
     const id = ++this.#last;
     const answer = Promise.withResolvers<unknown>();

@@ -3,18 +3,21 @@ import type { AuditRow, Scene } from './scene.ts';
 
 /** Milliseconds. */
 export interface JourneyTimes {
-  /** From the last approval to the stored signed bytes: outbox, alarm, queue, fees from the chain, and the signature. */
+  /**
+   * From the last approval to the stored signed bytes: outbox, alarm, queue, fees from the chain,
+   * and the signature.
+   */
   readonly approvedToSigned: readonly number[];
-  /** From the node's 'accepted' (anvil mines at once) to SUCCEEDED as any read shows it. */
+  /** From the 'accepted' of the node (anvil mines at once) to SUCCEEDED in any read. */
   readonly minedToSucceeded: readonly number[];
 }
 
-/** One after the other with some time between, as a calm treasury has them. */
+/** Transfers are sequential with some time between, as in a calm treasury. */
 const TRANSFERS = 40;
 const BETWEEN_MS = 100;
 const DEADLINE_MS = 60_000;
 
-/** Sends whole transfers through and reads the times from the vault's own history. */
+/** Runs whole transfers and returns the times from the vault's own history. */
 export async function travel(scene: Scene): Promise<JourneyTimes> {
   const { alice, bob, vault, recipient } = scene;
   const ids: string[] = [];
@@ -30,7 +33,7 @@ export async function travel(scene: Scene): Promise<JourneyTimes> {
     );
     await new Promise((resolve) => setTimeout(resolve, BETWEEN_MS));
   }
-  // The history reaches D1 a moment after the object has it.
+  // The history reaches D1 a moment later than the object.
   const included = await pollUntil(
     'history',
     async () => {
@@ -49,7 +52,7 @@ export async function travel(scene: Scene): Promise<JourneyTimes> {
   return { approvedToSigned: between(approved, signed), minedToSucceeded: between(sent, included) };
 }
 
-/** The last time of each transaction. */
+/** Returns the last time of each transaction. */
 function timesOf(rows: readonly AuditRow[]): ReadonlyMap<string, number> {
   return new Map(rows.map(({ transactionId, atMs }) => [transactionId, atMs]));
 }

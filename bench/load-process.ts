@@ -4,18 +4,21 @@ import { build } from 'hdr-histogram-js';
 import type { Socket } from 'node:net';
 
 /**
- * The load generator: its own process, so that it can be pinned to another core than the server. One job per line on
- * standard input, one result per line on standard output.
+ * The load generator: its own process, so that it can be pinned to another core than the server.
+ * One job per line on standard input, one result per line on standard output.
  */
 export interface LoadJob {
   readonly port: number;
   readonly connections: number;
   /** Complete HTTP/1.1 requests. */
   readonly requests: readonly string[];
-  /** Each request once, or round and round. */
+  /** True to send each request once, false to repeat them cyclically. */
   readonly once: boolean;
   readonly durationMs: number;
-  /** Fixed arrivals per second (open loop), or null for as fast as the answers come (closed loop). */
+  /**
+   * Fixed arrivals per second (open loop), or null for as fast as the responses arrive (closed
+   * loop).
+   */
   readonly ratePerSecond: number | null;
 }
 
@@ -23,7 +26,9 @@ export interface LoadResult {
   readonly answered: number;
   readonly elapsedMs: number;
   readonly statuses: Readonly<Record<string, number>>;
-  /** Milliseconds; in an open loop counted from the intended time of sending, so that a stall is not hidden. */
+  /**
+   * Milliseconds; in an open loop from the intended time of sending, so that a stall is not hidden.
+   */
   readonly p50Ms: number;
   readonly p95Ms: number;
   readonly p99Ms: number;
@@ -41,7 +46,7 @@ async function load(job: LoadJob): Promise<LoadResult> {
   let next = 0;
   let answered = 0;
 
-  /** The time at which request `n` should leave, or null when there is no more to send. */
+  /** Returns the intended time of request `n`, or null when no more requests follow. */
   const arrival = (n: number): number | null => {
     if (job.once && n >= requests.length) return null;
     const at = job.ratePerSecond === null ? performance.now() : startedAt + (n * 1000) / job.ratePerSecond;
@@ -82,7 +87,10 @@ function opened(port: number): Promise<Socket> {
   });
 }
 
-/** Timers are a millisecond coarse: the rest is waited for by turning the event loop. */
+/**
+ * Waits until a time. Timers have a resolution of a millisecond: the rest of the wait turns the
+ * event loop.
+ */
 async function until(at: number): Promise<void> {
   for (;;) {
     const leftMs = at - performance.now();
@@ -94,7 +102,10 @@ async function until(at: number): Promise<void> {
   }
 }
 
-/** The status of each answer on a connection, one after the other; bodies are read to their end and thrown away. */
+/**
+ * Yields the status of each response on a connection, one after the other. Bodies are read to their
+ * end and discarded.
+ */
 async function* responses(socket: Socket): AsyncGenerator<number, void> {
   let buffer: Buffer = Buffer.alloc(0);
   for await (const chunk of socket as AsyncIterable<Buffer>) {
@@ -107,7 +118,9 @@ async function* responses(socket: Socket): AsyncGenerator<number, void> {
   }
 }
 
-/** Bytes of the answer at the start of the buffer, or null while its end is not known. */
+/**
+ * Returns the bytes of the response at the start of the buffer, or null while its end is not known.
+ */
 function answerSize(buffer: Buffer): number | null {
   const headEnd = buffer.indexOf('\r\n\r\n');
   if (headEnd < 0) return null;

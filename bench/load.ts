@@ -4,11 +4,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { LoadJob, LoadResult } from './load-process.ts';
 
-/** The server runs on the first core and the client on the second, so that they do not take each other's time. */
+/**
+ * The server runs on the first core and the client on the second, so that neither takes CPU time of
+ * the other.
+ */
 const CLIENT_CORE = '1';
 export const SERVER_CORE = '0';
 
-/** Drives the load generator in its own process. */
+/** Controls the load generator in its own process. */
 export class Load {
   readonly #process: ChildProcess;
   readonly #results: AsyncIterator<string>;
@@ -34,12 +37,12 @@ export class Load {
   }
 }
 
-/** Whether this machine can tie a process to a core. */
+/** Reports whether this machine can pin a process to a core. */
 export function canPin(): boolean {
   return spawnSync('taskset', ['-c', SERVER_CORE, 'true']).status === 0;
 }
 
-/** One complete HTTP/1.1 request, ready for the wire. */
+/** Returns one complete HTTP/1.1 request, ready to send. */
 export function request(
   line: string,
   options: {

@@ -17,10 +17,13 @@ import type { Scene } from './scene.ts';
 import { startScene } from './scene.ts';
 
 /**
- * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [-- --write]`. Every figure is from one run: blocks of all cases are
- * interleaved, forwards and backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are those of this machine.
- * With `--growth`, how they change with the number of transactions, signers and vaults, and how much memory that takes; with `--profile` no
- * figures, but the functions in which the time of each case goes; with `--brief` none either, but whether every case is still answered well.
+ * `npm run bench [-- --growth | --profile | --brief] [-- --only NAME] [-- --json FILE] [--
+ * --write]`. Every figure is from one run: blocks of all cases are interleaved, forwards and
+ * backwards, and a ratio is the median of the ratios of neighbouring blocks. Absolute figures are
+ * those of this machine. `--growth` measures how they change with the number of transactions,
+ * signers and vaults, and the memory that this takes. `--profile` prints no figures, but the
+ * functions that use the time of each case. `--brief` prints no figures either, but checks that
+ * every case still succeeds.
  */
 
 const PERFORMANCE = resolve(import.meta.dirname, '..', 'docs', 'performance.md');
@@ -30,11 +33,11 @@ const WARM_UP_MS = 1_500;
 const LATENCY_MS = 4_000;
 const PROFILE_MS = 20_000;
 const BRIEF_MS = 200;
-/** What is cheaper than these is not worth a look. */
+/** The number of printed functions; cheaper ones are negligible. */
 const MAX_COSTS = 40;
-/** Of the closed-loop maximum: a service that is busy and not overrun. */
+/** A share of the closed-loop maximum: a service that is busy and not overloaded. */
 const LATENCY_LOAD = 0.5;
-/** A rate that was not reached says nothing about latency at that rate. */
+/** The latency at a rate is void when the rate was not reached. */
 const REACHED = 0.99;
 
 interface Bench {
@@ -44,13 +47,13 @@ interface Bench {
 
 interface Pace {
   readonly durationMs: number;
-  /** As fast as it goes when null. */
+  /** Null for the maximum rate. */
   readonly ratePerSecond: number | null;
 }
 
 interface Figures {
   rps: number;
-  /** With the time in which a block's leavings are worked off. */
+  /** Includes the time in which the deferred work of a block is completed. */
   lastingRps: number;
   p50Ms: number;
   p95Ms: number;
@@ -65,7 +68,7 @@ const { values: options } = parseArgs({
     brief: { type: 'boolean', default: false },
     only: { type: 'string' },
     json: { type: 'string' },
-    /** Puts the figures into docs/performance.md. */
+    /** Writes the figures into docs/performance.md. */
     write: { type: 'boolean', default: false },
   },
 });
@@ -74,7 +77,10 @@ const JOURNEYS: Readonly<Record<string, string>> = {
   minedToSucceeded: 'from the block to SUCCEEDED',
 };
 
-/** Ties the whole process to one core, with workerd that it starts; the load generator takes the other. */
+/**
+ * Pins the whole process to one core, with the workerd that it starts; the load generator uses the
+ * other.
+ */
 function pinned(): boolean {
   if (process.env['CONCLAVE_BENCH_PINNED'] !== undefined || !canPin()) return true;
   const command = ['-c', SERVER_CORE, process.execPath, ...process.argv.slice(1)];
@@ -87,7 +93,8 @@ function pinned(): boolean {
 }
 
 async function main(): Promise<void> {
-  // A queue of the simulator has room for ten thousand messages, and growth makes news faster than a thousand vaults can tell it on one core.
+  // A queue of the simulator has room for ten thousand messages, and growth creates events faster
+  // than a thousand vaults can deliver them on one core.
   const { growth, profile: isReadable } = options;
   const scene = await startScene({ notificationsEnabled: !growth, isReadable, isInspected: growth || isReadable });
   const load = new Load();
@@ -101,7 +108,8 @@ async function main(): Promise<void> {
     if (chosen.length > 0) await measure({ load, scene }, chosen, figures);
     const journeys = options.only === undefined || options.only in JOURNEYS ? await travel(scene) : null;
     const memory = watch?.stop() ?? null;
-    // What it takes the co-signers to sign counts in their memory; how long it takes is told without `--growth`.
+    // The journeys run before the memory is read, because signing counts in the memory of the
+    // co-signers. Their times are reported only without `--growth`.
     if (journeys !== null && !growth) addJourneys(journeys, figures);
     const requested = options.only === undefined ? [...figures.keys()] : [options.only];
     const shown = Object.fromEntries([...figures].filter(([name]) => requested.includes(name)));
@@ -118,7 +126,7 @@ async function main(): Promise<void> {
   }
 }
 
-/** Where the time of each case goes, in the isolates of the service. */
+/** Prints where the time of each case goes, in the isolates of the service. */
 async function profile(bench: Bench, cases: readonly Case[]): Promise<void> {
   const { inspectorUrl } = bench.scene;
   if (inspectorUrl === null) throw new Error('a profile needs the inspector');
@@ -137,7 +145,7 @@ async function profile(bench: Bench, cases: readonly Case[]): Promise<void> {
   }
 }
 
-/** Throws what a case throws that is not answered as it should be. */
+/** Runs each case briefly. Throws the error of a case that fails. */
 async function tryOut(bench: Bench, cases: readonly Case[]): Promise<void> {
   let answered = 0;
   for (const one of cases) answered += (await run(bench, one, { durationMs: BRIEF_MS, ratePerSecond: null })).answered;
@@ -145,7 +153,7 @@ async function tryOut(bench: Bench, cases: readonly Case[]): Promise<void> {
   console.log(`${cases.length} cases, ${answered} good answers`);
 }
 
-/** All, or the one that is asked for with what it is held against. Throws for a name that does not exist. */
+/** Returns all cases, or the requested one with its baseline. Throws for an unknown name. */
 function chosenCases(all: readonly Case[]): readonly Case[] {
   const { only } = options;
   if (only === undefined) return all;
@@ -191,12 +199,12 @@ async function run(bench: Bench, one: Case, pace: Pace): Promise<LoadResult> {
 
 async function prepared({ scene }: Bench, one: Case): Promise<readonly string[]> {
   const requests = await one.requests();
-  // What the block before has put off is not this one's to pay for.
+  // The deferred work of the previous block must not count in this one.
   await scene.settle();
   return requests;
 }
 
-/** A fast wrong answer is no figure: every answer must be a good one. */
+/** Runs a case. A fast wrong response is not a figure, so every response must be successful. */
 async function drive(
   { load }: Bench,
   { name, port, connections, once }: Case,
@@ -217,9 +225,8 @@ function addJourneys(times: JourneyTimes, figures: Map<string, Figures>): void {
 }
 
 function print(figures: Readonly<Record<string, Figures>>, cases: readonly Case[]): void {
-  console.log(
-    `\n${'case'.padEnd(18)}${'rps'.padStart(9)}${'lasting'.padStart(9)}${'p50 ms'.padStart(9)}${'p95 ms'.padStart(9)}${'p99 ms'.padStart(9)}  ratio`,
-  );
+  const columns = ['rps', 'lasting', 'p50 ms', 'p95 ms', 'p99 ms'].map((name) => name.padStart(9)).join('');
+  console.log(`\n${'case'.padEnd(18)}${columns}  ratio`);
   for (const [name, { rps, lastingRps, p50Ms, p95Ms, p99Ms, ratio }] of Object.entries(figures)) {
     const numbers = [rps.toFixed(0), lastingRps.toFixed(0), ...[p50Ms, p95Ms, p99Ms].map((ms) => ms.toFixed(2))];
     const baseline = cases.find((one) => one.name === name)?.baseline ?? null;
@@ -231,11 +238,14 @@ function print(figures: Readonly<Record<string, Figures>>, cases: readonly Case[
 interface Measured {
   readonly figures: Readonly<Record<string, Figures>>;
   readonly cases: readonly Case[];
-  /** Of each isolate; null where nobody looked. */
+  /** The memory of each isolate; null when it was not measured. */
   readonly memory: ReadonlyMap<string, Memory> | null;
 }
 
-/** Puts the figures of this run in the place of those before: docs/performance.md has figures of one run, never of two. */
+/**
+ * Replaces the figures of the previous run: docs/performance.md has figures of one run, never of
+ * two.
+ */
 function writeTables({ figures, cases, memory }: Measured): void {
   const rows = Object.entries(figures).map(([name, { rps, lastingRps, p50Ms, p95Ms, ratio }]) => {
     const one = cases.find((candidate) => candidate.name === name);
@@ -259,7 +269,7 @@ if (pinned()) {
     await main();
   } catch (error) {
     console.error(error instanceof Error ? error.message : String(error));
-    // What was started so far would keep the process alive.
+    // Processes that run already would keep this process alive.
     process.exit(1);
   }
 }

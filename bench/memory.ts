@@ -1,20 +1,20 @@
 import { Inspector } from './inspector.ts';
 
-/** What V8 says of one isolate, in bytes (`Runtime.getHeapUsage`). */
+/** The memory of one isolate as V8 reports it, in bytes (`Runtime.getHeapUsage`). */
 interface HeapUsage {
   readonly usedSize: number;
-  /** Taken for the heap, whether something is in it or not. */
+  /** The size of the heap, used or not. */
   readonly totalSize: number;
   readonly embedderHeapUsedSize: number;
-  /** Of array buffers and the like, beside the heap. */
+  /** Memory of array buffers and similar data, outside the heap. */
   readonly backingStorageSize: number;
 }
 
-/** Of one isolate, in bytes. */
+/** The memory of one isolate, in bytes. */
 export interface Memory {
-  /** With what nobody needs any more: here nothing bids V8 hurry to collect it, as a limit would. */
+  /** Includes garbage: without a memory limit V8 collects it late. */
   readonly most: number;
-  /** The least that was in use in the last seconds, which is what V8 had left after it collected. */
+  /** The minimum in use in the last seconds, which V8 had left after a collection. */
   readonly inUse: number;
 }
 
@@ -22,14 +22,14 @@ const POLL_MS = 50;
 /** Ten seconds: under load V8 collects several times in them. */
 const LAST_POLLS = 200;
 
-/** The memory of each isolate while somebody looks. */
+/** The memory of each isolate during a measurement. */
 export class MemoryWatch {
   readonly #peaks = new Map<string, number>();
-  /** Bytes in use at the last looks. */
+  /** Bytes in use at the last polls. */
   readonly #used = new Map<string, number[]>();
   readonly #inspectors: ReadonlyMap<string, Inspector>;
   readonly #observations: NodeJS.Timeout;
-  /** What an isolate said that can not be looked at. */
+  /** The error of an isolate that could not be polled. */
   #fault: Error | null = null;
 
   private constructor(inspectors: ReadonlyMap<string, Inspector>) {
@@ -43,7 +43,7 @@ export class MemoryWatch {
     return new MemoryWatch(await Inspector.ofAll(inspectorUrl));
   }
 
-  /** By the name of the Worker. Throws where an isolate could not be looked at. */
+  /** Returns the memory by the name of the Worker. Throws when an isolate could not be polled. */
   stop(): ReadonlyMap<string, Memory> {
     clearInterval(this.#observations);
     for (const inspector of this.#inspectors.values()) inspector.close();

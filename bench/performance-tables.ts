@@ -4,16 +4,19 @@ import type { Memory } from './memory.ts';
 export interface Row {
   readonly what: string;
   readonly rps: number;
-  /** What can be kept up: with the time for what was put off. */
+  /** The sustainable rate, which includes the time for deferred work. */
   readonly lastingRps: number;
-  /** NaN where the rate of the measurement was not reached. */
+  /** NaN when the rate of the measurement was not reached. */
   readonly p50Ms: number;
   readonly p95Ms: number;
-  /** Of its throughput to that of a bare runtime that does the least of the kind; null for a case that is held against none. */
+  /**
+   * The ratio of its throughput to that of a bare runtime with the minimum of the kind; null for a
+   * case without a baseline.
+   */
   readonly ratio: { readonly value: number; readonly of: string } | null;
 }
 
-/** Each table of figures has a place of its own. */
+/** The markers of each table of figures. */
 const COMMANDS = {
   figures: 'npm run bench -- --write',
   growth: 'npm run bench -- --growth --write',
@@ -22,7 +25,10 @@ const COMMANDS = {
 const END = '<!-- to here -->';
 const POSITION = 'One core for the service, and one for its clients.';
 
-/** Returns the document with these figures in the place of the old ones. Throws for a text without that place. */
+/**
+ * Returns the document with these figures in place of the old ones. Throws for a text without the
+ * markers.
+ */
 export function withTable(document: string, rows: readonly Row[], table: 'figures' | 'growth'): string {
   const lines = [
     ['What', 'per second', 'lasting', 'p50 ms', 'p95 ms', 'throughput against'],
@@ -37,7 +43,10 @@ export function withTable(document: string, rows: readonly Row[], table: 'figure
   return put(document, table, `${POSITION}\n\n${tableOf(lines)}`);
 }
 
-/** Returns the document with the memory of each isolate, in MiB of the 128 that the platform gives. Throws for a text without a place for it. */
+/**
+ * Returns the document with the memory of each isolate, in MiB of the platform limit of 128. Throws
+ * for a text without the markers.
+ */
 export function withMemory(document: string, memory: ReadonlyMap<string, Memory>): string {
   const rows = [...memory].map(([name, { most, inUse }]) => [`\`${name}\``, mebibytes(most), mebibytes(inUse)]);
   return put(document, 'memory', tableOf([['Isolate', 'MiB at most', 'in use at the end'], ...rows]));

@@ -1,6 +1,6 @@
 import { Inspector } from './inspector.ts';
 
-/** A CPU profile as V8 gives it (`Profiler.stop`): a tree of calls, and in which of them the isolate was at each sample. */
+/** A CPU profile of V8 (`Profiler.stop`): a tree of calls, and the call at each sample. */
 interface CpuProfile {
   readonly nodes: readonly ProfileNode[];
   readonly samples: readonly number[];
@@ -14,7 +14,7 @@ interface ProfileNode {
   readonly children?: readonly number[];
 }
 
-/** Where an isolate's time went: one function, in it alone and with all that it calls. */
+/** The time of one function in an isolate, by itself and with all functions that it calls. */
 export interface Cost {
   readonly isolate: string;
   readonly what: string;
@@ -26,7 +26,7 @@ const SAMPLING_INTERVAL_US = 2_000;
 /** V8's names for time in which no function ran. */
 const RESTING = new Set(['(root)', '(program)', '(idle)']);
 
-/** Watches every isolate while something is done, and tells where their time went, the dearest first. */
+/** Profiles every isolate during some work, and returns the costs, the highest first. */
 export async function profileOf<T>(
   inspectorUrl: string,
   work: () => Promise<T>,
@@ -50,7 +50,9 @@ export async function profileOf<T>(
   }
 }
 
-/** A function that calls itself is counted once in what it takes with all that it calls. */
+/**
+ * Returns the costs of each function. The total of a recursive function counts each sample once.
+ */
 export function costsIn(isolate: string, { nodes, samples, timeDeltas }: CpuProfile): readonly Cost[] {
   const byId = new Map(nodes.map((node) => [node.id, node]));
   const parents = new Map(nodes.flatMap(({ id, children = [] }) => children.map((child) => [child, id] as const)));

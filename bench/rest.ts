@@ -1,16 +1,20 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
 const WINDOW_MS = 100;
-/** So many windows without work in a row are rest: a queue with more than a batch in it waits for less. */
+/**
+ * This many consecutive windows without work mean rest: a queue with more than a batch in it waits
+ * for less.
+ */
 const QUIET_WINDOWS = 3;
-/** Of 10 ms: what an idle runtime takes in a window. */
+/** In units of 10 ms: the time that an idle runtime takes in a window. */
 const IDLE_TICKS = 1;
 const DEADLINE_MS = 180_000;
 
 /**
- * Waits until the runtimes that this process has started have nothing to do any more, which is how a block's notices, messages and alarms
- * come to their end. Gives for how many milliseconds they still worked. Throws for one that never comes to rest. Where the system
- * does not tell what its processes take (Linux does) it waits for nothing.
+ * Waits until the runtimes of this process are idle, so that the notifications, messages and alarms
+ * of a block are completed. Returns for how many milliseconds they still worked. Throws for a
+ * runtime that never becomes idle. On a system that does not report process times (Linux does), it
+ * does not wait.
  */
 export async function untilRest(): Promise<number> {
   const begun = performance.now();
@@ -27,7 +31,7 @@ export async function untilRest(): Promise<number> {
   return worked;
 }
 
-/** Of processor time, by all runtimes of this process together; null where nobody can tell. */
+/** Returns the processor time of all runtimes of this process, or null when it is unknown. */
 function ticksTaken(): number | null {
   try {
     const taken = readdirSync('/proc').flatMap((pid) => (/^[0-9]+$/.test(pid) ? ticksOf(pid) : []));
@@ -37,11 +41,12 @@ function ticksTaken(): number | null {
   }
 }
 
-/** Empty for a process that is no runtime of ours, or is gone. */
+/** Returns an empty list for a process that is not a runtime of this process, or has ended. */
 function ticksOf(pid: string): readonly number[] {
   try {
     const [, name = '', rest = ''] = /^\d+ \((.*)\) (.*)$/s.exec(readFileSync(`/proc/${pid}/stat`, 'utf8')) ?? [];
-    // proc(5): after the name come state and parent; user and system time are the twelfth and thirteenth.
+    // proc(5): after the name come state and parent; user and system time are the twelfth and
+    // thirteenth.
     const fields = rest.split(' ');
     const [parent, user = '', system = ''] = [fields[1], fields[11], fields[12]];
     if (name !== 'workerd' || parent !== String(process.pid)) return [];

@@ -10,14 +10,17 @@ import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 
-/** The limiter counts every request of the bench as ever; only its quotas are higher. */
+/** The limiter counts every request of the bench as usual; only its quotas are higher. */
 const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_000_000 };
 const ETHER = 10n ** 18n;
 const MANY = 1_000_000;
-/** Has no node here, so a creation on it is not run on a chain first: what is measured is the service and not the node. */
+/**
+ * A chain without an RPC node here, so a creation on it is not simulated first: the service is
+ * measured and not the node.
+ */
 export const UNWATCHED_CHAIN = 'ethereum-sepolia';
 
-/** A hundred thousand rows as long as records are, of which the newest fifty are read. */
+/** A hundred thousand rows with the length of records, of which the newest fifty are read. */
 const BARE_RECORDS = [
   'CREATE TABLE record (id TEXT PRIMARY KEY, vault_id INTEGER NOT NULL, record TEXT NOT NULL)',
   'CREATE INDEX record_vault ON record (vault_id, id)',
@@ -27,25 +30,34 @@ const BARE_RECORDS = [
 
 export interface Scene {
   readonly ports: { readonly service: number; readonly bare: number; readonly sign: number; readonly signFour: number };
-  /** Opens the internal interface. */
+  /** A client of the internal interface. */
   readonly operator: Client;
   readonly url: string;
-  /** V8's inspector of every isolate of the service; null where nobody wants to look, which costs the isolates nothing then. */
+  /**
+   * V8's inspector of every isolate of the service; null when it is not needed, which costs the
+   * isolates nothing.
+   */
   readonly inspectorUrl: string | null;
   readonly alice: Person;
   readonly bob: Person;
-  /** Two voices decide. */
+  /** A vault with a threshold of two approvals. */
   readonly vault: ReadyVault;
-  /** Three voices decide, so that one approval changes a count and nothing else. */
+  /** A vault with a threshold of three approvals, so that one approval changes only a count. */
   readonly slowVault: ReadyVault;
-  /** Signs what monitors deliver. */
+  /** Signs deliveries of monitors. */
   readonly monitorSecret: string;
-  /** A vault with this many transactions behind it, as the read model has them. Made when it is first asked for, one for each number. */
+  /**
+   * Returns a vault with this many transactions in the read model. The first call for each number
+   * creates it.
+   */
   readonly crowded: (transactions: number) => Promise<ReadyVault>;
   readonly recipient: string;
-  /** Returns when nothing of the block before is owed any more. Gives how many milliseconds that took. */
+  /**
+   * Waits until no deferred work of the previous block remains. Returns how many milliseconds that
+   * took.
+   */
   readonly settle: () => Promise<number>;
-  /** Rows of the audit history in D1. */
+  /** Returns the rows of an action in the audit history in D1. */
   readonly audit: (action: string) => Promise<readonly AuditRow[]>;
   readonly stop: () => Promise<void>;
 }
@@ -57,14 +69,17 @@ export interface AuditRow {
 }
 
 export interface SceneOptions {
-  /** Whether the service has keys to tell browsers of news. */
+  /** Whether the service has keys for push notifications. */
   readonly notificationsEnabled: boolean;
   /** Whether functions keep their names. */
   readonly isReadable: boolean;
   readonly isInspected: boolean;
 }
 
-/** The service with its co-signers, the yardsticks beside it in a runtime of their own, a chain, people and vaults. */
+/**
+ * Starts the service with its co-signers, the baselines in a runtime of their own, a chain, users
+ * and vaults.
+ */
 export async function startScene({ notificationsEnabled, isReadable, isInspected }: SceneOptions): Promise<Scene> {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-bench-'));
   const anvil = await startAnvil();
@@ -72,7 +87,8 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
     rpcUrls: { anvil: [anvil.url] },
     rateLimits: UNLIMITED,
     notificationsEnabled,
-    // Files are the platform's to give; what stands for that here costs as much of each request as the shortest answer does.
+    // The platform serves the files. Its local replacement costs as much of each request as the
+    // shortest response.
     hasDashboard: false,
   });
   const here = import.meta.dirname;
@@ -81,7 +97,7 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
     isReadable,
     ...(isInspected ? { inspectorPort: 0 } : {}),
   });
-  // Four co-signers know each other's keys, so they are others than the three of the service.
+  // Four co-signers pin the keys of each other, so they differ from the three of the service.
   const { files: four } = configure(join(folder, 'four'), { rpcUrls: {}, cosigners: 4 });
   const signFour = await startRuntime([join(here, 'sign-four.toml'), ...four.slice(1)], {
     folder: join(folder, 'four'),
@@ -132,7 +148,7 @@ export async function startScene({ notificationsEnabled, isReadable, isInspected
     recipient: await chain.account(7),
     settle: async () => {
       const begun = performance.now();
-      // A list first brings the read model up to date.
+      // A list first updates the read model.
       for (const { id } of [vault, slowVault]) await alice.client.transactions(id, { limit: '1' });
       return performance.now() - begun + (await untilRest());
     },
@@ -160,10 +176,10 @@ interface CrowdPosition {
   readonly database: Awaited<ReturnType<Awaited<ReturnType<typeof startRuntime>>['miniflare']['getD1Database']>>;
 }
 
-/** Rows for one statement: workerd gives a query some seconds and no more. */
+/** The rows of one statement: workerd limits a query to some seconds. */
 const CROWD_BATCH = 10_000;
 
-/** One transfer for real, and the others as copies of its row: what is measured is the list, and not how it came to be. */
+/** Creates one real transfer, and copies of its row: the list is measured, and not its creation. */
 async function foundCrowd({ operator, signers, alice, database }: CrowdPosition, count: number): Promise<ReadyVault> {
   const options = { name: `crowd of ${count}`, signers, threshold: 3, mostPending: MANY, chains: [UNWATCHED_CHAIN] };
   const vault = await createReadyVault(operator, options);

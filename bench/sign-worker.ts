@@ -30,28 +30,29 @@ import { vaultFromSpec } from '#domain/new-vault.ts';
 import { newTransaction } from '#objects/vault/writes/new-transaction.ts';
 
 /**
- * One signature per request, by the scheme and rules that its path names: what happens between the last approval and the signed bytes of a new
- * transfer, no chain asked. Of BIP-340 it is the proof that a new key can sign: one message, as for one coin, without a transaction.
+ * One signature per request, by the scheme and rules that its path names: the work between the last
+ * approval and the signed bytes of a new transfer, without a call to a chain. For BIP-340 it is the
+ * proof that a new key can sign: one message, as for one UTXO, without a transaction.
  */
 
-/** What differs between the vaults that sign here. */
+/** The differences between the vaults that sign here. */
 interface Kind {
   readonly scheme: KeyScheme;
   readonly signOnce: SignOnceMode;
 }
 
 interface Scene {
-  /** How many co-signers sign together: the fewest that the deployment allows. */
+  /** How many co-signers sign together: the minimum of the deployment. */
   readonly threshold: number;
   readonly vault: Vault;
   readonly key: VaultKey;
-  /** Null where no transaction is made. */
+  /** Null when no transaction is made. */
   readonly adapter: ChainAdapter | null;
   readonly address: string;
   readonly signers: readonly Signer[];
 }
 
-/** Somebody whose device gives the voices. */
+/** A signer whose device approves. */
 interface Signer {
   readonly actor: Actor;
   readonly device: Device;
@@ -64,7 +65,7 @@ const CHAINS: Readonly<Record<KeyScheme, string | null>> = {
   'frost-secp256k1-tr': null,
 };
 
-/** By their paths. */
+/** The kinds by their paths. */
 const KINDS: Readonly<Record<string, Kind>> = {
   '/ecdsa-secp256k1': { scheme: 'ecdsa-secp256k1', signOnce: 'quorum' },
   '/ecdsa-secp256k1/receipts': { scheme: 'ecdsa-secp256k1', signOnce: 'every-cosigner' },
@@ -72,7 +73,10 @@ const KINDS: Readonly<Record<string, Kind>> = {
   '/frost-secp256k1-tr': { scheme: 'frost-secp256k1-tr', signOnce: 'quorum' },
 };
 
-/** A coordinator has bindings for three co-signers. Here the fourth is bound as well, so that a request costs the same at each. */
+/**
+ * A coordinator has bindings for three co-signers. Here the fourth is bound as well, so that a
+ * request costs the same at each.
+ */
 interface SignEnv extends CoordinatorEnv {
   readonly COSIGNER_4?: Fetcher;
 }
@@ -134,7 +138,7 @@ async function signed(cosigners: readonly CosignerClient[], scene: Scene, adapte
   return assembled.ok ? new Response(assembled.value.hash) : new Response(assembled.refusal.detail, { status: 500 });
 }
 
-/** As a device of the signer's gives it: the co-signers count no others here. */
+/** Returns an approval by a device of the signer: the co-signers count no others here. */
 async function approvalOf({ actor, device, key }: Signer, digest: string, nowMs: number): Promise<Approval> {
   const signature = Buffer.from(await crypto.subtle.sign('Ed25519', key, hexToBytes(digest))).toString('base64url');
   return { actor, digest, device: { keyId: device.keyId, signature, assertion: null }, atMs: nowMs };
@@ -155,7 +159,8 @@ async function newSigner(): Promise<Signer> {
 function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number): Attempt {
   const maxFee = present(parseAmount('42000000000000'));
   nonce += 1n;
-  // The types of their chains: the adapter of a chain that is found by its name takes anything.
+  // The quotes have the types of their chains. An adapter that is found by its name accepts any
+  // type.
   if (adapter.chain.family === 'evm') {
     const quote: EvmQuote = {
       utxos: [],
@@ -167,7 +172,7 @@ function attemptOf(adapter: ChainAdapter, intent: TransferIntent, nowMs: number)
     return unsignedAttempt({ purpose: 'intent', ...adapter.compose(intent, quote, nonce) }, 1, nowMs);
   }
   const quote: SolanaQuote = { unitLimit: 3_000, unitPrice: 10_000n, token: null, maxFee };
-  // Another one each time: the same bytes are never signed for two transactions.
+  // A new value each time: the same bytes are never signed for two transactions.
   const anchor: CurrentNonce = {
     anchor: { kind: 'nonce', nonceSlot: 0, value: getAddressDecoder().decode(randomBytes(32)) },
     slot: 0n,

@@ -1,10 +1,10 @@
 import type { TransferBody } from '#cli/api-client.ts';
 import type { Person } from '#local/stack/provision.ts';
 
-/** Enough to keep workerd busy; more only makes its queue longer. */
+/** Enough to keep workerd busy. More connections only make its queue longer. */
 export const CONNECTIONS = 16;
 
-/** Creates transfers of one unit, in turn from each of the places. */
+/** Creates transfers of one unit, alternating between the positions. */
 export async function createTransfers(
   person: Person,
   positions: readonly Pick<TransferBody, 'vaultId' | 'chain' | 'to'>[],

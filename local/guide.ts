@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Person, ReadyVault } from './stack/provision.ts';
 
-/** What `npm start` prints when the stack is ready. */
+/** The output of `npm start` when the stack is ready. */
 
 const README = resolve(import.meta.dirname, '..', 'README.md');
 const FIRST_TRANSFER = /^## A first transfer\n.*?^```sh\n(.*?)^```$/msu;
@@ -42,9 +42,9 @@ export function shellVariables({
 
 export interface GuidedStack extends GuidedVault {
   readonly approvalUrl: string;
-  /** Of the identity keys of the co-signers. */
+  /** The fingerprint of the identity keys of the co-signers. */
   readonly fingerprint: string;
-  /** By the name of the chain. */
+  /** The addresses by the name of the chain. */
   readonly rpcUrls: Readonly<Record<string, string>>;
   readonly logFile: string;
 }

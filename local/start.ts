@@ -35,7 +35,7 @@ const SOLANA = 'solana-local';
 const BITCOIN = 'bitcoin-regtest';
 const CRON_MS = 60_000;
 const OWNER_ONLY = 0o600;
-/** So that what is worth something here is seen to be. */
+/** Prices that give the local assets a market value. */
 const LOCAL_PRICES = {
   'eip155:31337': '2500.00',
   [`solana:${LOCAL_CLUSTER}`]: '150.00',
@@ -91,7 +91,7 @@ async function start(args: readonly string[]): Promise<void> {
     approvalOrigin: approval.origin,
   };
   const stack = started.adopt(await startStack(stackOptions), stopped);
-  // Browsers make passkeys for a name and not for a number.
+  // Browsers create passkeys for a host name and not for an IP address.
   const url = `http://localhost:${port}`;
   dashboards.push(url, stack.url);
   issuer.serve(url);
@@ -135,7 +135,7 @@ async function start(args: readonly string[]): Promise<void> {
   console.log('\nStopped. Run npm start to continue.');
 }
 
-/** The people, with the tokens that they had the last time. */
+/** Returns the users, with their tokens of the last run. */
 async function entered(service: Client, url: string): Promise<readonly Person[]> {
   if (existsSync(PEOPLE)) {
     const known: readonly Omit<Person, 'client'>[] = JSON.parse(await readFile(PEOPLE, 'utf8'));
@@ -159,7 +159,7 @@ function seedOf(text: string | undefined): number | null {
   return Number.parseInt(text, 10);
 }
 
-/** One for each monitor: it remembers what it has kept back. */
+/** Returns one faulty monitor for each chain, since it stores delayed reports. */
 function faultyMonitorOf(seed: number | null): FaultyMonitor | null {
   return seed === null ? null : new FaultyMonitor(seededRandom(seed));
 }

@@ -12,29 +12,32 @@ import { serveEsplora } from './node.ts';
 import { firstExecutable, filesOnPath } from '../stack/executable.ts';
 import { pollUntil } from '../stack/poll.ts';
 
-/** Coins that are mined first may be spent a hundred blocks later. */
+/** Coinbase outputs of the first blocks are spendable a hundred blocks later. */
 const FIRST_BLOCKS = 110;
 const START_DEADLINE_MS = 60_000;
 
-/** A regtest of Bitcoin Core, behind the same interface of Esplora as the one in this process. */
+/** A regtest of Bitcoin Core, behind the same Esplora interface as the one in this process. */
 export interface Bitcoind {
   readonly url: string;
-  /** What it says of its chain and mempool, as of the last question to the interface. */
+  /** The chain and mempool of the node, as of the last request to the interface. */
   readonly chain: LocalBitcoinChain;
-  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says. */
+  /** Satoshi per virtual byte, by number of blocks: the response of `fee-estimates`. */
   readonly rates: Record<string, unknown>;
-  /** Satoshi for anybody, out of what was mined; in a block where that is wanted. Gives the hash. */
+  /** Pays satoshi from mined funds to an address, in a block when `mined`. Returns the hash. */
   readonly pay: (address: string, amount: bigint, mined?: boolean) => Promise<string>;
-  /** Puts what waits into a block, and empty ones after it. */
+  /** Mines the mempool into a block, and then empty blocks. */
   readonly mine: (blocks?: number) => Promise<void>;
-  /** Takes the newest blocks back: what was in them waits again, and as many empty ones, and one more, stand there instead. */
+  /**
+   * Replaces the newest blocks by empty blocks, one more than before. Their transactions return to
+   * the mempool.
+   */
   readonly reorganise: (blocks: number) => Promise<void>;
-  /** Makes `ledger` say what the node says now. */
+  /** Updates `chain` from the node. */
   readonly refresh: () => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
-/** The binary that `BITCOIND` names, else one on the PATH; null where there is none. */
+/** Returns the binary that `BITCOIND` names, else one on the PATH; null when there is none. */
 export function findBitcoind(): string | null {
   const named = process.env['BITCOIND'];
   return firstExecutable(named === undefined ? filesOnPath('bitcoind') : [named]);
@@ -55,7 +58,7 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
   await node.request('generatetoaddress', [FIRST_BLOCKS, home]);
   const chain = new LocalBitcoinChain();
   let looking: Promise<void> = Promise.resolve();
-  // One look after the other, whoever asks.
+  // Refreshes run one after the other, even for concurrent callers.
   const refresh = () => (looking = looking.catch(() => {}).then(() => mirror(node, chain)));
   await refresh();
   const rates: Record<string, unknown> = {};
@@ -67,7 +70,8 @@ export async function startBitcoind(binary: string): Promise<Bitcoind> {
     refresh,
     pay: async (address, amount, mined = true) => {
       const hash = await node.request<string>('sendtoaddress', [address, decimalText(amount, 8)]);
-      // By its bytes: the node's own wallet may hand it to the mempool a little later, and a block that names it would not find it there.
+      // The block takes the transaction by its bytes: the node's own wallet may add it to the
+      // mempool later, so a block that names its hash would not find it.
       if (mined) await node.request('generateblock', [home, [await bytesOf(node, hash)]]);
       await refresh();
       return hash;
@@ -113,7 +117,7 @@ async function bytesOf(node: Rpc, hash: string): Promise<string> {
   return hex;
 }
 
-/** It can not be asked for one that is free, as others can. */
+/** Returns a free port, since bitcoind cannot choose one itself. */
 async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -123,7 +127,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Null while it starts. Throws when it has ended. */
+/** Returns null while the node starts. Throws when it has ended. */
 async function answers(node: Rpc, child: ChildProcess): Promise<true | null> {
   if (child.exitCode !== null) throw new Error(`bitcoind exited with code ${child.exitCode}`);
   try {
@@ -144,7 +148,10 @@ class Rpc {
     this.#headers = { authorization: `Basic ${credential}`, 'content-type': 'application/json' };
   }
 
-  /** Amounts in answers are decimal numbers, and none of them is used. Throws the node's own words, `Rejected`. */
+  /**
+   * Sends a request. Amounts in responses are decimal numbers, and none of them is used. Throws
+   * `Rejected` with the text of the node.
+   */
   async request<T>(method: string, params: readonly unknown[]): Promise<T> {
     const body = JSON.stringify({ jsonrpc: '1.0', id: 1, method, params });
     const answer = await fetch(this.#url, { method: 'POST', headers: this.#headers, body });
@@ -167,7 +174,7 @@ interface BlockAnswer {
   readonly tx: readonly { readonly hex: string }[];
 }
 
-/** Brings the ledger up to what the node says: blocks from the first that differs, and everything that waits. */
+/** Updates the local chain from the node: blocks from the first different one, and the mempool. */
 async function mirror(node: Rpc, chain: LocalBitcoinChain): Promise<void> {
   const height = await node.request<number>('getblockcount', []);
   const hashAt = (at: number) => node.request<string>('getblockhash', [at]);

@@ -12,13 +12,16 @@ import { isUnlocked } from './input-signature.ts';
 import { virtualSizeOf } from './virtual-size.ts';
 import { feeFault, RELAY_RATE, replacementFault } from './mempool-rules.ts';
 
-/** Of regtest, as every node has it. */
+/** The genesis block of regtest, which is the same for every node. */
 const GENESIS_HASH = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
 const REGTEST = networkOf(`bip122:${GENESIS.regtest}`);
 
-/** The number is that of the shape: an older file is left alone. */
+/** The number is the format version: a file of an older version is ignored. */
 const WRITTEN = 'bitcoin-2.json';
-/** Blocks until what a miner earned can be spent, counting the one that holds it (Bitcoin Core: COINBASE_MATURITY). */
+/**
+ * Blocks until coinbase outputs can be spent, counting the block of the coinbase (Bitcoin Core:
+ * COINBASE_MATURITY).
+ */
 const MATURITY = 100;
 
 const DUST_LIMITS: Readonly<Record<number, bigint>> = { 0x51: 330n, 0x00: 294n, 0x76: 546n, 0xa9: 540n };
@@ -35,21 +38,22 @@ interface Written {
 }
 
 /**
- * A regtest in this process: a ledger of coins, with a mempool and blocks that come when they are asked for. It takes what Bitcoin Core takes
- * of our kind: every input has to be there, and be signed for its output key over the hash of BIP-341, worked out here by itself; the fee has
- * to be enough, and a replacement has to pay for itself (BIP-125).
+ * A regtest in this process: a UTXO set with a mempool, and blocks on request. It accepts what
+ * Bitcoin Core accepts of our transaction kinds: every input exists and is signed for its output
+ * key over the hash of BIP-341, which is computed here independently; the fee suffices, and a
+ * replacement pays for itself (BIP-125).
  */
 export class LocalBitcoinChain {
   readonly #blocks: Block[] = [{ hash: GENESIS_HASH, transactions: [] }];
   readonly #mempool = new Map<string, AcceptedTransaction>();
-  /** Of every transaction there ever was, those of lost blocks too. */
+  /** Every transaction ever, including those of lost blocks. */
   readonly #all = new Map<string, AcceptedTransaction>();
-  /** Thousandths of a satoshi per virtual byte: what a full mempool wants at least. Tests raise it. */
+  /** Thousandths of a satoshi per virtual byte: the minimum of a full mempool. Tests raise it. */
   mempoolMinimum = RELAY_RATE;
 
-  /** A switch: what miners earn can be spent at once, as no real node has it. */
+  /** When true, coinbase outputs are spendable at once, unlike on a real node. */
   ignoresMaturity = false;
-  /** @param folder of an earlier run that is to go on */
+  /** @param folder of an earlier run that continues */
   constructor(folder: string | null = null) {
     if (folder === null || !existsSync(join(folder, WRITTEN))) return;
     const written: Written = JSON.parse(readFileSync(join(folder, WRITTEN), 'utf8'));
@@ -65,28 +69,28 @@ export class LocalBitcoinChain {
     return this.#blocks[height]?.hash ?? null;
   }
 
-  /** Null for one that waits, or that there is not. */
+  /** Returns null for a transaction in the mempool and for an unknown one. */
   heightOf(hash: string): number | null {
     const height = this.#blocks.findIndex(({ transactions }) => transactions.some((one) => one.hash === hash));
     return height === -1 ? null : height;
   }
 
-  /** In a block or waiting; null for one that is neither. */
+  /** Returns a transaction of a block or the mempool; null for any other. */
   find(hash: string): AcceptedTransaction | null {
     return this.#mempool.get(hash) ?? (this.heightOf(hash) === null ? null : (this.#all.get(hash) ?? null));
   }
 
-  /** Everything in blocks, oldest first. */
+  /** Returns all transactions in blocks, oldest first. */
   confirmed(): readonly AcceptedTransaction[] {
     return this.#blocks.flatMap(({ transactions }) => transactions);
   }
 
-  /** Hashes of the transactions in a block; null for a block that is none. */
+  /** Returns the hashes of the transactions in a block; null for an unknown block. */
   hashesIn(block: string): readonly string[] | null {
     return this.#blocks.find(({ hash }) => hash === block)?.transactions.map(({ hash }) => hash) ?? null;
   }
 
-  /** Hashes of all transactions in blocks beyond a height. */
+  /** Returns the hashes of all transactions in blocks beyond a height. */
   since(height: number): readonly string[] {
     return this.#blocks.slice(height + 1).flatMap(({ transactions }) => transactions.map(({ hash }) => hash));
   }
@@ -95,14 +99,14 @@ export class LocalBitcoinChain {
     return [...this.#mempool.values()];
   }
 
-  /** Who spends an output, in a block or waiting. */
+  /** Returns the transaction in a block or the mempool that spends an output. */
   spenderOf(txid: string, vout: number): AcceptedTransaction | null {
     const spends = ({ inputs }: AcceptedTransaction) =>
       inputs.some((input) => input.txid === txid && input.vout === vout);
     return this.confirmed().find(spends) ?? this.waiting().find(spends) ?? null;
   }
 
-  /** Satoshi in blocks. */
+  /** Returns the satoshi of an address in blocks. */
   balance(address: string): bigint {
     const script = Buffer.from(ofAddress(address));
     const sum = (outputs: readonly TxOut[]) =>
@@ -111,7 +115,7 @@ export class LocalBitcoinChain {
     return sum(funded) - sum(spent);
   }
 
-  /** Everything that blocks have given out, and everything that they have spent of it. */
+  /** Returns all outputs of blocks, and all outputs that blocks spent. */
   flows(): readonly [readonly TxOut[], readonly TxOut[]] {
     const all = this.confirmed();
     return [
@@ -120,7 +124,10 @@ export class LocalBitcoinChain {
     ];
   }
 
-  /** Takes a transaction into the mempool. Throws `Rejected` where Bitcoin Core would not take it. Gives its hash. */
+  /**
+   * Adds a transaction to the mempool and returns its hash. Throws `Rejected` when Bitcoin Core
+   * would.
+   */
   send(raw: string): string {
     const taken = this.#read(raw);
     const { hash } = taken;
@@ -132,7 +139,10 @@ export class LocalBitcoinChain {
     return hash;
   }
 
-  /** Puts what waits into a block, and empty ones after it. @param amounts whether the miner of the first one wants it */
+  /**
+   * Mines the mempool into a block, and then empty blocks. @param amounts whether the first miner
+   * includes a transaction
+   */
   mine(blocks = 1, amounts: (waiting: AcceptedTransaction) => boolean = () => true): void {
     const chosen: AcceptedTransaction[] = [];
     for (let next = this.#next(amounts); next !== undefined; next = this.#next(amounts)) {
@@ -149,24 +159,26 @@ export class LocalBitcoinChain {
     return this.waiting().find((one) => isReady(one) && amounts(one));
   }
 
-  /** Loses the newest blocks, and what was in them; as many others, and one more, stand there instead. */
+  /**
+   * Replaces the newest blocks by empty blocks, one more than before. Their transactions are lost.
+   */
   reorganise(blocks: number): void {
     this.undo(blocks, () => false);
     for (let i = 0; i <= blocks; i++) this.#append([]);
   }
 
-  /** The newest blocks were none. @param keeps whether what was in one of them waits again */
+  /** Removes the newest blocks. @param keeps whether a lost transaction returns to the mempool */
   undo(blocks: number, keeps: (lost: AcceptedTransaction) => boolean): void {
     const lost = this.#blocks.splice(this.#blocks.length - blocks).flatMap(({ transactions }) => transactions);
     for (const one of lost) {
-      // What a miner earned there is gone with its block.
+      // A coinbase output disappears with its block.
       if (one.inputs.length === 0) this.#all.delete(one.hash);
       else if (keeps(one)) this.#mempool.set(one.hash, one);
     }
     this.#dropOrphans();
   }
 
-  /** Nobody knows any more of something that waits, nor of what spends it. */
+  /** Drops a transaction and its descendants from the mempool. */
   forget(hash: string): void {
     this.#mempool.delete(hash);
     this.#dropOrphans();
@@ -179,7 +191,10 @@ export class LocalBitcoinChain {
     this.#dropOrphans();
   }
 
-  /** As a node knows it that has not heard of the newest blocks yet: what is in them still waits. */
+  /**
+   * Returns the chain as of a node that lacks the newest blocks: their transactions are in its
+   * mempool.
+   */
   before(blocks: number): LocalBitcoinChain {
     const then = new LocalBitcoinChain();
     then.#blocks.splice(0, 1, ...this.#blocks.slice(0, Math.max(1, this.#blocks.length - blocks)));
@@ -189,14 +204,17 @@ export class LocalBitcoinChain {
     return then;
   }
 
-  /** Satoshi for anybody from the faucet, in a block of their own. Gives the hash. */
+  /** Pays satoshi from the faucet to an address, in a block of their own. Returns the hash. */
   fund(address: string, amount: bigint): string {
     const { source, payment } = deposit(ofAddress(address), amount);
     this.#endow(source);
     return this.#appendOne(payment);
   }
 
-  /** Satoshi that a miner earns, in a block of their own: nobody may spend them for a hundred blocks. Gives the hash. */
+  /**
+   * Pays a coinbase to an address, in a block of its own: it matures after a hundred blocks.
+   * Returns the hash.
+   */
   earn(address: string, amount: bigint): string {
     return this.#appendOne(coinbase(ofAddress(address), amount));
   }
@@ -207,7 +225,7 @@ export class LocalBitcoinChain {
     return taken.hash;
   }
 
-  /** What the faucet has, it has had since the first block: no reorganisation takes it. */
+  /** Funds of the faucet are in the first block, so no reorganisation removes them. */
   #endow(source: string): void {
     const [genesis = { hash: GENESIS_HASH, transactions: [] }] = this.#blocks;
     const earned = this.#read(source);
@@ -215,10 +233,13 @@ export class LocalBitcoinChain {
     this.#blocks.splice(0, 1, { ...genesis, transactions: [...genesis.transactions, earned] });
   }
 
-  /** Loses the newest blocks. In those that stand there instead the faucet takes a deposit back; all else waits again, where it can. */
+  /**
+   * Removes the newest blocks. In their replacement the faucet double-spends a deposit; all else
+   * returns to the mempool when valid.
+   */
   doubleSpend(blocks: number, lost: string): string {
     const spent = this.find(lost)?.inputs[0];
-    if (spent === undefined || spent.spent === null) throw new Error('only a deposit can be taken back');
+    if (spent === undefined || spent.spent === null) throw new Error('only a deposit can be removed');
     this.undo(blocks, ({ hash }) => hash !== lost);
     const back = this.send(doubleSpend({ txid: spent.txid, amount: spent.spent.amount }));
     this.mine(1, ({ hash }) => hash === back);
@@ -226,7 +247,10 @@ export class LocalBitcoinChain {
     return back;
   }
 
-  /** Takes over what another node says: blocks after those that both have, and everything that waits. Nothing is validated here. */
+  /**
+   * Copies the state of another node: the blocks after the common ones, and the mempool. Nothing is
+   * validated here.
+   */
   mirror(
     common: number,
     blocks: readonly { readonly hash: string; readonly raws: readonly string[] }[],
@@ -236,7 +260,7 @@ export class LocalBitcoinChain {
     for (const { hash, raws } of blocks) {
       const transactions: AcceptedTransaction[] = [];
       for (const raw of raws) {
-        // One may spend what another one of the same block has made.
+        // A transaction may spend an output of the same block.
         const taken = this.#read(raw);
         this.#all.set(taken.hash, taken);
         transactions.push(taken);
@@ -244,12 +268,13 @@ export class LocalBitcoinChain {
       this.#blocks.push({ hash, transactions });
     }
     this.#mempool.clear();
-    // Twice: a node names them in any order, and they may spend each other's coins.
+    // Two passes: the order of the node is arbitrary, and the transactions may spend outputs of
+    // each other.
     for (const raw of waiting) this.#all.set(hashOf(raw), this.#read(raw));
     for (const raw of waiting) this.#mempool.set(hashOf(raw), this.#read(raw));
   }
 
-  /** Writes the blocks down, for the next run. */
+  /** Stores the blocks for the next run. */
   save(folder: string): void {
     mkdirSync(folder, { recursive: true });
     const [faucet = [], ...blocks] = this.#blocks.map(({ transactions }) => transactions.map(({ raw }) => raw));
@@ -262,7 +287,7 @@ export class LocalBitcoinChain {
     const hash = createHash('sha256')
       .update(parent)
       .update(transactions.map((one) => one.hash).join())
-      // A block that comes again after a reorganisation is another one.
+      // A block that is mined again after a reorganisation has another hash.
       .update(randomBytes(8))
       .digest('hex');
     this.#blocks.push({ hash, transactions });
@@ -331,7 +356,10 @@ export class LocalBitcoinChain {
       throw new Rejected(`bad-txns-premature-spend-of-coinbase, tried to spend coinbase at depth ${depth}`);
   }
 
-  /** BIP-125: whatever spends the same coin has to say that it may be replaced, and the new one has to pay for all that goes. */
+  /**
+   * BIP-125: every conflict has to signal replaceability, and the replacement has to pay for all
+   * evicted transactions.
+   */
   #replace(taken: AcceptedTransaction): void {
     const rivals = this.waiting().filter((waiting) =>
       waiting.inputs.some(({ txid, vout }) => taken.inputs.some((one) => one.txid === txid && one.vout === vout)),

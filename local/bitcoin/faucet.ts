@@ -5,27 +5,36 @@ import { scriptOf, segwitAddressOf } from '#chains/bitcoin/rules/address.ts';
 import { GENESIS, networkOf } from '#chains/bitcoin/rules/network.ts';
 import { hashOf } from './transaction.ts';
 
-/** The payer of every deposit on the local ledger. Anybody may know its key: there is nothing to lose. */
+/**
+ * The key of the payer of every deposit on the local chain. It may be public, since nothing is at
+ * stake.
+ */
 const KEY = new Uint8Array(32).fill(0x11);
-/** Satoshi. A double spend pays ten times as much: nodes take it in place of the deposit while that waits. */
+/**
+ * Satoshi. A double spend pays ten times as much, so nodes accept it as a replacement of the
+ * unconfirmed deposit.
+ */
 const FEE = 1_000n;
 
 export const FAUCET_SCRIPT = faucetScript();
 
-/** The two transactions of a deposit: what a miner earned long ago for the faucet, and its payment. */
+/** Returns the two transactions of a deposit: an old coinbase of the faucet, and its payment. */
 export function deposit(script: Uint8Array, amount: bigint): { readonly source: string; readonly payment: string } {
   const source = coinbase(FAUCET_SCRIPT, amount + FEE);
   return { source, payment: spend(hashOf(source), amount + FEE, { script, amount }) };
 }
 
-/** A transaction that spends the coin of a deposit once more, back to the faucet. @param spent what the deposit spends */
+/**
+ * Returns a transaction that spends the input of a deposit again, back to the faucet. @param spent
+ * the input of the deposit
+ */
 export function doubleSpend(spent: { readonly txid: string; readonly amount: bigint }): string {
   return spend(spent.txid, spent.amount, { script: FAUCET_SCRIPT, amount: spent.amount - 10n * FEE });
 }
 
-/** What a miner earns. */
+/** Returns a coinbase transaction. */
 export function coinbase(script: Uint8Array, amount: bigint): string {
-  // The height makes each one another (BIP-34); here so does chance.
+  // The height makes each coinbase unique (BIP-34); here random bytes do.
   const finalScriptSig = concatBytes(Uint8Array.of(8), randomBytes(8));
   const raw = RawTx.encode({
     version: 2,

@@ -4,12 +4,12 @@ import type { Decoded, TxOut } from './transaction.ts';
 import { segwitSighashHalf } from './segwit-sighash.ts';
 import { taprootSighash } from './taproot-sighash.ts';
 
-/** Before a compressed point: SubjectPublicKeyInfo for secp256k1 (RFC 5480). */
+/** The prefix of a compressed point: SubjectPublicKeyInfo for secp256k1 (RFC 5480). */
 const COMPRESSED_SECP256K1 = Buffer.from('3036301006072a8648ce3d020106052b8104000a032200', 'hex');
 
 /**
- * Reports whether an input may spend its coin: of P2TR by its key (BIP-341, default hash), of P2WPKH by a key of this hash (BIP-141, hash
- * type ALL).
+ * Reports whether an input may spend its UTXO: P2TR by its key (BIP-341, default hash), P2WPKH by a
+ * key of this hash (BIP-141, hash type ALL).
  */
 export function isUnlocked(transaction: Decoded, index: number, utxos: readonly TxOut[]): boolean {
   const utxo = utxos[index];

@@ -1,13 +1,19 @@
 import { decimalText } from '#domain/asset/amount.ts';
 import type { AcceptedTransaction } from './transaction.ts';
 
-/** Satoshi in thousandths per virtual byte: what Bitcoin Core relays, and what a replacement pays on top (BIP-125, rule 4). */
+/**
+ * Thousandths of a satoshi per virtual byte: the relay minimum of Bitcoin Core, and the extra fee
+ * of a replacement (BIP-125, rule 4).
+ */
 export const RELAY_RATE = 1000n;
 
 /** BIP-125, rule 5. */
 const MAX_EVICTIONS = 100;
 
-/** Why a mempool takes no transaction with this fee, in the words of Bitcoin Core; null where it does. @param minimum thousandths per virtual byte */
+/**
+ * Returns the text with which Bitcoin Core rejects a transaction with this fee, or null. @param
+ * minimum thousandths per virtual byte
+ */
 export function feeFault({ fee, virtualSize }: AcceptedTransaction, minimum: bigint): string | null {
   const [relay, mempool] = [RELAY_RATE, minimum].map((rate) => (rate * virtualSize + 999n) / 1000n);
   if (relay !== undefined && fee < relay) return `min relay fee not met, ${fee} < ${relay}`;
@@ -15,10 +21,10 @@ export function feeFault({ fee, virtualSize }: AcceptedTransaction, minimum: big
 }
 
 /**
- * Why a transaction can not replace what spends the same coins, in the words of Bitcoin Core 24 to 30; null where it can.
+ * Returns the text with which Bitcoin Core 24 to 30 rejects a replacement, or null.
  *
- * @param rivals what spends one of its coins
- * @param gone those and all that spends what they pay
+ * @param rivals transactions that spend one of its inputs
+ * @param gone the rivals and all their descendants, which the replacement evicts
  */
 export function replacementFault(
   taken: AcceptedTransaction,
@@ -28,8 +34,9 @@ export function replacementFault(
   if (rivals.length === 0) return null;
   const rejecting = `insufficient fee, rejecting replacement ${taken.hash}`;
   for (const rival of rivals) {
-    if (rateOf(taken) <= rateOf(rival)) {
-      return `${rejecting}; new feerate ${bitcoin(rateOf(taken))} BTC/kvB <= old feerate ${bitcoin(rateOf(rival))} BTC/kvB`;
+    const [offered, old] = [rateOf(taken), rateOf(rival)];
+    if (offered <= old) {
+      return `${rejecting}; new feerate ${bitcoin(offered)} BTC/kvB <= old feerate ${bitcoin(old)} BTC/kvB`;
     }
   }
   if (gone.length > MAX_EVICTIONS) return `too many potential replacements, rejecting replacement ${taken.hash}`;
@@ -43,12 +50,12 @@ export function replacementFault(
     : null;
 }
 
-/** Satoshi for a thousand virtual bytes, rounded down as Bitcoin Core has it. */
+/** Returns satoshi per thousand virtual bytes, rounded down as in Bitcoin Core. */
 function rateOf({ fee, virtualSize }: AcceptedTransaction): bigint {
   return (fee * 1000n) / virtualSize;
 }
 
-/** With eight places, as Bitcoin Core writes them. */
+/** Returns an amount with eight decimals, as Bitcoin Core prints it. */
 function bitcoin(satoshi: bigint): string {
   const [whole = '', fraction = ''] = decimalText(satoshi, 8).split('.');
   return `${whole}.${fraction.padEnd(8, '0')}`;

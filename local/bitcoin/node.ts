@@ -13,23 +13,26 @@ import { Rejected } from './transaction.ts';
 export interface BitcoinNode {
   readonly url: string;
   readonly chain: LocalBitcoinChain;
-  /** Satoshi per virtual byte, by number of blocks: what `fee-estimates` says, which of a real node may be odd. */
+  /**
+   * Satoshi per virtual byte, by number of blocks: the response of `fee-estimates`. A real node may
+   * return odd values.
+   */
   readonly rates: Record<string, unknown>;
   readonly stop: () => Promise<void>;
 }
 
 interface BitcoinOptions {
-  /** A free one when absent. */
+  /** A free port when absent. */
   readonly port?: number;
-  /** Where it is written to at the end, and goes on from when it is there. */
+  /** The folder in which the chain is stored at the end, and from which it continues. */
   readonly folder?: string;
-  /** Mines what it takes at once, as a chain of one does. */
+  /** Mines each accepted transaction at once. */
   readonly minesAtOnce?: boolean;
 }
 
 const PAGE = 25;
 
-/** A local regtest behind the REST interface of Esplora, as far as Conclave asks one. */
+/** Starts a local regtest behind the REST interface of Esplora, as far as Conclave uses it. */
 export async function startBitcoinNode({
   port = 0,
   folder,
@@ -54,13 +57,13 @@ export async function startBitcoinNode({
   };
 }
 
-/** What stands behind the interface. */
+/** The data behind the interface. */
 interface View {
   readonly chain: LocalBitcoinChain;
   readonly rates: Readonly<Record<string, unknown>>;
-  /** Before each answer: the ledger may be a copy of what another one says. */
+  /** Runs before each response: the chain may be a copy of another one. */
   readonly refresh: () => Promise<void>;
-  /** Gives the hash. Throws `Rejected`. */
+  /** Returns the hash. Throws `Rejected`. */
   readonly send: (raw: string) => Promise<string>;
 }
 
@@ -70,7 +73,7 @@ export async function serveEsplora(
   view: View,
 ): Promise<{ readonly url: string; readonly stop: () => Promise<void> }> {
   const server = createServer((request, response) => {
-    // Who asked may hang up in the middle of the question: then there is nobody to answer.
+    // The caller may disconnect during the request. Then no response is needed.
     serve(view, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -85,7 +88,7 @@ export async function serveEsplora(
   };
 }
 
-/** What questions are answered from. */
+/** The data for responses. */
 type ViewState = Pick<View, 'chain' | 'rates'>;
 
 interface Answer {
@@ -101,7 +104,7 @@ async function serve(view: View, request: IncomingMessage, response: ServerRespo
   response.writeHead(status).end(text);
 }
 
-/** What the interface answers. @param sent by POST; null for what is asked by GET */
+/** Returns the response of the interface. @param sent the body of a POST; null for a GET */
 export async function answerEsplora(
   view: Omit<View, 'refresh'>,
   path: string,
@@ -116,7 +119,7 @@ async function accept({ send }: Pick<View, 'send'>, raw: string): Promise<Answer
     return { status: 200, answer: await send(raw) };
   } catch (error) {
     if (!(error instanceof Rejected)) throw error;
-    // As Esplora passes on what Bitcoin Core answers.
+    // Esplora forwards the response of Bitcoin Core in this form.
     const inner = JSON.stringify({ code: error.code, message: error.message });
     return { status: 400, answer: `sendrawtransaction RPC error: ${inner}` };
   }
@@ -134,7 +137,7 @@ function answerTo(view: ViewState, url: string): Answer {
   return { status: 404, answer: 'Not found' };
 }
 
-/** Null where the path is of another shape. */
+/** Returns the parameters of a path, or null when the path has another shape. */
 function parametersIn(shape: readonly string[], path: readonly string[]): readonly string[] | null {
   if (shape.length !== path.length) return null;
   const fits = shape.every((part, i) => part === '*' || part === path[i]);
@@ -185,7 +188,7 @@ function shown(chain: LocalBitcoinChain, taken: AcceptedTransaction | null) {
     vin: inputs.length === 0 ? [coinbase] : spends,
     vout: outputs.map(outputOf),
     fee,
-    // As much as it can be: what is told of a transaction is its virtual size.
+    // The largest possible weight: only the virtual size of a transaction is known here.
     weight: virtualSize * 4n,
     status: statusOf(chain, hash),
   };
@@ -204,13 +207,13 @@ function addressOf(script: Uint8Array): string | null {
   try {
     return Address(NETWORK).encode(OutScript.decode(script));
   } catch {
-    // A script that has no address.
+    // A script without an address.
     return null;
   }
 }
 
 function spendOf(chain: LocalBitcoinChain, txid: string, vout: number) {
-  // Of a transaction that it does not know, electrs says the same as of a coin that nobody spends.
+  // electrs returns the same for an unknown transaction as for an unspent output.
   const spender = chain.spenderOf(txid, vout);
   return spender === null
     ? { spent: false }
@@ -239,7 +242,7 @@ function unspentOf(chain: LocalBitcoinChain, address: string) {
   );
 }
 
-/** What is asked for is more than a server gives. */
+/** A request exceeds a limit of the server. */
 class Refusal {
   readonly words: string;
 
@@ -248,7 +251,7 @@ class Refusal {
   }
 }
 
-/** As electrs has it, unless its operator raises it (`utxos-limit`). */
+/** The default of electrs, which its operator can raise (`utxos-limit`). */
 const MAX_LISTED = 500;
 
 function listed<T>(utxos: readonly T[]): readonly T[] | Refusal {
@@ -263,7 +266,7 @@ function waitingOf(chain: LocalBitcoinChain, address: string) {
     .map((one) => shown(chain, one));
 }
 
-/** Reports whether a transaction pays an address or spends what it had. */
+/** Reports whether a transaction pays an address or spends its outputs. */
 function concerns(address: string): (taken: AcceptedTransaction) => boolean {
   const isHers = isTo(address);
   return ({ inputs, outputs }) => outputs.some(isHers) || inputs.some(({ spent }) => spent !== null && isHers(spent));

@@ -3,8 +3,9 @@ import type { Decoded, TxOut } from './transaction.ts';
 import { reversed, uint32, uint64, withLength } from './taproot-sighash.ts';
 
 /**
- * What a signature of a P2WPKH coin covers (BIP-143, hash type ALL), hashed once: ECDSA over its SHA-256 is over the double hash that the
- * standard wants. Written from the standard and not with the library that makes our transactions.
+ * Returns the message of a P2WPKH signature (BIP-143, hash type ALL), hashed once: ECDSA over its
+ * SHA-256 then covers the double hash that the standard requires. It is written from the standard
+ * and not with the library that makes our transactions.
  */
 export function segwitSighashHalf(transaction: Decoded, index: number, utxo: TxOut): Uint8Array {
   const { version, lockTime, inputs, outputs } = transaction;

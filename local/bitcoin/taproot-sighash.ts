@@ -2,8 +2,9 @@ import { createHash } from 'node:crypto';
 import type { Decoded, TxOut } from './transaction.ts';
 
 /**
- * What a signature of a taproot key covers (BIP-341, "Common signature message", default hash type, no annex), written from the standard
- * and not with the library that makes our transactions: a mistake there does not pass here.
+ * Returns the hash that a taproot key signs (BIP-341, "Common signature message", default hash
+ * type, no annex). It is written from the standard and not with the library that makes our
+ * transactions, so an error of the library is detected here.
  */
 export function taprootSighash(transaction: Decoded, index: number, utxos: readonly TxOut[]): Uint8Array {
   const { version, lockTime, inputs, outputs } = transaction;
@@ -30,7 +31,7 @@ function sha256(...parts: readonly Uint8Array[]): Buffer {
   return createHash('sha256').update(Buffer.concat(parts)).digest();
 }
 
-/** Hashes are written with the last byte first, and hashed as they are. */
+/** Reverses a hash: transactions encode hashes in reverse display order. */
 export function reversed(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.toReversed());
 }
@@ -47,7 +48,7 @@ export function uint64(value: bigint): Buffer {
   return bytes;
 }
 
-/** No script here is longer than what one byte of length says. */
+/** Prefixes a script with its length. All scripts here need only one length byte. */
 export function withLength(script: Uint8Array): Buffer {
   if (script.length > 252) throw new Error('a script of one byte of length');
   return Buffer.concat([Buffer.from([script.length]), script]);

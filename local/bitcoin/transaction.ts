@@ -6,7 +6,7 @@ export interface TxOut {
   readonly amount: bigint;
 }
 
-/** A transaction that the ledger has taken, with what it spends. */
+/** A transaction that the local chain accepted, with the outputs that it spends. */
 export interface AcceptedTransaction {
   readonly hash: string;
   readonly raw: string;
@@ -29,7 +29,7 @@ export class Rejected extends Error {
 
 export type Decoded = ReturnType<typeof decoded>;
 
-/** Returns the parts of a transaction. Throws `Rejected` for bytes that are none. */
+/** Returns the parts of a transaction. Throws `Rejected` for invalid bytes. */
 export function decoded(raw: string) {
   try {
     return RawTx.decode(hexToBytes(raw));

@@ -1,6 +1,6 @@
 import { RawTx } from '@scure/btc-signer';
 
-/** BIP-141: what is not witness counts four times. */
+/** Returns the virtual size (BIP-141): bytes outside the witness count four times. */
 export function virtualSizeOf(decoded: ReturnType<typeof RawTx.decode>): bigint {
   const { witnesses: _, ...stripped } = decoded;
   const base = RawTx.encode({ ...stripped, segwitFlag: false, witnesses: undefined }).length;

@@ -24,8 +24,9 @@ import { startStack } from '../stack/stack.ts';
 import { stopped } from '../stack/stopped.ts';
 
 /**
- * `npm run demo`: five transfers on three chains, driven as a client would and checked against the chain itself. With
- * `-- --cosigners 4`, payments of the recommended set-up instead (three-of-four.ts).
+ * `npm run demo`: five transfers on three chains, driven by an ordinary client and checked against
+ * the chain itself. With `-- --cosigners 4`, payments of the recommended set-up instead
+ * (three-of-four.ts).
  */
 
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
@@ -33,13 +34,16 @@ const ETHER = 10n ** 18n;
 const SOL = 10n ** 9n;
 const BTC = 10n ** 8n;
 const DOLLAR = 10n ** 6n;
-/** The first look is early, and each later: the local chain is fast, and 20 reads a minute are the limit. */
+/**
+ * The first poll is early, and each following one later: the local chain is fast, and the limit is
+ * 20 reads a minute.
+ */
 const FIRST_POLL_MS = 150;
 const SUCCESS_DEADLINE_MS = 60_000;
 
 const startedAt = performance.now();
 
-/** An asset as people name it. */
+/** The name of an asset in output. */
 interface Unit {
   readonly symbol: string;
   readonly decimals: number;
@@ -53,14 +57,20 @@ const NATIVE: Readonly<Record<string, Unit>> = {
 
 interface Scene {
   readonly chain: LocalChain;
-  /** The tokens of the demo, by address. The service lists no symbol of theirs, because no operator has vouched for them. */
+  /**
+   * The tokens of the demo, by address. The service lists no symbols for them, because no operator
+   * has vouched for them.
+   */
   readonly tokens: ReadonlyMap<string, Unit>;
   readonly alice: Person;
   readonly bob: Person;
   readonly mallory: Person;
-  /** Waits for the end of a transfer. They take turns: 20 reads a minute are the limit of each. */
+  /**
+   * Waits for the end of a transfer. Watchers alternate, because the limit is 20 reads a minute for
+   * each.
+   */
   readonly watcher: Person;
-  /** Opens the internal interface. */
+  /** A client of the internal interface. */
   readonly service: Client;
   readonly url: string;
 }
@@ -146,7 +156,7 @@ async function enterPeople(service: Client, url: string): Promise<readonly [Pers
   return [await enter('alice'), await enter('bob'), await enter('carol'), await enter('mallory')];
 }
 
-/** One transfer from its creation to the balances on chain. Throws where anything is not as it must be. */
+/** Runs one transfer from its creation to the balances on chain. Throws when a check fails. */
 async function drive(scene: Scene, balance: WalletBalance, body: TransferBody): Promise<void> {
   const { alice, bob, mallory, watcher } = scene;
   const { native } = balance;
@@ -196,19 +206,22 @@ function amountText(units: bigint, { symbol, decimals }: Unit): string {
   return `${formatUnits(units, decimals)} ${symbol}`;
 }
 
-/** Returns what a transfer took from the vault in its asset: what it moved out, with the rent of accounts that it opened; of a native asset also the fee. */
+/**
+ * Returns what a transfer took from the vault in its asset: the amount that it moved out, with the
+ * rent of accounts that it opened; for a native asset also the fee.
+ */
 function lossOf({ movements, from, feePaid }: TransactionRecord, token: string | null): bigint {
   const out = movements.filter((one) => one.from === from && one.tokenAddress === token);
   const moved = out.reduce((sum, { amount }) => sum + BigInt(amount), 0n);
   return token === null ? moved + BigInt(feePaid ?? '0') : moved;
 }
 
-/** Shows each state as it comes and gives the record at the end. */
+/** Prints each state of a transaction and returns the final record. */
 async function follow(person: Person, id: string): Promise<TransactionRecord> {
   let seen = '';
   const endsAt = Date.now() + SUCCESS_DEADLINE_MS;
   for (let waitMs = FIRST_POLL_MS; ; waitMs *= 1.5) {
-    // Not `read`: a client that polls has to know when it is asked to wait.
+    // Not `read`: a client that polls needs the delay that the service requests.
     const answer = await person.client.request<TransactionRecord>('GET', `/transaction/${id}`);
     if (answer.status === 429) {
       await pause(1000 * Number.parseInt(answer.headers.get('retry-after') ?? '1', 10));
@@ -225,7 +238,10 @@ async function follow(person: Person, id: string): Promise<TransactionRecord> {
   }
 }
 
-/** A payment to the vault: a monitor reports it, the service reads it from the chain, and an open dashboard gets an event. */
+/**
+ * Receives a payment to the vault: a monitor reports it, the service reads it from the chain, and
+ * an open dashboard gets an event.
+ */
 async function receive({ chain, alice, url }: Scene, vault: ReadyVault): Promise<void> {
   console.log('\nAn incoming payment');
   const { cookie } = alice;
@@ -243,7 +259,7 @@ async function receive({ chain, alice, url }: Scene, vault: ReadyVault): Promise
   throw new Error('No event for the incoming payment arrived.');
 }
 
-/** Shows the balances of the vault, and compares them with the chain. */
+/** Prints the balances of the vault, and compares them with the chain. */
 async function showBalances(
   scene: Scene,
   person: Person,

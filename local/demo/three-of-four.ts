@@ -19,7 +19,7 @@ const COUNT = 4;
 const THRESHOLD = 3;
 const ETHER = 10n ** 18n;
 const DEADLINE_MS = 60_000;
-/** Twenty reads a minute are the limit of a token. */
+/** The limit of a token is 20 reads a minute. */
 const POLL_MS = 3_000;
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
@@ -38,9 +38,9 @@ interface Scene {
 }
 
 /**
- * The recommended set-up on this machine: four co-signers in processes of their own of which three
- * sign, and approvals that devices sign. One payment is signed while all four are there, and one while
- * co-signer 2 is stopped. Throws where anything is not as it must be.
+ * Runs the recommended set-up on this machine: four co-signers in separate processes, of which
+ * three sign, and approvals that devices sign. One payment is signed while all four run, and one
+ * while co-signer 2 is stopped. Throws when a check fails.
  */
 export async function demoThreeOfFour(say: Say): Promise<void> {
   await using started = new AsyncDisposableStack();
@@ -84,7 +84,10 @@ async function payAndStop(scene: Scene, cosigners: RemoteCosigners): Promise<voi
   await pay(scene, ETHER / 8n);
 }
 
-/** One payment from its creation to the recipient's balance; alice and bob approve it with their devices. */
+/**
+ * Runs one payment from its creation to the recipient's balance. Alice and bob approve it with
+ * their devices.
+ */
 async function pay({ say, chain, vault, signers, recipient }: Scene, amount: bigint): Promise<void> {
   const [alice, bob, carol] = signers;
   const before = await chain.balance(recipient);

@@ -6,11 +6,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { firstExecutable, filesOnPath } from '../stack/executable.ts';
 
 export interface AnvilOptions {
-  /** A free one when absent. */
+  /** A free port when absent. */
   readonly port?: number;
-  /** Seconds between blocks. When absent a block is mined with each transaction, and none without. */
+  /**
+   * Seconds between blocks. When absent, each transaction mines a block, and no block is mined
+   * without one.
+   */
   readonly blockTime?: number;
-  /** File that the chain is loaded from, when it is there, and written to at the end. */
+  /** The file that the chain is loaded from when it exists, and written to at the end. */
   readonly statePath?: string;
   /** 31337 when absent. */
   readonly chainId?: number;
@@ -18,15 +21,23 @@ export interface AnvilOptions {
 
 export interface Anvil {
   readonly url: string;
-  /** Ends it and waits until it is gone (its state is then on disk). Twice does nothing more. */
+  /**
+   * Ends anvil and waits for its exit (its state is then on disk). A second call does nothing more.
+   */
   readonly stop: () => Promise<void>;
 }
 
-/** Anvil listens 0.1 s after its start; a machine under load gets a hundred times that. */
+/**
+ * Anvil listens 0.1 s after its start. The deadline is a hundred times that, for a machine under
+ * load.
+ */
 const START_DEADLINE_MS = 10_000;
 const STOP_DEADLINE_MS = 10_000;
 
-/** Starts a local EVM chain with funded, unlocked accounts, and returns when it answers. Throws when it does not start: port in use, no anvil. */
+/**
+ * Starts a local EVM chain with funded, unlocked accounts, and returns when it responds. Throws
+ * when it does not start: port in use, no anvil.
+ */
 export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const child = spawn(anvilBinary(), argumentsOf(options), { stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise<string>((resolve) => {
@@ -41,7 +52,8 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   const stop = async () => {
     process.off('exit', abandon);
     if (isRunning(child)) child.kill('SIGINT');
-    // One that has locked itself up (seen after a thousand transactions of many at once) hears nothing else.
+    // A blocked anvil (observed after a thousand concurrent transactions) reacts to no other
+    // signal.
     const insist = setTimeout(() => child.kill('SIGKILL'), STOP_DEADLINE_MS);
     await exited;
     clearTimeout(insist);
@@ -55,7 +67,7 @@ export async function startAnvil(options: AnvilOptions = {}): Promise<Anvil> {
   throw new Error(`anvil did not start: ${started.failure}`);
 }
 
-/** Its address, when it says that it listens there. What it says after that nobody needs. */
+/** Returns the address that anvil reports when it listens. Later output is not needed. */
 function listening(stdout: Readable): Promise<string> {
   return new Promise((resolve) => {
     let words = '';
@@ -74,7 +86,10 @@ async function deadline(signal: AbortSignal): Promise<{ readonly failure: string
   return { failure: `no output within ${START_DEADLINE_MS} ms` };
 }
 
-/** The binary of the npm package, else `anvil` on the PATH. Throws with the way out when there is neither. */
+/**
+ * Returns the binary of the npm package, else `anvil` on the PATH. Throws with instructions when
+ * there is neither.
+ */
 function anvilBinary(): string {
   const modules = join(import.meta.dirname, '..', '..', 'node_modules');
   const candidates = [
@@ -99,7 +114,8 @@ function argumentsOf(options: AnvilOptions): readonly string[] {
   return [
     '--host',
     '127.0.0.1',
-    // 0: it takes a port as it opens it. One that is looked for before may be somebody else's by then.
+    // 0: anvil selects the port when it opens it. A port that is selected before could be in use by
+    // then.
     '--port',
     String(options.port ?? 0),
     ...(options.blockTime === undefined ? [] : ['--block-time', String(options.blockTime)]),

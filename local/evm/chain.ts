@@ -14,20 +14,26 @@ import { anvil } from 'viem/chains';
 import type { ContractFile } from './contracts/compile.ts';
 import { compile } from './contracts/compile.ts';
 
-/** What the local programs do on the chain themselves, beside the service, and how they check what the service says. */
+/**
+ * The operations of the local programs on the chain itself, independent of the service, and their
+ * checks of its results.
+ */
 export interface LocalChain {
-  /** Sends from an account that anvil has funded and unlocked: it signs by itself, no key is in this project. */
+  /**
+   * Sends from an account that anvil funded and unlocked: anvil signs by itself, so no key is in
+   * this project.
+   */
   readonly fund: (to: string, wei: bigint) => Promise<void>;
-  /** Gives the address of a new Demo Dollar; the given account holds all of it. */
+  /** Returns the address of a new Demo Dollar; the given account holds the amount. */
   readonly deployDollar: (holder: string, amount: bigint) => Promise<string>;
-  /** Gives the address of a new contract out of `local/evm`. */
+  /** Returns the address of a new contract from `local/evm`. */
   readonly deploy: (file: ContractFile, name: string) => Promise<string>;
   readonly balance: (of: string) => Promise<bigint>;
   readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
   readonly allowance: (token: string, owner: string, spender: string) => Promise<bigint>;
-  /** Transactions that an account has in the chain. */
+  /** Returns the number of transactions of an account in the chain. */
   readonly sentBy: (of: string) => Promise<number>;
-  /** An unlocked account of anvil's, by number: somebody to send to. */
+  /** Returns an unlocked account of anvil by number, as a recipient. */
   readonly account: (index: number) => Promise<string>;
 }
 

@@ -31,13 +31,13 @@ import { durableNonce } from './durable-nonce.ts';
 import type { Entry, ChainView, Snapshot } from './rpc.ts';
 import { hashOf } from './rpc.ts';
 
-/** Has a thousand million SOL, and no key. */
+/** Has a billion SOL, and no key. */
 const FAUCET = getAddressDecoder().decode(createHash('sha256').update('the faucet of the local ledger').digest());
 
-/** A blockhash lives for as many blocks. */
+/** A blockhash is valid for this many blocks. */
 const BLOCKHASH_BLOCKS = 150n;
 
-/** Owns what the machine itself tells of its clock, its rent and its blocks. */
+/** Owns the accounts with the clock, the rent and the blocks of the virtual machine. */
 const SYSVAR_OWNER = address('Sysvar1111111111111111111111111111111111111');
 
 const WRITTEN = 'solana.json';
@@ -47,7 +47,7 @@ interface Written {
   readonly blockhash: string;
   readonly entries: readonly Entry[];
   readonly accounts: readonly WrittenAccount[];
-  /** Absent in what was written down before. */
+  /** Absent in older files. */
   readonly skipped?: readonly bigint[];
 }
 
@@ -60,19 +60,20 @@ interface WrittenAccount {
 }
 
 /**
- * The real virtual machine of Solana, in this process (litesvm), as a ledger of one validator: each transaction that is carried out is a
- * block of its own, which is beyond every fork when `finalityDepth` more have come. With a `leader` slots are as on the network: they hold
- * several transactions, the dearest ones first, and come when the test lets time pass. What litesvm does differently from the network is
- * put right here: a blockhash lives for 150 blocks and not until the next, a transaction that fails has used its durable nonce up, and a
- * durable nonce that was advanced in a slot is not advanced in it again.
+ * The virtual machine of Solana, in this process (litesvm), as a chain with one validator: each
+ * executed transaction is a block, which is final after `finalityDepth` more. With a `leader`,
+ * slots are as on the network: they hold several transactions, the highest prices first, and tests
+ * advance them. Corrected differences of litesvm: a blockhash is valid for 150 blocks instead of
+ * one, a failed transaction uses up its durable nonce, and a durable nonce advances only once in a
+ * slot.
  */
 export class LocalSolanaChain implements ChainView {
   readonly #svm = new LiteSVM();
-  /** Of accounts that came about in no transaction. */
+  /** Accounts that no transaction created. */
   readonly #put = new Set<Address>();
   readonly #entries: Entry[] = [];
   readonly #byHash = new Map<string, Entry>();
-  /** Blockhash to the last height that takes it. */
+  /** Blockhash to the last height that accepts it. */
   readonly #recent = new Map<string, bigint>();
   #slot = 1n;
   /** Slots whose leader made no block. */
@@ -80,12 +81,12 @@ export class LocalSolanaChain implements ChainView {
   #waiting: readonly Waiting[] = [];
   #price = 0n;
   finalityDepth = 0n;
-  /** Null: whatever is sent is carried out at once, in a slot of its own. */
+  /** Null: each transaction executes at once, in a slot of its own. */
   leader: LeaderRules | null = null;
-  /** The node knows no transaction of before this slot: it was started from a snapshot, or has pruned them. */
+  /** The node lacks transactions before this slot: it started from a snapshot, or pruned them. */
   historyFrom = 0n;
 
-  /** @param folder of an earlier run that is to go on */
+  /** @param folder of an earlier run that continues */
   constructor(folder: string | null = null) {
     this.#svm.withTransactionHistory(100_000n);
     if (folder !== null && existsSync(join(folder, WRITTEN))) {
@@ -100,19 +101,19 @@ export class LocalSolanaChain implements ChainView {
     return this.#slot;
   }
 
-  /** The newest slot that is beyond every fork. */
+  /** The newest final slot. */
   get finalizedSlot(): bigint {
     let slot = this.#slot > this.finalityDepth ? this.#slot - this.finalityDepth : 0n;
     while (this.#skipped.has(slot)) slot -= 1n;
     return slot;
   }
 
-  /** The lowest price in the newest block: what nodes report of it. */
+  /** The lowest price in the newest block, which nodes report. */
   get price(): bigint {
     return this.#price;
   }
 
-  /** Blocks up to a slot. */
+  /** Returns the number of blocks up to a slot. */
   heightAt(slot: bigint): bigint {
     return slot - BigInt([...this.#skipped].filter((skipped) => skipped <= slot).length);
   }
@@ -149,15 +150,15 @@ export class LocalSolanaChain implements ChainView {
     return this.#entries.filter(({ accounts, slot }) => slot >= this.historyFrom && accounts.includes(at)).toReversed();
   }
 
-  /** Every transaction in a slot beyond one, oldest first. */
+  /** Returns every transaction in a later slot, oldest first. */
   since(slot: bigint): readonly Entry[] {
     return this.#entries.filter((entry) => entry.slot > slot);
   }
 
   /**
-   * Takes a transaction as a node does. Without a leader it is carried out at once: `null` when it is dropped without a trace (no such
-   * blockhash, or the fee can not be paid), and `signature` when its signature is wrong, which a node says at once. With a leader it waits
-   * for a slot, or is lost.
+   * Accepts a transaction as a node does. Without a leader it executes at once: `null` when it is
+   * dropped silently (unknown blockhash, or unpaid fee), and `signature` for a wrong one. With a
+   * leader it waits for a slot, or is lost.
    */
   send(wire: Uint8Array): Entry | Pick<Entry, 'hash'> | 'signature' | null {
     if (this.leader !== null) return this.#passOn(wire, this.leader);
@@ -179,7 +180,7 @@ export class LocalSolanaChain implements ChainView {
     return { hash };
   }
 
-  /** Carries a transaction out in the slot after the newest one. */
+  /** Executes a transaction in the slot after the newest one. */
   #carryOut(wire: Uint8Array): Entry | 'signature' | null {
     const transaction = getTransactionDecoder().decode(wire);
     const hash = hashOf(transaction);
@@ -188,7 +189,7 @@ export class LocalSolanaChain implements ChainView {
     const message = getCompiledTransactionMessageDecoder().decode(transaction.messageBytes);
     const accounts = [...message.staticAccounts];
     const lives = (this.#recent.get(message.lifetimeToken) ?? 0n) >= this.heightAt(this.#slot);
-    // What hangs on the value that a nonce has got in this very slot is not carried out in it.
+    // A nonce value cannot be used in the slot that set it.
     if (!lives && message.lifetimeToken === this.#newestNonce) return null;
     const before = accounts.map((at) => this.#snapshot(at));
     const payer = accounts[0] ?? SYSTEM_PROGRAM_ADDRESS;
@@ -200,7 +201,7 @@ export class LocalSolanaChain implements ChainView {
     const error = failed ? errorOf(result.err()) : null;
     if (error === 'SignatureFailure') return 'signature';
     const charged = paid - (this.#svm.getBalance(payer) ?? 0n);
-    // Whatever it failed at, it has run when its fee is paid.
+    // A transaction that paid its fee has run, whatever its error.
     if (failed && charged === 0n) return null;
     if (failed && !lives) this.#useUp(accounts, message.lifetimeToken);
     const after = accounts.map((at) => this.#snapshot(at));
@@ -219,7 +220,7 @@ export class LocalSolanaChain implements ChainView {
     return entry;
   }
 
-  /** What would come of it, whatever its signature and its blockhash are. */
+  /** Simulates a transaction without a check of its signature and blockhash. */
   simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint } {
     const transaction = getTransactionDecoder().decode(wire);
     this.#svm.withBlockhashCheck(false).withSigverify(false);
@@ -230,7 +231,7 @@ export class LocalSolanaChain implements ChainView {
     return { error: failed ? errorOf(result.err()) : null, logs: meta.logs(), units: meta.computeUnitsConsumed() };
   }
 
-  /** So many blocks, with nothing in them but what waits for a leader. */
+  /** Adds blocks, which contain only transactions that wait for a leader. */
   advance(blocks: bigint): void {
     let empty = blocks;
     for (; this.leader !== null && empty > 0n && this.#waiting.length > 0; empty -= 1n) {
@@ -240,7 +241,7 @@ export class LocalSolanaChain implements ChainView {
     if (empty > 0n) this.#goTo(this.#slot + empty);
   }
 
-  /** So many slots without a block: their leaders were away. */
+  /** Adds slots without a block, as with unreachable leaders. */
   skip(slots: bigint): void {
     for (let i = 0n; i < slots; i += 1n) {
       this.#slot += 1n;
@@ -252,7 +253,7 @@ export class LocalSolanaChain implements ChainView {
   #fillSlot(leader: LeaderRules): void {
     const { chosen, lowest } = chosenFor(leader, this.#waiting);
     for (const { wire } of chosen) this.#carryOut(wire);
-    // What could not be carried out now is forgotten: the node that had it sends it once.
+    // Chosen transactions that did not execute are dropped: the node sends each only once.
     this.#waiting = this.#waiting.filter((one) => !chosen.includes(one));
     this.#price = lowest;
   }
@@ -269,8 +270,8 @@ export class LocalSolanaChain implements ChainView {
   }
 
   /**
-   * Carries out instructions of an account whose key nobody has, as anvil does for its unlocked ones: the signature is only a name. Throws
-   * where the network would not carry it out.
+   * Executes instructions of an account without a key, as anvil does. Throws if the network would
+   * not.
    */
   carryOut(payer: Address, instructions: readonly Instruction[]): Entry {
     const message = setTransactionMessageFeePayer(payer, createTransactionMessage({ version: 0 }));
@@ -292,19 +293,19 @@ export class LocalSolanaChain implements ChainView {
     return entry;
   }
 
-  /** Lamports for anybody. */
+  /** Pays lamports to an address. */
   airdrop(to: Address, amount: bigint): Entry {
     const instruction = getTransferSolInstruction({ source: createNoopSigner(FAUCET), destination: to, amount });
     return this.carryOut(FAUCET, [instruction]);
   }
 
-  /** Puts an account there as it is, for what no transaction of a test could make. */
+  /** Sets an account directly, for states that no test transaction could create. */
   put(account: EncodedAccount): void {
     this.#put.add(account.address);
     this.#svm.setAccount(account);
   }
 
-  /** The name of the block in a slot; null for one that was skipped, or of before the history of the node. */
+  /** Returns the hash of the block in a slot; null for a skipped or pruned one. */
   blockhashOf(slot: bigint): string | null {
     if (this.#skipped.has(slot) || slot < this.historyFrom) return null;
     return getAddressDecoder().decode(createHash('sha256').update(`block ${slot}`).digest());
@@ -314,7 +315,7 @@ export class LocalSolanaChain implements ChainView {
     return this.#entries.filter((entry) => entry.slot === slot).map(({ hash }) => hash);
   }
 
-  /** Writes everything down, for the next run. */
+  /** Stores all state for the next run. */
   save(folder: string): void {
     mkdirSync(folder, { recursive: true });
     const named = new Set([...this.#put, ...this.#entries.flatMap(({ accounts }) => accounts)]);
@@ -335,7 +336,7 @@ export class LocalSolanaChain implements ChainView {
     return [{ address: at, owner, lamports: held, data: Buffer.from(data).toString('base64') }];
   }
 
-  /** Every machine draws the same row of blockhashes, so the old run's are passed by: one that came again would revive what it had signed. */
+  /** Skips the blockhashes of the old run: a repeated one would make its signatures valid again. */
   #goOn({ slot, blockhash: last, entries, accounts, skipped = [] }: Written): void {
     for (const one of skipped) this.#skipped.add(one);
     for (let passed = 0n; this.#svm.latestBlockhash() !== last; passed += 1n) {
@@ -374,7 +375,7 @@ export class LocalSolanaChain implements ChainView {
     return { lamports: account.lamports, token: { mint, owner, units, decimals } };
   }
 
-  /** The network moves a durable nonce on even where the transaction fails; else it could be sent again and pay again. */
+  /** Advances a nonce of a failed transaction, as the network does against another execution. */
   #useUp(accounts: readonly Address[], value: string): void {
     for (const at of accounts) {
       const account = this.account(at);
@@ -385,7 +386,7 @@ export class LocalSolanaChain implements ChainView {
   }
 }
 
-/** What is missing of all lamports together: nothing else takes any away. */
+/** Returns the missing lamports in total. Only fees remove lamports. */
 function feeOf(before: readonly Snapshot[], after: readonly Snapshot[]): bigint {
   const total = (snapshots: readonly Snapshot[]) => snapshots.reduce((sum, one) => sum + one.lamports, 0n);
   return total(before) - total(after);

@@ -1,6 +1,9 @@
 import type { FailedTransactionMetadata } from 'litesvm';
 
-/** By their numbers in litesvm, which has them in the order of the SDK. Those that a test can meet; others keep their number. */
+/**
+ * The errors by their numbers in litesvm, in the order of the SDK. It has those that a test can
+ * meet; others keep their number.
+ */
 const TRANSACTION_ERRORS: Readonly<Record<number, string>> = {
   0: 'AccountInUse',
   2: 'AccountNotFound',
@@ -16,14 +19,17 @@ const TRANSACTION_ERRORS: Readonly<Record<number, string>> = {
   18: 'InvalidWritableAccount',
 };
 
-/** As a node writes it: a word, or `{ "InstructionError": [0, { "Custom": 1 }] }`. */
+/**
+ * Returns an error as an RPC node writes it: a name, or `{ "InstructionError": [0, { "Custom": 1 }]
+ * }`.
+ */
 export function errorOf(error: ReturnType<FailedTransactionMetadata['err']>): unknown {
   if (typeof error === 'number') return TRANSACTION_ERRORS[error] ?? `Error${error}`;
   if ('accountIndex' in error) return { InsufficientFundsForRent: { account_index: error.accountIndex } };
   if (!('err' in error)) return 'InstructionError';
   const inner = error.err();
   if (typeof inner === 'object' && 'code' in inner) return { InstructionError: [error.index, { Custom: inner.code }] };
-  // litesvm tells these as numbers, and their names in its words.
+  // litesvm returns these as numbers, with their names in its texts.
   const name = /error: ([A-Za-z]+)/.exec(String(error))?.[1] ?? `Error${String(inner)}`;
   return { InstructionError: [error.index, name] };
 }

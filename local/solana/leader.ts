@@ -7,24 +7,32 @@ import {
 } from '@solana-program/compute-budget';
 import { bytesOf } from '#chains/solana/rules/address.ts';
 
-/** How the leader of a slot chooses what it carries out. */
+/** The rules by which the leader of a slot chooses transactions. */
 export interface LeaderRules {
   /** Transactions that a slot holds. */
   readonly perSlot: number;
-  /** What others offer for a place in each slot, in millionths of a lamport for each compute unit; nobody when absent. */
+  /**
+   * The competing offers in each slot, in millionths of a lamport for each compute unit; none when
+   * absent.
+   */
   readonly crowd?: readonly bigint[];
-  /** Reports whether a transaction is lost on its way to the leader; the node that took it says nothing of that. */
+  /**
+   * Reports whether a transaction is lost before it reaches the leader. The node that accepted it
+   * does not report the loss.
+   */
   readonly isLost?: (hash: string) => boolean;
 }
 
-/** A transaction that a node has passed on, and that no slot holds yet. */
+/** A transaction that a node forwarded, and that no slot holds yet. */
 export interface Waiting {
   readonly hash: string;
   readonly price: bigint;
   readonly wire: Uint8Array;
 }
 
-/** Returns what the leader carries out in one slot, the dearest first, and the lowest price that it has taken. */
+/**
+ * Returns the transactions of one slot, the highest prices first, and the lowest price among them.
+ */
 export function chosenFor(
   { perSlot, crowd = [] }: LeaderRules,
   waiting: readonly Waiting[],
@@ -33,22 +41,22 @@ export function chosenFor(
     ...crowd.map((price) => ({ price, one: null })),
     ...waiting.map((one) => ({ price: one.price, one })),
   ];
-  // Of two that offer the same the one that was there first is taken: the crowd.
+  // Of two equal offers the earlier one is chosen: the crowd.
   const taken = offers.toSorted((a, b) => (a.price < b.price ? 1 : a.price > b.price ? -1 : 0)).slice(0, perSlot);
   return { chosen: taken.flatMap(({ one }) => (one === null ? [] : [one])), lowest: taken.at(-1)?.price ?? 0n };
 }
 
-/** Returns what a transaction offers for each compute unit; nothing where it does not say. */
+/** Returns the offer of a transaction for each compute unit; 0 when it states none. */
 export function offeredPrice(message: CompiledTransactionMessage & { readonly lifetimeToken: string }): bigint {
   for (const { programAddress, data } of getInstructionsFromCompiledTransactionMessage(message)) {
-    // The third instruction of the program, counted from nought.
+    // The third instruction of the program, counted from zero.
     if (programAddress !== COMPUTE_BUDGET_PROGRAM_ADDRESS || data?.[0] !== 3) continue;
     return getSetComputeUnitPriceInstructionDataDecoder().decode(data).microLamports;
   }
   return 0n;
 }
 
-/** Reports whether the payer has signed a transaction: nothing here is signed by several. */
+/** Reports whether the payer has signed a transaction. No transaction here has several signers. */
 export function isSignedBy(signer: Address, { messageBytes, signatures }: Transaction): boolean {
   const signature = Object.entries(signatures).find(([at]) => at === signer)?.[1];
   return (

@@ -11,17 +11,17 @@ export interface SolanaNode {
 }
 
 interface SolanaOptions {
-  /** A free one when absent. */
+  /** A free port when absent. */
   readonly port?: number;
-  /** Where it is written to at the end, and goes on from when it is there. */
+  /** The folder in which the chain is stored at the end, and from which it continues. */
   readonly folder?: string;
 }
 
-/** A local ledger behind the JSON-RPC interface of a Solana node. */
+/** Starts a local chain behind the JSON-RPC interface of a Solana node. */
 export async function startSolanaNode({ port = 0, folder }: SolanaOptions = {}): Promise<SolanaNode> {
   const chain = new LocalSolanaChain(folder ?? null);
   const server = createServer((request, response) => {
-    // Who asked may hang up in the middle of the question: then there is nobody to answer.
+    // The caller may disconnect during the request. Then no response is needed.
     serve(chain, request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));

@@ -9,7 +9,7 @@ import type { Account } from '#chains/solana/client/rpc-calls.ts';
 /** 32 bytes whose base58 begins with the name of the local cluster. */
 const GENESIS = `${LOCAL_CLUSTER}111111111111`;
 
-/** A transaction as a ledger keeps it. */
+/** A transaction as a chain stores it. */
 export interface Entry {
   readonly hash: string;
   readonly slot: bigint;
@@ -19,7 +19,7 @@ export interface Entry {
   readonly before: readonly Snapshot[];
   readonly after: readonly Snapshot[];
   readonly logs: readonly string[];
-  /** The blockhash or durable nonce that it hangs on; absent in what was written down before. */
+  /** Its blockhash or durable nonce; absent in older files. */
   readonly lifetime?: string;
 }
 
@@ -34,34 +34,34 @@ export interface Snapshot {
   } | null;
 }
 
-/** What a node knows. */
+/** The state of a node. */
 export interface ChainView {
-  /** The newest one that is voted on. */
+  /** The newest confirmed slot. */
   readonly slot: bigint;
-  /** The newest slot that is beyond every fork. */
+  /** The newest final slot. */
   readonly finalizedSlot: bigint;
   latestBlockhash(): { readonly blockhash: string; readonly lastHeight: bigint };
-  /** Blocks up to a slot; absent where every slot has one. */
+  /** Returns the number of blocks up to a slot; absent when every slot has one. */
   heightAt?(slot: bigint): bigint;
   rent(bytes: bigint): bigint;
-  /** What the newest transactions that carry out paid for a compute unit, in millionths of a lamport. */
+  /** The price per compute unit of the newest executed transactions, in millionths of a lamport. */
   readonly price: bigint;
-  /** @param slot as of which; a ledger may know no other one than its newest */
+  /** @param slot of the state; a chain may know only its newest one */
   account(at: Address, slot: bigint): Account | null;
   tokenAccounts(owner: Address): readonly { readonly address: Address; readonly mint: Address }[];
   entry(hash: string): Entry | null;
   /** Newest first. */
   naming(at: Address): readonly Entry[];
-  /** The name of the block in a slot; null where there is none. */
+  /** Returns the hash of the block in a slot; null when there is none. */
   blockhashOf(slot: bigint): string | null;
   hashesIn(slot: bigint): readonly string[];
   simulate(wire: Uint8Array): { readonly error: unknown; readonly logs: readonly string[]; readonly units: bigint };
-  /** Null for what is dropped without a trace, `signature` for a wrong one. */
+  /** Returns null for a silently dropped transaction, `signature` for a wrong signature. */
   send(wire: Uint8Array): Pick<Entry, 'hash'> | 'signature' | null;
   airdrop(to: Address, amount: bigint): Pick<Entry, 'hash'>;
 }
 
-/** What a node says no to, with its code. */
+/** A refusal of the node, with its code. */
 class Refusal extends Error {
   readonly code: number;
 
@@ -72,8 +72,8 @@ class Refusal extends Error {
 }
 
 /**
- * What the JSON-RPC interface of a Solana node answers, as far as Conclave asks one. Whole numbers of 64 bits are written as the node writes
- * them, as plain JSON numbers of any size.
+ * Returns the response of the JSON-RPC interface of a Solana node, as far as Conclave uses it.
+ * Integers of 64 bits are plain JSON numbers of any size, as the node writes them.
  */
 export function answerRpc(view: ChainView, sent: string): string {
   const { id, method, params = [] }: { id: unknown; method: string; params?: readonly unknown[] } = JSON.parse(sent);
@@ -91,15 +91,15 @@ export function answerRpc(view: ChainView, sent: string): string {
   }
 }
 
-/** The hash that a transaction has, whether or not it is carried out: its first signature. */
+/** Returns the hash of a transaction, whether or not it executes: its first signature. */
 export function hashOf({ signatures }: Pick<Transaction, 'signatures'>): string {
   const [first] = Object.values(signatures);
   return getBase58Decoder().decode(first ?? new Uint8Array(64));
 }
 
-/** Hashes that a node looks up for one question. */
+/** The most hashes in one request. */
 const MAX_HASHES = 256;
-/** What fits into a packet of the network. */
+/** The size of a packet of the network. */
 const MAX_TRANSACTION_BYTES = 1_232;
 
 type Method = (chain: ChainView, params: readonly unknown[]) => unknown;
@@ -145,7 +145,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const bytes = bytesOf(wire);
     const sent = chain.send(bytes);
     if (sent === 'signature') throw new Refusal(-32003, 'Transaction signature verification failure');
-    // A node passes on what the leader then drops, and names its signature all the same.
+    // A node also returns the signature of a transaction that the leader then drops.
     return sent === null ? hashOf(getTransactionDecoder().decode(bytes)) : sent.hash;
   },
   getSignatureStatuses: (chain, [hashes]) => {
@@ -166,7 +166,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     const blockhash = number > chain.slot ? null : chain.blockhashOf(number);
     const isUnknown = number > chain.slot || (blockhash === null && chain.heightAt === undefined);
     if (isUnknown) throw new Refusal(-32004, `Block not available for slot ${number}`);
-    // The node's own words: it does not say which of the two it is.
+    // The text of the node, which does not distinguish the two cases.
     const isMissing = `Slot ${number} was skipped, or missing due to ledger jump to recent snapshot`;
     if (blockhash === null) throw new Refusal(-32007, isMissing);
     const { transactionDetails } = (options ?? {}) as { readonly transactionDetails?: string };

@@ -11,10 +11,10 @@ import {
 import { tokenAccountOf } from '#chains/solana/rules/address.ts';
 import type { LocalSolanaChain } from './chain.ts';
 
-/** Mints every token here, and pays for it. Nobody has its key. */
+/** Mints every token here, and pays for it. It has no key. */
 const AUTHORITY = getAddressDecoder().decode(new Uint8Array(32).fill(0x58));
 
-/** A token of which nobody has any yet. */
+/** Returns a new token without any holder. */
 export function newToken(chain: LocalSolanaChain, decimals = 6): Address {
   const mint = getAddressDecoder().decode(randomBytes(32));
   const data = getMintEncoder().encode({
@@ -28,7 +28,7 @@ export function newToken(chain: LocalSolanaChain, decimals = 6): Address {
   return mint;
 }
 
-/** An account as it is to be there. */
+/** Returns an account in its encoded form. */
 export function account(address: Address, data: Uint8Array, programAddress: Address): EncodedAccount {
   return {
     address,
@@ -39,7 +39,7 @@ export function account(address: Address, data: Uint8Array, programAddress: Addr
     space: BigInt(data.length),
   };
 }
-/** Tokens out of nothing, into the account of a wallet. */
+/** Mints new tokens into the account of a wallet. */
 export function mintTo(chain: LocalSolanaChain, mint: Address, owner: Address, amount: bigint): string {
   if (chain.account(AUTHORITY) === null) chain.airdrop(AUTHORITY, 10_000_000_000n);
   const signer = createNoopSigner(AUTHORITY);
@@ -50,7 +50,7 @@ export function mintTo(chain: LocalSolanaChain, mint: Address, owner: Address, a
   ]).hash;
 }
 
-/** A payment of tokens by an outsider. */
+/** Transfers tokens from an account outside the vault. */
 export function payTokens(
   chain: LocalSolanaChain,
   mint: Address,

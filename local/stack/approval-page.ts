@@ -20,10 +20,11 @@ const TYPES: Readonly<Record<string, string>> = {
 const FILES = ['index.html', 'approval-page.js', 'approval-page.css'];
 
 /**
- * Serves the built page at `http://localhost:PORT`: browsers take a passkey's page over http from there
- * alone. Throws when it is not built, or the port is in use.
+ * Serves the built page at `http://localhost:PORT`: browsers allow passkeys over http only there.
+ * Throws when it is not built, or the port is in use.
  *
- * @param allowedOrigins of the dashboards that it answers; a function, since a dashboard can start later
+ * @param allowedOrigins of the dashboards that it serves; a function, since a dashboard can start
+ * later
  */
 export async function serveApprovalPage(
   allowedOrigins: () => readonly string[],
@@ -56,7 +57,7 @@ export async function serveApprovalPage(
   };
 }
 
-/** The headers that a static host reads out of `_headers`, for every path. */
+/** Returns the headers that a static host reads from `_headers`, for every path. */
 function headersIn(text: string): Readonly<Record<string, string>> {
   const lines = text.split('\n').filter((line) => line.startsWith('  '));
   return Object.fromEntries(

@@ -5,17 +5,19 @@ import { promisify } from 'node:util';
 
 export const WRANGLER = resolve(import.meta.dirname, '..', '..', 'node_modules', 'wrangler', 'bin', 'wrangler.js');
 
-/** A folder with bundles that somebody has built already for many stacks; a test run does. */
+/** A folder with bundles that another process has built for many stacks, such as a test run. */
 export const READY_BUNDLES = 'CONCLAVE_BUNDLES';
 
 /** The bundles that this process is building, or has built, by their folder. */
 const building = new Map<string, Promise<void>>();
 
 /**
- * Builds what would be deployed into a folder, unless it is there, and gives the path of the script. Three co-signers are three
- * deployments of one bundle, so it is built once for all of them. Throws what wrangler reports.
+ * Builds the deployed bundle into a folder, unless it exists, and returns the path of the script.
+ * Three co-signers are three deployments of one bundle, so it is built once for all of them. Throws
+ * the errors of wrangler.
  *
- * @param script.isReadable with the names of functions, for a profile; never one that was built for many stacks
+ * @param script.isReadable with the names of functions, for a profile; never one that was built for
+ * many stacks
  */
 export async function bundle(
   config: string,

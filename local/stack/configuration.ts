@@ -7,57 +7,68 @@ import { publicIdentity } from '#mpc/identity.ts';
 import type { PushKeys } from '../../cli/push-keys.ts';
 import { newPushKeys } from '../../cli/push-keys.ts';
 
-/** What a local deployment is made of. An operator makes the same by hand; docs/deploy.md. */
+/** The configuration of a local deployment. An operator makes the same by hand; docs/deploy.md. */
 export interface Configuration {
   /** The file of each Worker, the coordinator first. */
   readonly files: readonly [coordinator: string, ...cosigners: string[]];
-  /** Opens the internal interface. */
+  /** The credential of the internal interface. */
   readonly serviceKey: string;
-  /** Signs what the monitor of the local chain reports. */
+  /** Signs the reports of the monitor of the local chain. */
   readonly monitorSecret: string;
-  /** Signs what is sent to co-signers that have pinned it. */
+  /** Signs requests to co-signers that have pinned it. */
   readonly coordinatorSecret: string;
 }
 
 export interface Settings {
-  /** Chain name to the addresses of its nodes. */
+  /** Chain name to the addresses of its RPC nodes. */
   readonly rpcUrls: Readonly<Record<string, readonly string[]>>;
   /** Rate-limit policy to quota, where it differs from spec part 8. */
   readonly rateLimits?: Readonly<Record<string, number>>;
-  /** Asset to US dollars for a whole one (`eip155:31337`, `eip155:31337/erc20:0x...`); nothing has a price when absent. */
+  /**
+   * Asset to its price in US dollars (`eip155:31337`, `eip155:31337/erc20:0x...`); no asset has a
+   * price when absent.
+   */
   readonly prices?: Readonly<Record<string, string>>;
-  /** Rows of the CHAINS setting; the built-in ones as they are when absent. */
+  /** Rows of the CHAINS setting; only the built-in ones when absent. */
   readonly chains?: readonly object[];
-  /** Path of another entry of the coordinator, which a test has put around it. */
+  /** Path of another entry of the coordinator, with which a test wraps it. */
   readonly entry?: string;
   /** Three when absent. */
   readonly cosigners?: number;
-  /** Number to origin of those that run elsewhere, as if in other accounts; none of them is configured here then. */
+  /**
+   * Number to origin of the co-signers that run elsewhere, as if in other accounts. They are not
+   * configured here then.
+   */
   readonly cosignerUrls?: Readonly<Record<string, string>>;
-  /** Of the approval page; the dashboard asks for passkeys itself when absent. */
+  /** The origin of the approval page; the dashboard requests passkeys itself when absent. */
   readonly approvalOrigin?: string;
-  /** The LOGIN setting; nobody logs in when absent. */
+  /** The LOGIN setting; no user can log in when absent. */
   readonly login?: object;
-  /** One for each co-signer, in order, that its shares are sealed for on demand; '' for one that seals none. None at all when absent. */
+  /**
+   * The recovery key of each co-signer, in order; '' for one that seals no shares. No co-signer
+   * seals shares when absent.
+   */
   readonly recoveryKeys?: readonly string[];
-  /** ISO 8601: a share that was made before is not used. */
+  /** ISO 8601: older shares are not used. */
   readonly sharesSince?: string;
-  /** Co-signers take nothing that the coordinator has not signed. */
+  /** Co-signers accept only requests that the coordinator signed. */
   readonly isCoordinatorPinned?: boolean;
-  /** Whether there are keys to tell browsers with; there are when absent. */
+  /** Whether there are keys for push notifications; true when absent. */
   readonly notificationsEnabled?: boolean;
-  /** Whether the dashboard is served as well; it is when absent. */
+  /** Whether the dashboard is served as well; true when absent. */
   readonly hasDashboard?: boolean;
 }
 
 interface Secrets {
   readonly tokenMacKey: string;
   readonly serviceKey: string;
-  /** Of the monitor of the local chain: `whsec_` and base64. Absent in a folder that is older than it. */
+  /**
+   * The secret of the monitor of the local chain: `whsec_` and base64. Absent in an older folder.
+   */
   readonly monitor?: string;
-  /** Absent in a folder that is older than it. */
+  /** Absent in an older folder. */
   readonly coordinator?: string;
-  /** Absent in a folder that is older than it. */
+  /** Absent in an older folder. */
   readonly push?: PushKeys;
   readonly cosigners: readonly CosignerSecrets[];
 }
@@ -86,8 +97,9 @@ const PROJECT = resolve(import.meta.dirname, '..', '..');
 const OWNER_ONLY = 0o600;
 
 /**
- * Writes the configuration of the coordinator and its co-signers into a folder: the project's own files with the settings of
- * this machine, and secrets that are drawn once and stay, since what is stored was sealed under them.
+ * Writes the configuration of the coordinator and its co-signers into a folder: the project's own
+ * files with the settings of this machine, and secrets. The secrets are generated once and stay,
+ * since stored data was sealed under them.
  */
 export function configure(folder: string, settings: Settings): Configuration {
   const {
@@ -118,7 +130,7 @@ export function configure(folder: string, settings: Settings): Configuration {
     },
     secrets: {
       TOKEN_MAC_KEY: secrets.tokenMacKey,
-      // Nobody looks at signatures that nobody has asked for.
+      // The coordinator signs its requests only when a co-signer verifies the signatures.
       ...(isCoordinatorPinned || Object.keys(cosignerUrls).length > 0
         ? { COORDINATOR_SECRET: secrets.coordinator }
         : {}),
@@ -168,7 +180,7 @@ function secretsOf(folder: string, count: number): Required<Secrets> {
     coordinator: randomHex(32),
     push: newPushKeys('mailto:operator@localhost'),
     cosigners: Array.from({ length: count }, newCosignerSecrets),
-    // What was drawn before stays.
+    // Earlier secrets stay.
     ...known,
   };
   mkdirSync(folder, { recursive: true });
@@ -177,20 +189,20 @@ function secretsOf(folder: string, count: number): Required<Secrets> {
 }
 
 interface WorkerFiles {
-  /** From the top of the project. */
+  /** Relative to the root of the project. */
   readonly template: string;
   readonly changes: Readonly<Record<string, unknown>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** What of a wrangler.toml names a path. */
+/** The paths in a wrangler.toml. */
 interface WorkerConfiguration {
   readonly main: string;
   readonly assets?: { readonly directory: string };
   readonly d1_databases?: readonly { readonly migrations_dir: string }[];
 }
 
-/** Gives the path of the configuration. Secrets stand beside it, where wrangler reads them and nobody else. */
+/** Returns the path of the configuration. Secrets are beside it, where only wrangler reads them. */
 function writeWorker(folder: string, { template, changes, secrets }: WorkerFiles): string {
   mkdirSync(folder, { recursive: true });
   const source = join(PROJECT, template);

@@ -1,13 +1,13 @@
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** Where a program would be on the PATH, in its order. */
+/** Returns the possible paths of a program on the PATH, in its order. */
 export function filesOnPath(program: string): readonly string[] {
   const searchPath: string = process.env['PATH'] ?? '';
   return searchPath.split(delimiter).map((folder) => join(folder, program));
 }
 
-/** The first of these files that can be run; null where none can. */
+/** Returns the first of these files that is executable, or null. */
 export function firstExecutable(files: readonly string[]): string | null {
   return files.find(isExecutable) ?? null;
 }

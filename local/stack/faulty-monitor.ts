@@ -1,25 +1,31 @@
 import type { Client, Hex } from 'viem';
 import { getBlock, getBlockNumber, sendRawTransaction } from 'viem/actions';
 
-/** How often things go wrong, each as a share of 1: far worse than with any provider, and nothing of the truth may be lost by it. */
+/**
+ * The probability of each fault, as a share of 1: far worse than with any provider. No transaction
+ * may be lost by it.
+ */
 const FAULTS = {
-  /** Of what there is to report: never reported. */
+  /** Of all observations: never reported. */
   lost: 0.2,
-  /** Of what is reported: reported twice. */
+  /** Of the reports: sent twice. */
   doubled: 0.2,
-  /** Of what is due: kept back until the next look, and perhaps again, so that it comes late and out of order. */
+  /**
+   * Of the due reports: delayed until the next poll, and perhaps again, so that they arrive late
+   * and out of order.
+   */
   late: 0.8,
   /** Of the blocks: a reorganisation follows. */
   reorganised: 0.15,
 };
 
-/** Blocks that a reorganisation replaces, at most. */
+/** The most blocks that a reorganisation replaces. */
 const MAX_REORG_DEPTH = 3;
 
 /** The part of an `eth_` interface that viem has no types for. */
 type RawRequest = (call: { readonly method: string; readonly params: readonly unknown[] }) => Promise<unknown>;
 
-/** What an unreliable monitor does with what it sees, by numbers from 0 up to 1 that may be the same each time. */
+/** The behaviour of an unreliable monitor, from numbers from 0 up to 1 that may be reproducible. */
 export class FaultyMonitor {
   readonly #chance: () => number;
   #kept: readonly string[] = [];
@@ -28,7 +34,7 @@ export class FaultyMonitor {
     this.#chance = chance;
   }
 
-  /** What of these, and of what was kept back before, is reported now. */
+  /** Returns the reports that are due now, from these and the delayed ones. */
   due(hashes: readonly string[]): readonly string[] {
     const reported = hashes.filter(() => !this.#happens(FAULTS.lost));
     const all = [...this.#kept, ...reported, ...reported.filter(() => this.#happens(FAULTS.doubled))];
@@ -40,7 +46,9 @@ export class FaultyMonitor {
       .map(({ hash }) => hash);
   }
 
-  /** How many of the newest blocks are to be replaced now, mostly 0; never one that was there before `begin`. */
+  /**
+   * Returns how many of the newest blocks to replace now, mostly 0, and never one before `begin`.
+   */
   depth(head: bigint, begin: bigint): number {
     if (!this.#happens(FAULTS.reorganised)) return 0;
     const requested = 1 + Math.floor(this.#chance() * MAX_REORG_DEPTH);
@@ -54,8 +62,8 @@ export class FaultyMonitor {
 }
 
 /**
- * Replaces the newest blocks by empty ones, and offers their transactions again, as the nodes of a chain do. What is mined while
- * this goes on may be gone for good, as it may be there.
+ * Replaces the newest blocks by empty ones, and sends their transactions again, as the nodes of a
+ * chain do. A block that is mined meanwhile may be lost or not.
  */
 export async function reorganise(client: Client, depth: number): Promise<void> {
   const request = client.request as RawRequest;
@@ -68,7 +76,7 @@ export async function reorganise(client: Client, depth: number): Promise<void> {
     }
   }
   await request({ method: 'anvil_reorg', params: [depth, []] });
-  // One whose nonce has been taken meanwhile is refused, and stays away.
+  // A transaction whose nonce was used meanwhile is refused, and stays lost.
   for (const serializedTransaction of taken)
     await sendRawTransaction(client, { serializedTransaction }).catch(() => null);
 }

@@ -1,12 +1,15 @@
 import { EventSourceParserStream } from 'eventsource-parser/stream';
 import type { BalanceRecord, TransactionRecord } from '../../cli/api-client.ts';
 
-/** What a dashboard hears. */
+/** An event of a dashboard. */
 export type LiveEvent =
   | { readonly event: 'transaction'; readonly record: TransactionRecord }
   | { readonly event: 'balance'; readonly record: BalanceRecord };
 
-/** Listens to a vault, from now on. The stream is open when this returns; it ends with the signal. */
+/**
+ * Subscribes to the events of a vault. The stream is open when this returns; it ends with the
+ * signal.
+ */
 export async function listen(
   url: string,
   order: { readonly vaultId: number; readonly cookie: string; readonly signal: AbortSignal },

@@ -13,9 +13,11 @@ interface Migration {
 }
 
 /**
- * Runs beside the coordinator, on the same database, and applies what is in its own configuration. The runtime's proxy for databases would do, but
- * it starts a thread of its own, which costs a quarter of a second of CPU at each start. It keeps the table in which wrangler records what it has
- * applied, so that either can go on after the other, and applies each migration in one batch, as wrangler does.
+ * Runs beside the coordinator, on the same database, and applies the migrations of its own
+ * configuration. The runtime's proxy for databases would work, but it starts a thread of its own,
+ * which costs a quarter of a second of CPU at each start. The script maintains the table in which
+ * wrangler records applied migrations, so that either can continue after the other. It applies each
+ * migration in one batch, as wrangler does.
  */
 const SCRIPT = `
 const TABLE = \`CREATE TABLE IF NOT EXISTS d1_migrations (
@@ -36,7 +38,10 @@ export default {
   },
 };`;
 
-/** Returns the Worker that brings a database to its newest schema when it is called, in the shape of `convertV4MiniflareOptions`. */
+/**
+ * Returns the Worker that migrates a database to its newest schema when it is called, in the shape
+ * of `convertV4MiniflareOptions`.
+ */
 export function migrationWorker({ id, folder }: MigratedDatabase): object {
   return {
     modules: true,

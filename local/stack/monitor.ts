@@ -10,30 +10,32 @@ import type { FaultyMonitor } from './faulty-monitor.ts';
 import { reorganise } from './faulty-monitor.ts';
 import type { LocalSolanaChain } from '../solana/chain.ts';
 
-/** CAIP-2 of anvil, of the local ledger of Solana, and of regtest. */
+/** CAIP-2 of anvil, of the local chain of Solana, and of regtest. */
 const LOCAL_CHAIN = 'eip155:31337';
 const LOCAL_SOLANA = `solana:${LOCAL_CLUSTER}`;
 const LOCAL_BITCOIN = `bip122:${GENESIS.regtest}`;
 const POLL_MS = 100;
 
 export interface MonitorEndpoint {
-  /** Of the service. */
+  /** The URL of the service. */
   readonly url: string;
   readonly endpointId: string;
   /** `whsec_` and base64. */
   readonly secret: string;
 }
 
-/** One thing that a monitor has seen. */
+/** One observation of a monitor. */
 export interface Observed {
   readonly txHash: string;
   /** CAIP-2; the local chain when absent. */
   readonly chain?: string;
-  /** The monitor's own name for its delivery: the same when it is sent again. A new one when absent. */
+  /** The monitor's id of a delivery, which a repetition keeps. A new one when absent. */
   readonly id?: string;
 }
 
-/** What reports one transaction, and the headers that sign it as Standard Webhooks has it. */
+/**
+ * Returns the body that reports one transaction, and the headers that sign it by Standard Webhooks.
+ */
 export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id = `msg_${randomUUID()}` }: Observed) {
   const body = { type: 'chain.activity', data: { chain, txHash } };
   const timestamp = String(Math.floor(Date.now() / 1000));
@@ -45,12 +47,12 @@ export function signedReport(secret: string, { txHash, chain = LOCAL_CHAIN, id =
   return { body, headers };
 }
 
-/** Where a monitor of Standard Webhooks delivers. */
+/** Returns the path to which a monitor of Standard Webhooks delivers. */
 export function pathOf({ endpointId }: Pick<MonitorEndpoint, 'endpointId'>): string {
   return `/webhook/standard-webhooks/${endpointId}`;
 }
 
-/** Reports one transaction. Gives the status of the answer. */
+/** Reports one transaction. Returns the status of the response. */
 export async function report(endpoint: MonitorEndpoint, seen: string | Observed): Promise<number> {
   const { body, headers } = signedReport(endpoint.secret, typeof seen === 'string' ? { txHash: seen } : seen);
   const response = await fetch(`${endpoint.url}${pathOf(endpoint)}`, {
@@ -63,8 +65,9 @@ export async function report(endpoint: MonitorEndpoint, seen: string | Observed)
 }
 
 /**
- * A monitor of the local chain: reports every transaction of every block from now on, and tries again where nobody has answered. With
- * mischief it reports late, twice, out of order or not at all, and the chain takes blocks back.
+ * Starts a monitor of the local chain: it reports every transaction of every block from now on, and
+ * repeats a report without a response. With faults it reports late, twice, out of order or not at
+ * all, and the chain has reorganisations.
  */
 export async function watchLocalChain(
   rpcUrl: string,
@@ -83,12 +86,12 @@ export async function watchLocalChain(
   };
 }
 
-/** A local ledger that can be looked at: gives what has been carried out since the last look. */
+/** A local chain that can be polled: it returns the transactions since the last poll. */
 export interface Watchable {
   /** CAIP-2. */
   readonly chain: string;
   readonly updates: () => readonly string[];
-  /** Takes blocks back as mischief has it, on a chain where that can be. */
+  /** Causes reorganisations by the given faults, on a chain that has them. */
   readonly unsettle?: (faults: Pick<FaultyMonitor, 'depth'>) => void;
 }
 
@@ -105,8 +108,9 @@ export function watchableSolana(chain: Pick<LocalSolanaChain, 'slot' | 'since'>)
 }
 
 /**
- * What waits is news, and so is the block that has it. One that came in the place of another is none by its height: what is in it was
- * reported, or is found by a scan.
+ * A mempool transaction is reported, and so is the block that includes it. A replacement block has
+ * a known height, so it is not reported: its transactions were reported already, or a scan finds
+ * them.
  */
 export function watchableBitcoin(
   chain: Pick<LocalBitcoinChain, 'height' | 'since' | 'waiting' | 'reorganise'>,
@@ -131,7 +135,7 @@ export function watchableBitcoin(
   };
 }
 
-/** The same of a ledger in this process. */
+/** Starts a monitor of a chain in this process. */
 export function watchChain(
   { chain, updates, unsettle }: Watchable,
   endpoint: MonitorEndpoint,
@@ -168,7 +172,7 @@ interface Watch {
 async function watch({ client, endpoint, faults, signal }: Watch, begin: bigint): Promise<void> {
   let next = begin;
   while (!signal.aborted) {
-    // Beyond the head there is no block yet, and a chain that has ended has none any more.
+    // There is no block beyond the head, and a stopped chain returns none.
     const block = await getBlock(client, { blockNumber: next }).catch(() => null);
     const seen = block?.transactions ?? [];
     for (const hash of faults?.due(seen) ?? seen) await reportUntilTaken(endpoint, hash, signal);

@@ -3,18 +3,24 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { Provider } from 'oidc-provider';
 
-/** An issuer of OpenID Connect on this machine: a real one, in which whoever types a name is that person. Never for anything but trying. */
+/**
+ * An OpenID Connect issuer on this machine: a real one, in which each user logs in by typing a
+ * name. For local tests only.
+ */
 export interface LocalIssuer {
-  /** The LOGIN setting of a service that believes it. */
+  /** The LOGIN setting of a service that trusts it. */
   readonly login: { readonly issuer: string; readonly clientId: string; readonly clientSecret: string };
-  /** Lets people log in at the service that is there. */
+  /** Serves logins for the service at this URL. */
   readonly serve: (serviceUrl: string) => void;
   readonly stop: () => Promise<void>;
 }
 
 const CLIENT = { clientId: 'conclave', clientSecret: 'local-only-and-no-secret' };
 
-/** Its address is known before it serves, since a service has to know it, and it the service's. */
+/**
+ * Starts the issuer. Its address is known before it serves, since the service and the issuer need
+ * the address of each other.
+ */
 export async function startLocalIssuer(port = 0): Promise<LocalIssuer> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
@@ -33,7 +39,10 @@ export async function startLocalIssuer(port = 0): Promise<LocalIssuer> {
   };
 }
 
-/** Returns what `create` returns. The library warns of its development features, and a local issuer is made of them. */
+/**
+ * Returns what `create` returns. The library warns about development features, which a local issuer
+ * uses.
+ */
 function withoutWarnings<T>(create: () => T): T {
   const { warn } = console;
   console.warn = () => {};
@@ -56,7 +65,7 @@ function providerOf(issuer: string, serviceUrl: string): Provider {
       },
     ],
     claims: { openid: ['sub'], email: ['email', 'email_verified'] },
-    // The claims are in the ID token, where the service looks: it asks for nothing else.
+    // The claims are in the ID token, which is the only one that the service reads.
     conformIdTokenClaims: false,
     pkce: { required: () => true },
     findAccount: (_context, name) => ({ accountId: name, claims: () => claimsOf(name) }),
@@ -70,7 +79,10 @@ function providerOf(issuer: string, serviceUrl: string): Provider {
   });
 }
 
-/** `carol (new)` is somebody else with carol's address, and `dave?` one whose address nobody has verified. */
+/**
+ * Returns the claims of a name. `carol (new)` is another user with carol's address, and the address
+ * of `dave?` is not verified.
+ */
 function claimsOf(name: string) {
   const [first = ''] = name.split(/[ ?]/);
   return { sub: name, email: `${first}@example.com`, email_verified: !name.endsWith('?') };

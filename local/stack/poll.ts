@@ -1,12 +1,15 @@
-/** Between two probes by default. At 25 ms the probes themselves took 6 % of the CPU of the tests from outside. */
+/**
+ * The default time between two probes. At 25 ms the probes themselves took 6 % of the CPU of the
+ * end-to-end tests.
+ */
 const POLL_MS = 60;
 
-/** The last probe gets so much beyond the deadline. */
+/** The additional time of the last probe after the deadline. */
 const LAST_PROBE_MS = 10_000;
 
 /**
- * Probes until there is something, and gives it. Throws after the deadline, naming what was waited for, also when a probe itself
- * does not end.
+ * Probes until there is a result, and returns it. Throws after the deadline with the name of the
+ * missing result, also when a probe itself does not end.
  */
 export async function pollUntil<T>(
   what: string,

@@ -8,7 +8,7 @@ export interface Person {
   readonly id: string;
   /** Value of a personal access token. */
   readonly token: string;
-  /** Of a session, as a browser sends it; it lasts a day. */
+  /** The cookie of a session, as a browser sends it. It is valid for a day. */
   readonly cookie: string;
   readonly client: Client;
 }
@@ -17,29 +17,32 @@ export interface VaultOptions {
   /** The identity keys of the co-signers, which signers verify statements with. */
   readonly cosigners?: readonly CosignerPin[];
   readonly name: string;
-  /** Everyone here is a signer and may create. */
+  /** All of them are signers and initiators. */
   readonly signers: readonly Person[];
   readonly threshold: number;
   readonly initialState?: 'DRAFT' | 'SUBMITTED';
   readonly mostPending?: number;
   /** Two when absent. */
   readonly signingThreshold?: number;
-  /** Besides the local chain. */
+  /** Chains besides the local one. */
   readonly chains?: readonly string[];
-  /** Whether it is on the local chain at all; it is when absent. */
+  /** Whether the vault is on the local chain; true when absent. */
   readonly isOnAnvil?: boolean;
   readonly bitcoinAddressType?: 'p2tr' | 'p2wpkh';
-  /** `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's count. */
+  /**
+   * `token` when absent: local vaults hold no value, and their co-signers trust the coordinator's
+   * count.
+   */
   readonly approvalMode?: 'token' | 'device';
-  /** Of the signers; none when absent. */
+  /** Devices of the signers; none when absent. */
   readonly devices?: readonly ReturnType<ScriptDevice['enrolment']>[];
 }
 
 export interface ReadyVault {
   readonly id: number;
-  /** On anvil; empty for one that is not there. */
+  /** The address on anvil; empty when the vault is not on it. */
   readonly address: string;
-  /** By the name of the chain. */
+  /** The addresses by the name of the chain. */
   readonly addresses: Readonly<Record<string, string>>;
 }
 
@@ -49,8 +52,8 @@ const ROLES = ['viewer', 'initiator', 'signer'] as const;
 const KEY_DEADLINE_MS = 60_000;
 
 /**
- * Enters a person, with a session by enrolment and a token that the session makes. Throws for a person who is enrolled: another
- * credential of an operator takes a credential reset.
+ * Creates a user, with a session by enrolment and a token that the session creates. Throws for an
+ * enrolled user: an operator issues another credential only by a credential reset.
  */
 export async function createPerson(service: Client, url: string, name: string): Promise<Person> {
   const { user } = service.api.internal;
@@ -61,7 +64,9 @@ export async function createPerson(service: Client, url: string, name: string): 
   return { name, id, token, cookie, client: new Client(url, token) };
 }
 
-/** One more token of a person, as the dashboard makes it. @param cookie of a session of the person */
+/**
+ * Creates one more token of a user, as the dashboard does. @param cookie of a session of the user
+ */
 export async function ownToken(
   url: string,
   cookie: string,
@@ -123,8 +128,9 @@ export async function addressesOf(service: Client, vaultId: number): Promise<Rea
 }
 
 /**
- * Returns the wallets of a vault; none when no answer comes. The local co-signers compute on the thread that also answers, for seconds when
- * a machine is busy. A connection that has idled that long is closed under the next request, and the caller polls again.
+ * Returns the wallets of a vault; none without a response. The local co-signers compute on the
+ * thread that also responds, for seconds when a machine is busy. A connection that has idled that
+ * long is closed during the next request, and the caller polls again.
  */
 async function walletsOf(service: Client, vaultId: number): Promise<readonly WalletView[]> {
   try {

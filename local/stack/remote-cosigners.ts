@@ -3,18 +3,18 @@ import type { Settings } from './configuration.ts';
 import { configure } from './configuration.ts';
 import { startRuntime } from './runtime.ts';
 
-/** Co-signers in processes of their own, as if in other accounts. */
+/** Co-signers in separate processes, as if in other accounts. */
 export interface RemoteCosigners {
-  /** What their coordinator is configured with (`startStack`), in the same folder. */
+  /** The settings of their coordinator (`startStack`), in the same folder. */
   readonly settings: Pick<Settings, 'cosigners' | 'cosignerUrls' | 'isCoordinatorPinned'>;
-  /** Ends one of them for good, as if its machine were down. */
+  /** Ends one of them permanently, as if its machine were down. */
   readonly stopOne: (number: number) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
 
 /**
- * Starts so many co-signers, each with storage of its own. They accept nothing that the coordinator of
- * this folder has not signed.
+ * Starts this many co-signers, each with its own storage. They accept only requests that the
+ * coordinator of this folder signed.
  */
 export async function startRemoteCosigners(folder: string, count: number): Promise<RemoteCosigners> {
   const { files } = configure(folder, { rpcUrls: {}, cosigners: count, isCoordinatorPinned: true });

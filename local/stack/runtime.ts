@@ -9,9 +9,12 @@ import { workerOptionsOf } from './worker-options.ts';
 
 export interface Runtime {
   readonly miniflare: Miniflare;
-  /** Of each configuration, in the order given: a socket of workerd itself, nothing of the simulator is in the way. */
+  /**
+   * The port of each configuration, in the given order: a socket of workerd itself, without the
+   * simulator in between.
+   */
   readonly ports: readonly number[];
-  /** Where `/cdn-cgi/local/scheduled` runs the first Worker's cron trigger. */
+  /** The port on which `/cdn-cgi/local/scheduled` runs the first Worker's cron trigger. */
   readonly cronPort: number;
   readonly stop: () => Promise<void>;
 }
@@ -19,31 +22,36 @@ export interface Runtime {
 type V4Options = Parameters<typeof convertV4MiniflareOptions>[0];
 
 /**
- * On a machine of two cores V8 has one thread beside the main one. While that one compiles and waits for memory to be collected, workerd
- * sweeps on the main one and waits for it: both for ever (seen in one of ten runs that sign much). Without threads of its own the
- * collector waits for nobody. The runtime of the platform is another matter, and so is what it costs there.
+ * On a machine with two cores V8 has one thread beside the main one. While that thread compiles and
+ * waits for a garbage collection, workerd sweeps on the main thread and waits for it: a deadlock
+ * (observed in one of ten runs with many signatures). A collector without threads of its own waits
+ * for no other thread. The runtime of the platform differs, and so does the cost there.
  */
 process.env['MINIFLARE_WORKERD_V8_FLAGS'] ??= '--single-threaded-gc';
 
 export interface RuntimeOptions {
-  /** Where bundles and state are kept. */
+  /** The folder of bundles and state. */
   readonly folder: string;
-  /** Of the first Worker; a free one when absent, as for all others. One that is in use is an error. */
+  /**
+   * The port of the first Worker; a free one when absent, as for all others. A port in use is an
+   * error.
+   */
   readonly port?: number;
   /** Positions of Workers that do not run, as if their machines were down. */
   readonly absent?: readonly number[];
-  /** Where V8's inspector of every isolate listens: 0 for any port, nowhere when absent. */
+  /** The port of V8's inspector of every isolate: 0 for any port, no inspector when absent. */
   readonly inspectorPort?: number;
-  /** Whether functions keep their names; they are what would be deployed when absent. */
+  /** Whether functions keep their names; false when absent, as in a deployment. */
   readonly isReadable?: boolean;
 }
 
-/** What a service binding gives when nobody is there. */
+/** The response of a service binding to a Worker that does not run. */
 const ABSENT_WORKER = `export default { fetch: () => new Response('The Worker is not running.', { status: 503 }) };`;
 
 /**
- * Starts the bundles that would be deployed, all in one workerd, as they are, and brings their databases to the newest schema. `wrangler dev`
- * costs twenty times the runtime, watches sources and puts a proxy in front that drops a request when the runtime is busy for seconds.
+ * Starts the deployed bundles unchanged in one workerd, and migrates their databases to the newest
+ * schema. `wrangler dev` costs twenty times the runtime, watches sources and puts a proxy in front
+ * that drops a request when the runtime is busy for seconds.
  */
 export async function startRuntime(configs: readonly string[], options: RuntimeOptions): Promise<Runtime> {
   const read = configs.map((config) => ({ config, ...workerOptionsOf(config) }));
@@ -55,7 +63,8 @@ export async function startRuntime(configs: readonly string[], options: RuntimeO
           ? { modules: true, script: ABSENT_WORKER }
           : { ...worker.options, ...(await scriptOf(worker.config, worker, options)) }),
         name: worker.name,
-        // 0: the runtime takes a port as it opens it. One that is looked for before may be somebody else's by then.
+        // 0: the runtime selects a port when it opens it. A port that is selected before could be
+        // in use by then.
         unsafeDirectSockets: [{ host: '127.0.0.1', port: i === 0 ? (options.port ?? 0) : 0 }],
       };
     }),
@@ -95,7 +104,7 @@ function portOf({ port }: URL): number {
   return Number.parseInt(port, 10);
 }
 
-/** Where `wrangler --persist-to FOLDER/state` keeps the same. */
+/** Returns the folder in which `wrangler --persist-to FOLDER/state` stores the same. */
 function statePath(folder: string): string {
   return join(folder, 'state', 'v3');
 }
@@ -109,7 +118,9 @@ async function scriptOf(
   return { modules: modulesOf(script), modulesRoot: dirname(script) };
 }
 
-/** The script first, for that is where a Worker begins, and what it imports beside it. */
+/**
+ * Returns the script first, because a Worker starts there, and then the modules that it imports.
+ */
 function modulesOf(script: string): readonly object[] {
   const compiled = readdirSync(dirname(script)).filter((name) => name.endsWith('.wasm'));
   return [

@@ -1,4 +1,6 @@
-/** mulberry32: small, and the same everywhere. Numbers from 0 up to 1. */
+/**
+ * Returns a generator of numbers from 0 up to 1 (mulberry32): small, and the same on every machine.
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -1,16 +1,18 @@
 import { startRuntime } from './runtime.ts';
 
-/** The process of a local stack, apart from whoever started it, so that it can be killed like a machine. */
+/**
+ * The process of a local stack, separate from its parent, so that it can be killed like a machine.
+ */
 
 export interface ServeOrder {
   readonly files: readonly string[];
   readonly folder: string;
-  /** 0 for any. */
+  /** 0 for any port. */
   readonly port: number;
   readonly absent: readonly number[];
 }
 
-/** What it tells, once, when it runs. */
+/** The message that it sends once when it runs. */
 export interface Serving {
   readonly port: number;
   readonly cronPort: number;
@@ -32,5 +34,5 @@ function end(): void {
 }
 
 process.once('SIGTERM', end);
-// Whoever started it is gone, in whatever way.
+// The parent process has ended, for whatever reason.
 process.once('disconnect', end);

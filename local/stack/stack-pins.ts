@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
-/** The identity keys of the co-signers of a stack, as their operators know them. */
+/** Returns the identity keys of the co-signers of a stack, as their operators know them. */
 export function pinsOfStack(folder: string): readonly CosignerPin[] {
   const { vars }: { vars: { PEERS: string } } = JSON.parse(
     readFileSync(join(folder, 'cosigner-1', 'wrangler.json'), 'utf8'),

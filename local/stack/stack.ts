@@ -9,9 +9,11 @@ import type { ServeOrder, Serving } from './serve.ts';
 import { pollUntil } from './poll.ts';
 
 export interface StackOptions extends Settings {
-  /** Where everything that must outlive a crash is kept. The same folder again goes on where it was. */
+  /**
+   * The folder of all data that must survive a crash. The same folder continues where it stopped.
+   */
   readonly folder: string;
-  /** Of the coordinator; a free one when absent. */
+  /** The port of the coordinator; a free one when absent. */
   readonly port?: number;
   /** Numbers of the co-signers that do not run, as if their machines were down. */
   readonly absent?: readonly number[];
@@ -21,33 +23,39 @@ export interface StackOptions extends Settings {
 export interface Stack {
   readonly url: string;
   readonly serviceKey: string;
-  /** Where, and with what, the activity of the local chain is reported. */
+  /** The endpoint and secret for reports of activity on the local chain. */
   readonly monitor: MonitorEndpoint;
-  /** What the Workers have written. */
+  /** The log of the Workers. */
   readonly logFile: string;
-  /** Runs the cron trigger, which nothing does by itself here. */
+  /** Runs the cron trigger, which nothing else runs here. */
   readonly sweep: () => Promise<void>;
-  /** Ends it in order. */
+  /** Ends the stack in order. */
   readonly stop: () => Promise<void>;
-  /** Ends it like a power cut: SIGKILL to every process of it at once. */
+  /** Ends the stack like a power cut: SIGKILL to all its processes at once. */
   readonly kill: () => Promise<void>;
 }
 
-/** The first start bundles and migrates and takes some 5 s on two cores, a restart 1 s; a busy machine needs many times that. */
+/**
+ * The first start bundles and migrates and takes about 5 s on two cores, a restart 1 s. A busy
+ * machine needs many times that.
+ */
 const START_DEADLINE_MS = 60_000;
 
 const SERVE = join(import.meta.dirname, 'serve.ts');
 
-/** Folders whose bundles are of this process; others may be older than the sources. */
+/** Folders whose bundles this process built. Others may be older than the sources. */
 const built = new Set<string>();
 
-/** Nothing here may look outside, and nothing of a request may be written to disk by the tools. */
+/** The tools must not call outside services, and must not write data of requests to disk. */
 const QUIET = { CLOUDFLARE_CF_FETCH_ENABLED: 'false', X_LOCAL_OBSERVABILITY: 'false', FORCE_COLOR: '0' };
 
-/** Where Node keeps what it has compiled: a start costs a tenth less CPU with it. */
+/** The compile cache of Node: a start costs a tenth less CPU with it. */
 export const COMPILED = join(import.meta.dirname, '..', '..', 'node_modules', '.cache', 'node');
 
-/** Starts it and returns when it answers. Throws with the end of its log when it does not start. */
+/**
+ * Starts the stack and returns when it responds. Throws with the end of its log when it does not
+ * start.
+ */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const { folder } = options;
   const { files, serviceKey, monitorSecret } = configure(folder, options);
@@ -71,7 +79,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     process.off('exit', abandon);
     signal(name);
     await gone;
-    // The leader is gone; whatever it has left of its group goes too.
+    // The leader of the group has ended. The signal ends the remaining processes.
     signal('SIGKILL');
   };
   let startedServer: Serving | null = null;
@@ -116,7 +124,7 @@ function signalGroup(child: ChildProcess, name: NodeJS.Signals): void {
   try {
     process.kill(-child.pid, name);
   } catch (error) {
-    // ESRCH: nothing of the group is left.
+    // ESRCH: no process of the group remains.
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
 }

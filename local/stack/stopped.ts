@@ -1,4 +1,7 @@
-/** Ends one part of a local stack: with `AsyncDisposableStack.adopt`, parts that run end when something after them does not start. */
+/**
+ * Ends one part of a local stack. With `AsyncDisposableStack.adopt`, running parts end when a later
+ * one does not start.
+ */
 export async function stopped(part: { readonly stop: () => Promise<unknown> }): Promise<void> {
   await part.stop();
 }

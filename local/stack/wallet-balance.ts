@@ -12,20 +12,20 @@ import { mintTo, newToken } from '../solana/tokens.ts';
 const SOL = 10n ** 9n;
 const DOLLAR = 10n ** 6n;
 
-/** What a chain itself says that somebody has, and what its coin is called. */
+/** The balances as a chain itself reports them, and the name of its native asset. */
 export interface WalletBalance {
   readonly native: { readonly symbol: string; readonly decimals: number };
   readonly balance: (of: string) => Promise<bigint>;
   readonly tokenBalance: (token: string, of: string) => Promise<bigint>;
 }
 
-/** The ledger's own word, and somebody outside. */
+/** Returns the balances of the local chain, and a recipient outside the vault. */
 export function solanaBalance(chain: LocalSolanaChain) {
   const recipient = getAddressDecoder().decode(ED25519.encodePoint(ED25519.generator));
   return {
     recipient: recipient,
     native: { symbol: 'SOL', decimals: 9 },
-    /** 10 SOL, and 1000 of a new token, whose mint it gives. */
+    /** Pays 10 SOL, and 1000 of a new token. Returns the mint of the token. */
     fund: (wallet: string): string => {
       chain.airdrop(address(wallet), 10n * SOL);
       const mint = newToken(chain);
@@ -38,7 +38,7 @@ export function solanaBalance(chain: LocalSolanaChain) {
   };
 }
 
-/** What a regtest itself says of somebody, whose key is the number one. */
+/** Returns the balances of a regtest, and a recipient whose key is the number one. */
 export function bitcoinBalance(chain: LocalBitcoinChain) {
   const network = networkOf(`bip122:${GENESIS.regtest}`);
   if (network === null) throw new Error('regtest is a network');

@@ -39,7 +39,9 @@ interface Consumer {
   readonly dead_letter_queue?: string;
 }
 
-/** Sections without an option of the runtime: they are for the platform alone, or are read elsewhere. */
+/**
+ * Sections without an option of the runtime: only the platform uses them, or other code reads them.
+ */
 const WITHOUT_OPTIONS = 'main migrations name observability send_metrics triggers workers_dev';
 const WITH_OPTIONS =
   'analytics_engine_datasets assets compatibility_date compatibility_flags d1_databases durable_objects queues ratelimits services vars';
@@ -55,9 +57,10 @@ export interface WorkerOptions {
 }
 
 /**
- * Returns what the local runtime has to know of one Worker, read from its configuration (JSON as `configure` writes it, or
- * TOML) and from the secrets beside it. A test holds it against the options that wrangler makes of the same file: importing wrangler costs a second of
- * CPU at every start. Throws for a section that it does not know.
+ * Returns what the local runtime needs of one Worker, from its configuration (JSON as `configure`
+ * writes it, or TOML) and from the secrets beside it. A test compares it with the options that
+ * wrangler makes of the same file: importing wrangler costs a second of CPU at every start. Throws
+ * for an unknown section.
  */
 export function workerOptionsOf(file: string): WorkerOptions {
   const text = readFileSync(file, 'utf8');

@@ -5,10 +5,13 @@ import { requestFromOpener } from '#approval-page/channel.ts';
 import { Enrol } from '#approval-page/enrol.tsx';
 import { Nothing, reasonOf } from '#approval-page/nothing.tsx';
 
-/** The protocol and this page's own version: a release that changes what it shows counts it up. */
+/**
+ * The version of the protocol and of this page. A release that changes what the page shows
+ * increases it.
+ */
 const PAGE_VERSION = '1.2';
 
-/** Waits for a dashboard and shows what it asks, or why there is nothing to approve. */
+/** Waits for the request of a dashboard and shows it, or shows why there is nothing to approve. */
 export function ApprovalPage() {
   const [requested, setRequest] = useState<PageRequest | null>(null);
   const [fault, setFault] = useState<string | null>(null);

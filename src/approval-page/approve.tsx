@@ -21,9 +21,9 @@ interface RequestedApproval {
   readonly request: ApprovalRequest;
 }
 
-/** One request: first the keys of the co-signers, then what they confirm, then the signature. */
+/** Handles one request: it confirms the co-signers' keys, then their statements, then it signs. */
 export function Approve({ requested, request }: RequestedApproval) {
-  // Read once. The digest that is signed later is the one of these bytes.
+  // The bytes are read once. The passkey later signs the digest of exactly these bytes.
   const read = useMemo(() => attempt(() => verifyRequest(request, Date.now())), [request]);
   const vaultId = read.ok ? read.value.inForce.vaultId : 0;
   const scope = { dashboard: requested.dashboard, vaultId };
@@ -165,7 +165,10 @@ const EXCEPTIONS = {
   unknown: 'has not confirmed the policy',
 } as const;
 
-/** One box to tick for each co-signer that does not agree: a hostile one must not stop the person, nor be overlooked. */
+/**
+ * Shows a box to tick for each co-signer that does not agree. A hostile co-signer must not block
+ * the person, and the person must not overlook it.
+ */
 function Exceptions(props: {
   readonly confirmation: Confirmation;
   readonly named: ReadonlySet<number>;

@@ -5,21 +5,26 @@ import { requestFromRedirect } from '#approval-page/redirect.ts';
 import { pageReadyMessage, parseApprovalRequest } from '#domain/access/approval-page-message.ts';
 import { parseRedirectRequest } from '#domain/access/approval-redirect.ts';
 
-/** The list that the operator of this page keeps beside it: the origins of the dashboards that it answers. */
+/**
+ * The list of the dashboards' origins that this page answers. The operator keeps it beside the
+ * page.
+ */
 const ALLOWED_ORIGINS = 'allowed-origins.json';
 const NONCE_BYTES = 32;
 
 /**
- * Waits for the request of a dashboard, and takes the first one only: what comes later cannot change what
- * the person has read. Throws for a page inside another page, one that no dashboard opened, and for a
- * dashboard that is not on the operator's list.
+ * Waits for the request of a dashboard and accepts the first one only. A later request cannot
+ * change what the person has read. Throws when the page is in a frame, when no dashboard opened it,
+ * and when the dashboard is not on the operator's list.
  */
 export async function requestFromOpener(): Promise<PageRequest> {
-  // A frame could lie under another page's buttons. Static hosts also send frame-ancestors.
+  // A frame could put this page under the buttons of another page. Static hosts also send
+  // frame-ancestors.
   if (window.top !== window.self) throw new InvalidRequest('This page does not work inside another page.');
   const arrival = parseRedirectRequest(location.hash);
   if (arrival === null) return requestByOpener();
-  // The request leaves the address bar and the history: a reload shows nothing to approve.
+  // The request is removed from the address bar and the history, so a reload shows nothing to
+  // approve.
   history.replaceState(null, '', location.pathname);
   const go = (address: string) => location.replace(address);
   return requestFromRedirect(arrival, {
@@ -68,7 +73,10 @@ function newNonce(): string {
   return bytesToHex(crypto.getRandomValues(new Uint8Array(NONCE_BYTES)));
 }
 
-/** Fetched from this page's own origin, so its operator decides and the bytes of the release stay the same. */
+/**
+ * Fetches the list from this page's own origin. The operator decides, and the bytes of the release
+ * stay the same.
+ */
 async function allowedOrigins(): Promise<readonly string[]> {
   const response = await fetch(ALLOWED_ORIGINS, { cache: 'no-store', redirect: 'error', credentials: 'omit' });
   const list: unknown = response.ok ? await response.json().catch(() => null) : null;

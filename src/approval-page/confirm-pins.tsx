@@ -5,8 +5,9 @@ import { isFingerprintOf } from '#devices/pin-fingerprint.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
 /**
- * Asks once for the fingerprint of the co-signers' keys. The page does not show the fingerprint of the keys
- * that the server sent: a person who reads it here would confirm whatever the server sends.
+ * Lets the person enter the fingerprint of the co-signers' keys once. The page does not show the
+ * fingerprint of the keys that the server sent, because the person would confirm whatever the
+ * server sends.
  */
 export function ConfirmPins(props: {
   readonly claimed: readonly CosignerPin[];

@@ -8,7 +8,10 @@ import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 import { parseUserId } from '#domain/id.ts';
 
-/** A new passkey of this page. It counts for nothing until a quorum has adopted a policy that names it. */
+/**
+ * Creates a new passkey of this page. The passkey is valid only after a quorum has adopted a policy
+ * with it.
+ */
 export function Enrol({ requested, request }: { readonly requested: PageRequest; readonly request: EnrolmentRequest }) {
   const { requestId, userId, userName } = request;
   const [fault, setFault] = useState<string | null>(null);
@@ -19,7 +22,7 @@ export function Enrol({ requested, request }: { readonly requested: PageRequest;
     try {
       const device = await newPasskey({ userId, userName: visibleText(userName) });
       const answer = { type: 'conclave/approval/enrolled', version: APPROVAL_PROTOCOL, requestId, device } as const;
-      // A redirect leaves this page, and the person has to see the key before.
+      // A redirect leaves this page, and the person must see the key first.
       if (requested.way === 'window') requested.answer(answer);
       setDone(answer);
     } catch (error) {

@@ -2,12 +2,12 @@ import type { Fact } from '#approval-page/read/fact.ts';
 
 const GROUP = /.{1,4}/gu;
 
-/** What an approval does, line by line. */
+/** Shows what an approval does, line by line. */
 export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   return (
     <dl>
       {facts.map(({ label, text, address, raw }, i) => (
-        // Two lines may say the same: their place names them.
+        // Two lines may have the same text, so the index is the key.
         <div key={i}>
           <dt>{label}</dt>
           <dd>
@@ -21,7 +21,10 @@ export function Facts({ facts }: { readonly facts: readonly Fact[] }) {
   );
 }
 
-/** The whole address in groups of four to compare. The gaps are drawn, so that a copy has none. */
+/**
+ * Shows the whole address in groups of four. The gaps are drawn by the style sheet, so a copied
+ * address has none.
+ */
 function Address({ value }: { readonly value: string }) {
   return (
     <code class="address">

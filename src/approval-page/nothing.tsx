@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { InvalidRequest } from '#approval-page/read/canonical-cursor.ts';
 
-/** Shows that there is nothing to approve, and why. */
+/** Shows that there is nothing to approve, and the reason. */
 export function Nothing({ why, children }: { readonly why: string; readonly children?: ComponentChildren }) {
   return (
     <section class="refusal" role="alert">
@@ -12,7 +12,7 @@ export function Nothing({ why, children }: { readonly why: string; readonly chil
   );
 }
 
-/** Returns why a request cannot be approved, in words for the person. */
+/** Returns the reason why a request cannot be approved, as a sentence for the person. */
 export function reasonOf(error: unknown): string {
   if (error instanceof InvalidRequest) return error.message;
   return error instanceof DOMException ? 'The passkey did not sign.' : 'This page could not read the request.';

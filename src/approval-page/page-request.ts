@@ -5,18 +5,18 @@ import type {
   EnrolmentRequest,
 } from '#domain/access/approval-page-message.ts';
 
-/** The one request of a dashboard, and the way back to it. */
+/** The one request of a dashboard, and how this page returns to that dashboard. */
 export interface PageRequest {
   /**
-   * The dashboard's origin. A window's opener is proved by the browser; a redirect proves nothing, but the
-   * answer goes to this origin alone, and the operator of this page allows it.
+   * The dashboard's origin. The browser proves the origin of a window's opener. A redirect proves
+   * nothing, but the answer goes to this origin alone, and the operator of this page allows it.
    */
   readonly dashboard: string;
   readonly way: 'window' | 'redirect';
-  /** Chosen by this page, for the statements of the co-signers. */
+  /** This page chooses the nonce. The statements of the co-signers must contain it. */
   readonly nonce: string;
   readonly request: ApprovalRequest | EnrolmentRequest;
   readonly answer: (answer: ApprovalAnswer | EnrolmentAnswer) => void;
-  /** Leaves this page. By redirect the dashboard learns that there is no signature. */
+  /** Leaves this page. After a redirect the dashboard receives an answer without a signature. */
   readonly leave: () => void;
 }

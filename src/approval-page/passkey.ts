@@ -7,7 +7,10 @@ import { enrolmentBytes } from '#domain/access/device.ts';
 import { parseUserId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 
-/** The passkeys of this page that a policy has of a person. The exact host and origin, never a domain above. */
+/**
+ * Returns the passkeys of this page that the policy lists for a person. The host and the origin
+ * match exactly; a parent domain does not match.
+ */
 export function passkeysOf({ devices }: Policy, userId: string): readonly Passkey[] {
   const passkeys = devices.filter((device) => device.algorithm === 'webauthn-p256');
   return passkeys.filter(
@@ -15,7 +18,10 @@ export function passkeysOf({ devices }: Policy, userId: string): readonly Passke
   );
 }
 
-/** The signature of one of these passkeys over a digest that this page computed. Throws when its owner declines. */
+/**
+ * Signs a digest that this page computed with one of these passkeys. Throws when the person
+ * declines.
+ */
 export async function signWithPasskey(
   digest: string,
   passkeys: readonly Passkey[],
@@ -29,7 +35,10 @@ export async function signWithPasskey(
   return { keyId: passkey.keyId, ...proof };
 }
 
-/** A new passkey of this page, with its own signature that it exists. A policy change has to adopt it. */
+/**
+ * Creates a passkey of this page, with its own signature as proof of possession. A policy change
+ * must adopt it.
+ */
 export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userName'>) {
   const [rpId, userId] = [location.hostname, parseUserId(user.userId)];
   if (userId === null) throw new InvalidRequest('The request contains no valid user ID.');
@@ -64,7 +73,10 @@ export async function newPasskey(user: Pick<EnrolmentRequest, 'userId' | 'userNa
 const ES256 = -7;
 const POINT_BYTES = 65;
 
-/** The structure ends with the point (RFC 5480) in 65 bytes; a policy has it in 33 (SEC 1 part 2.3.3). */
+/**
+ * Compresses the public key. The structure ends with the point in 65 bytes (RFC 5480); a policy
+ * stores it in 33 bytes (SEC 1, part 2.3.3).
+ */
 function compressed(point: Uint8Array): string {
   const isOdd = ((point.at(-1) ?? 0) & 1) === 1;
   return `${isOdd ? '03' : '02'}${bytesToHex(point.subarray(1, 33))}`;

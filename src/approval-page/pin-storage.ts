@@ -3,8 +3,9 @@ import type { Pins } from '#approval-page/statement-check.ts';
 import { arePins } from '#domain/policy/cosigner-pin.ts';
 
 /**
- * The confirmed keys of co-signers, kept on the origin of this page, where no script of the coordinator
- * reads or writes. One entry for each dashboard and vault: the keys of one vault prove nothing for another.
+ * Stores the confirmed co-signer keys on the origin of this page, where no script of the
+ * coordinator can read or write them. Each dashboard and vault has its own entry, because the keys
+ * of one vault prove nothing for another vault.
  */
 export function storedPins(
   storage: Storage,
@@ -14,7 +15,10 @@ export function storedPins(
   return text === null ? null : pinsOf(text);
 }
 
-/** One line for each key after the line of the threshold. Null for a text of another form. */
+/**
+ * Parses the stored text: a line with the threshold, then one line for each key. Returns null for a
+ * text of another form.
+ */
 function pinsOf(text: string): Pins | null {
   const [first = '', ...keys] = text.split('\n');
   const cosigners = keys.map((signing, i) => ({ index: i + 1, signing }));
@@ -32,7 +36,7 @@ export function storePins(
   storage.setItem(keyOf(scope), lines.join('\n'));
 }
 
-/** The person has to enter the fingerprint again. */
+/** Deletes the confirmed keys. The person must enter the fingerprint again. */
 export function forgetPins(storage: Storage, scope: { readonly dashboard: string; readonly vaultId: number }): void {
   storage.removeItem(keyOf(scope));
 }

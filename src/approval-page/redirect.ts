@@ -4,24 +4,27 @@ import { APPROVAL_PROTOCOL, pageReadyMessage, parseApprovalRequest } from '#doma
 import type { RedirectRequest, ReadRedirectResult } from '#domain/access/approval-redirect.ts';
 import { resultUrl } from '#domain/access/approval-redirect.ts';
 
-/** The tab of this page: what it keeps while the browser is at the dashboard, and where it may go. */
+/**
+ * The tab of this page: what it stores while the browser is at the dashboard, and where it may go.
+ */
 export interface Tab {
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   /** The origins that the operator of this page allows. */
   readonly allowed: readonly string[];
-  /** A new random nonce. */
+  /** Returns a new random nonce. */
   readonly nonce: string;
-  /** Leaves this page, with no entry of it in the history. */
+  /** Replaces this page in the history by the page at the address. */
   readonly go: (address: string) => void;
 }
 
 const KEY = 'conclave/redirect/v1';
 
 /**
- * The request that a redirect brings, once; or leaves for the dashboard with the nonce that the request has
- * to name, and never settles. Throws for a dashboard that is not on the operator's list, and for a request
- * that this tab does not wait for. Nothing proves which page sent the browser here: the request is judged by
- * what it is, and the answer goes to the dashboard that the nonce went to.
+ * Returns the request that a redirect brings, once. Without a request it redirects to the dashboard
+ * with a nonce and never settles. Throws for a dashboard that is not on the operator's list, and
+ * for a request with a nonce that this tab did not issue. A redirect does not prove which page sent
+ * the browser here. The page therefore judges the request by its content, and answers only the
+ * dashboard that received the nonce.
  */
 export async function requestFromRedirect(
   { dashboard, requestId, request }: RedirectRequest,
@@ -48,7 +51,10 @@ export async function requestFromRedirect(
   return { dashboard, way: 'redirect', nonce, request: parsed, answer: back, leave };
 }
 
-/** The nonce that went to this dashboard for this request. It is forgotten: one nonce serves one request. */
+/**
+ * Returns the nonce that this dashboard received for this request, and deletes it. One nonce serves
+ * one request.
+ */
 function takeNonce(
   storage: Tab['storage'],
   request: { readonly dashboard: string; readonly requestId: string },

@@ -1,15 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 
-/** Ours: the second click of a double click, which was meant for the page before, falls into this time. */
+/** Our limit: the second click of a double click on the page before arrives within this time. */
 const UNARMED_MS = 700;
 
-/** A button that takes a click only after its page was to be seen, and once at a time. */
+/**
+ * Renders a button that accepts a click only after the page was visible, and one click at a time.
+ */
 export function SignButton(props: {
   readonly label: string;
-  /** False until the person has done what comes before. */
+  /** False until the person has completed the steps before. */
   readonly isReady?: boolean;
   readonly sign: () => Promise<void>;
-  /** Closes the window; null where the page has another way back. */
+  /** Closes the window. It is null when the page has another way back. */
   readonly close: (() => void) | null;
 }) {
   const { label, isReady = true, sign, close } = props;

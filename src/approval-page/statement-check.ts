@@ -4,44 +4,57 @@ import type { StatementEntry } from '#devices/statement.ts';
 import { verifyStatements } from '#devices/statement.ts';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 
-/** What a co-signer says of the policy, by its own signature, or `unknown`. A missing statement never agrees. */
+/**
+ * The policy state of a co-signer by its signed statement, or `unknown`. A missing statement never
+ * agrees.
+ */
 interface Verdict {
   readonly cosigner: number;
   readonly says: 'agrees' | 'behind' | 'disagrees' | 'unknown';
-  /** Why nothing is known, or what the co-signer has in force instead; null where it agrees. */
+  /**
+   * The reason why the state is unknown, or the policy that the co-signer has instead; null when it
+   * agrees.
+   */
   readonly detail: string | null;
 }
 
-/** What the co-signers say. */
+/** The result of the co-signers' statements. */
 export interface Confirmation {
   readonly verdicts: readonly Verdict[];
-  /** Why that is not enough to approve anything; null where it is. */
+  /** The reason why the statements do not suffice for an approval; null when they suffice. */
   readonly fault: string | null;
-  /** Co-signers that do not agree. The person names each of them before the page signs (`dissentersIn`). */
+  /**
+   * Co-signers that do not agree. The person must confirm each of them before the page signs
+   * (`dissentersIn`).
+   */
   readonly exceptions: readonly Verdict[];
-  /** Enough co-signers state exactly the policy that the server shows as the one in force. */
+  /**
+   * True when enough co-signers state exactly the policy that the server shows as the one in force.
+   */
   readonly isInForce: boolean;
 }
 
-/** The keys of co-signers that a person has confirmed, and how many of them sign together. */
+/**
+ * The co-signer keys that a person has confirmed, and the number of co-signers that sign together.
+ */
 export interface Pins {
   readonly cosigners: readonly CosignerPin[];
   readonly threshold: number;
 }
 
-/** The policies that the page shows, and the question that the statements must answer. */
+/** The policies that the page shows, and the challenge that the statements must answer. */
 export interface Claim {
   readonly vaultId: number;
-  /** Policies that the hash of the last one fixes; statements from `since` on agree. */
+  /** The policies that the hash of the last one fixes. Statements from version `since` on agree. */
   readonly shown: Required<ShownPolicies>;
   readonly nonce: string;
   readonly nowMs: number;
 }
 
 /**
- * Checks, for each key of a list, what co-signers with confirmed keys have in force. Fewer agreements than
- * sign together refuse; one co-signer that does not agree is an exception that the person has to name. No
- * key at all confirms nothing.
+ * Compares the statements of the co-signers with confirmed keys, for each key of the list. Fewer
+ * agreements than the signing threshold is a fault. A single co-signer that does not agree is an
+ * exception that the person must confirm. An empty list confirms nothing.
  */
 export function confirmedBy(
   entries: readonly StatementEntry[],
@@ -79,10 +92,10 @@ const REASONS: Readonly<Record<string, string>> = {
   'too-old': 'The statement was not made in the last five minutes.',
 };
 
-/** The gravest first. */
+/** The verdicts, the most serious first. */
 const GRAVITY = ['later-version', 'other-history', 'behind', 'unknown', 'agrees'] as const;
 
-/** What one co-signer says for all keys: the gravest of it. */
+/** Returns the most serious verdict of one co-signer over all keys. */
 function together(agreements: readonly CosignerAgreement[], cosigner: number): Verdict {
   const own = agreements.filter((one) => one.cosigner === cosigner);
   const worst = GRAVITY.flatMap((agreement) => own.filter((one) => one.agreement === agreement))[0];

@@ -13,9 +13,11 @@ import type { Intent } from '#domain/transaction/intent.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 
-/** What a request asks, read out of its bytes alone. Nothing of it is confirmed yet. */
+/**
+ * The content of a request, read from its bytes alone. The co-signers have not confirmed it yet.
+ */
 export interface VerifiedRequest {
-  /** Lower-case hex SHA-256 of the bytes that were read: what the passkey signs. */
+  /** Lower-case hex SHA-256 of the bytes that were read. The passkey signs it. */
   readonly digest: string;
   readonly inForce: Policy;
   readonly inForceHash: string;
@@ -27,8 +29,8 @@ export interface VerifiedRequest {
 const MANDATE_DOMAIN = 'conclave/policy-change/v1';
 
 /**
- * Reads a request. Throws `InvalidRequest` for bytes that are malformed or unknown, that have expired, or
- * that name another policy than the one that comes with them.
+ * Reads a request. Throws `InvalidRequest` for bytes that are malformed, unknown or expired, and
+ * for bytes that name a policy other than the one in the request.
  */
 export function verifyRequest(request: ApprovalRequest, nowMs: number): VerifiedRequest {
   const inForce = policyIn(request.policy);
@@ -61,7 +63,10 @@ function readSubject({ canonical, proposed }: ApprovalRequest): VerifiedRequest[
   }
 }
 
-/** An intent names the policy in force, or the one just before it: the hash of that one is in the policy in force. */
+/**
+ * Throws unless the intent names the policy in force or the policy just before it. The policy in
+ * force contains the hash of the one before.
+ */
 function holdIntent(intent: Intent, { inForce, inForceHash }: Pick<VerifiedRequest, 'inForce' | 'inForceHash'>): void {
   if (intent.vaultId !== inForce.vaultId) throw new InvalidRequest('The policy belongs to another vault.');
   const { version, previousHash } = inForce;
@@ -81,7 +86,10 @@ function holdChange(
   }
 }
 
-/** The keys whose fingerprint the person confirms: those that the policy pins, else those that the server names. */
+/**
+ * Returns the keys whose fingerprint the person confirms: the keys that the policy pins, else the
+ * keys that the server sent.
+ */
 export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: VerifiedRequest): readonly CosignerPin[] {
   const claimed = inForce.cosigners ?? cosigners;
   if (!arePins(claimed)) throw new InvalidRequest('The server sent no valid keys of the co-signers.');
@@ -89,9 +97,10 @@ export function claimedPins({ cosigners }: ApprovalRequest, { inForce }: Verifie
 }
 
 /**
- * Checks what co-signers with confirmed keys have in force. Those that have adopted the proposed policy
- * of a change already confirm the policy before it: honest co-signers adopt it after that one alone. This
- * is so where a change renews a mandate that expired before every co-signer adopted the policy.
+ * Checks the policy that co-signers with confirmed keys have in force. A co-signer that has already
+ * adopted the proposed policy confirms the policy before it, because an honest co-signer adopts it
+ * after that policy alone. This happens when a change renews a mandate that expired before every
+ * co-signer had adopted the policy.
  */
 export function confirm(
   { inForce, inForceHash, subject }: VerifiedRequest,
@@ -105,15 +114,18 @@ export function confirm(
   return confirmedBy(statements, keyIds, { pins, claim: { vaultId, shown: { chain, since: version }, nonce, nowMs } });
 }
 
-/** The fewest co-signers that can be asked to sign together: any two such groups share one. */
+/**
+ * Returns the smallest signing threshold for a number of co-signers: any two such groups share a
+ * co-signer.
+ */
 export function minThreshold(count: number): number {
   return Math.floor(count / 2) + 1;
 }
 
 /**
- * The pins after a policy that enough co-signers state as the one in force: a quorum that adopted other
- * keys has replaced them. How many of another number of co-signers sign together is not known, so all of
- * them have to agree until the person confirms them again.
+ * Returns the pins after a policy that enough co-signers state as the one in force. A quorum that
+ * adopted other keys has replaced the pins. When the number of co-signers has changed, their
+ * signing threshold is unknown, so all of them must agree until the person confirms the keys again.
  */
 export function pinsAfter(pins: Pins, { inForce: { cosigners } }: VerifiedRequest): Pins {
   if (cosigners === undefined || JSON.stringify(cosigners) === JSON.stringify(pins.cosigners)) return pins;

@@ -73,7 +73,7 @@ export const BUILT_IN_CHAINS: readonly Chain[] = [
     maxFee: 5_000_000_000n * GWEI,
     explorer: 'https://polygonscan.com/tx/{hash}',
   }),
-  // The base fee is zero: the tip is the whole price.
+  // The base fee is zero, so the tip is the whole price.
   evm('bsc', '56', {
     nativeSymbol: 'BNB',
     minTip: GWEI / 20n,

@@ -169,7 +169,7 @@ export type BroadcastVerdict =
   | { readonly outcome: 'unknown'; readonly answer: string }
   /** The network requires a higher fee for them. */
   | { readonly outcome: 'underpriced'; readonly answer: string }
-  /** Every RPC node refuses for good, and none of them can have kept the bytes. */
+  /** Every RPC node refuses permanently, and none of them can have kept the bytes. */
   | { readonly outcome: 'refused'; readonly answer: string }
   /**
    * All reachable RPC nodes refuse. An unreachable one may have received and kept the bytes
@@ -187,8 +187,8 @@ export type Observation =
       /** A mempool holds it, and every recent block burns more than the newest attempt offers. */
       readonly isTooCheap?: true;
       /**
-       * The nonce is used for good by a transaction that is not one of these attempts and that the
-       * RPC nodes have named.
+       * The nonce is used permanently by a transaction that is not one of these attempts and that
+       * the RPC nodes have named.
        */
       readonly nonceTaken: boolean;
       /**

@@ -15,7 +15,7 @@ const MAX_BODY_BYTES = 4_000_000;
  * Serves the interface of a co-signer, which only its coordinator may call:
  *
  *     POST /key/{keyId}/{action}   POST /proof/{keyId}/{action}   POST /reshare/{keyId}/{action}
- *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}    POST /pairs/status   GET /identity
+ *     POST /pair/{peer}/{action}   POST /keygen/{run}/{action}   POST /pairs/status   GET /identity
  *
  * The interface is the same over a service binding and over HTTPS, where the coordinator signs each
  * request (`isFromCoordinator`). Returns 200 with `{ ok, value }` or `{ ok, refusal }`, since a

@@ -1,4 +1,6 @@
-/** The buffer size of a read. An iteration over the stream would give four kilobytes at a time. */
+/**
+ * The buffer size of a read. An iteration over the stream would return four kilobytes at a time.
+ */
 const READ_AT_ONCE_BYTES = 65_536;
 
 /**

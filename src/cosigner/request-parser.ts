@@ -278,8 +278,8 @@ function deviceSignatureOf(value: unknown): DeviceSignature {
 }
 
 /**
- * The maximum of each part that an authenticator signs. Longer parts have extensions that no
- * request asks for.
+ * The maximum of each part that an authenticator signs. Longer parts have extensions that were not
+ * requested.
  */
 const MAX_PART_LENGTH = 8192;
 

@@ -2,7 +2,9 @@ import type { ClientResponse, InferResponseType } from 'hono/client';
 import { hc } from 'hono/client';
 import type { Api } from '#http/api.ts';
 
-/** The interface of the service, as its routes declare it. The cookie of the session goes along by itself. */
+/**
+ * The typed client of the service's API. The browser sends the session cookie with each request.
+ */
 export const api = hc<Api>(location.origin);
 
 export type Person = InferResponseType<typeof api.user.me.$get>;
@@ -14,11 +16,11 @@ type CredentialResets = InferResponseType<(typeof api.user.me)['credential-reset
 export type CredentialReset = CredentialResets['data'][number];
 export type Token = InferResponseType<(typeof api)['personal-access-token']['$get']>['tokens'][number];
 
-/** The service has said no, in words for whoever reads them. */
+/** The service refused a request. The message is for the person. */
 export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
-  /** The address that is known here, of one that only looks like it. */
+  /** The known address that the refused address resembles, or null. */
   readonly known: string | null;
 
   constructor(
@@ -32,16 +34,16 @@ export class Refusal extends Error {
   }
 }
 
-/** What happens when an answer says that nobody is logged in (any more). */
+/** The event that is sent when a response shows that the session has ended. */
 const LOGGED_OUT = 'conclave:logged-out';
 
-/** Calls back whenever the session turns out to be over. Gives what takes that back. */
+/** Calls back when the session has ended. Returns a function that removes the callback. */
 export function whenLoggedOut(callback: () => void): () => void {
   addEventListener(LOGGED_OUT, callback);
   return () => removeEventListener(LOGGED_OUT, callback);
 }
 
-/** The body of a good answer. Throws `Refusal` for any other. */
+/** Returns the body of a successful response. Throws `Refusal` for any other response. */
 export async function good<T>(pending: Promise<ClientResponse<T>>): Promise<T> {
   const response = await pending;
   if (response.status === 401) dispatchEvent(new Event(LOGGED_OUT));

@@ -22,7 +22,7 @@ interface Seen {
   readonly approvalOrigin: string | null;
 }
 
-/** Whoever is logged in sees their pages, and everybody else the way in. */
+/** Shows the pages of the session's user, or the login page. */
 export function App({ returned }: { readonly returned: Returned | null }) {
   const path = usePath();
   const untaken = useRef(returned);
@@ -78,7 +78,7 @@ export function App({ returned }: { readonly returned: Returned | null }) {
   );
 }
 
-/** The path after the `#`: the service's own paths are its interface. */
+/** Returns the path after the `#`. The paths before it belong to the API. */
 function usePath(): string {
   const [path, set] = useState(pathNow());
   useEffect(() => {
@@ -131,7 +131,7 @@ function Welcome({ path }: { readonly path: string }) {
   );
 }
 
-/** The hash is the page: the way to the content must not be another one. */
+/** Focuses the content. The link must not change the hash, because the hash selects the page. */
 function skip(event: Event): void {
   event.preventDefault();
   const main = document.getElementById('main');

@@ -5,7 +5,7 @@ import { api, good } from '#dashboard/api.ts';
 interface Listeners {
   readonly transaction?: (record: Transaction) => void;
   readonly balance?: (record: Balance) => void;
-  /** Something may have happened of which nobody has heard: what is shown has to be asked for again. */
+  /** Called when events may have been lost. The page must load its data again. */
   readonly missed?: () => void;
 }
 
@@ -14,15 +14,16 @@ interface Stream {
   readonly listeners: Set<() => Listeners>;
 }
 
-/** One for each vault, however many parts of a page listen. */
+/** One stream for each vault, shared by all parts of the page. */
 const STREAMS = new Map<string, Stream>();
 
-/** A stream that was refused is asked for again after this. */
+/** The delay before a new stream replaces a refused one. */
 const AGAIN_MS = 3_000;
 
 /**
- * What changes in a vault, as it happens. Null: nothing yet. After a break the browser goes on by itself, from where it was; where it was
- * refused (the service is being replaced, or somebody has asked too often) a new stream begins, and what was missed is asked for.
+ * Subscribes to the events of a vault; null subscribes to nothing. After a break the browser
+ * resumes from the last event by itself. After a refusal (the service restarts, or the rate limit
+ * is reached) a new stream starts and `missed` is called.
  */
 export function useLive(vaultId: string | null, listeners: Listeners): void {
   const latest = useRef(listeners);
@@ -59,7 +60,7 @@ function listen(stream: Stream, vaultId: string): void {
   });
   source.addEventListener('error', () => {
     if (source.readyState !== EventSource.CLOSED) return;
-    // A session that has ended says so here as everywhere.
+    // This request reports a session that has ended.
     good(api.user.me.$get()).catch(() => null);
     setTimeout(() => again(stream, vaultId), AGAIN_MS);
   });

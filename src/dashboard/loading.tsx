@@ -10,8 +10,8 @@ export type Loaded<T> =
 const LOADING = { state: 'loading' } as const;
 
 /**
- * What a page shows, asked for when it opens and whenever its key changes: what was there under another key is not shown under this one, not
- * for a moment. `change` is for what comes by another way.
+ * Loads the data of a page when it opens and whenever its key changes. The data of one key is never
+ * shown under another key. `change` sets data that arrived in another way.
  */
 export function useLoaded<T>(key: string, load: () => Promise<T>) {
   const [{ of, loaded }, set] = useState<{ readonly of: string; readonly loaded: Loaded<T> }>({
@@ -45,7 +45,7 @@ export function reasonOf(error: unknown): string {
   return error instanceof Refusal ? error.message : 'The server cannot be reached. Check your connection.';
 }
 
-/** What has just gone wrong, said at once; nothing while nothing has. */
+/** Shows the last error; renders nothing when there is none. */
 export function ErrorText({ why }: { readonly why: string | null }) {
   if (why === null) return null;
   return (
@@ -55,7 +55,10 @@ export function ErrorText({ why }: { readonly why: string | null }) {
   );
 }
 
-/** The value, or in its place that it is on its way, or why it is not there, with a way to try again. */
+/**
+ * Renders the value when it is loaded. Before that it shows that the value is loading, or the error
+ * and a button to retry.
+ */
 export function LoadedContent<T>(props: {
   readonly loaded: Loaded<T>;
   readonly what: string;

@@ -1,19 +1,22 @@
 /**
- * Amounts, fiat values and typed amounts, in the locale of the browser. Amounts are whole numbers of the smallest unit and stay exact: no
- * float takes part, because 18 decimals do not fit into one.
+ * Amounts, fiat values and typed amounts, in the locale of the browser. Amounts are whole numbers
+ * of the smallest unit and stay exact. No float is used, because 18 decimals do not fit into one.
  */
 
 interface NumberStyle {
   readonly whole: Intl.NumberFormat;
-  /** Between the whole part and the decimals. */
+  /** The separator between the whole part and the decimals. */
   readonly decimal: string;
-  /** Between groups of digits of the whole part. */
+  /** The separator between groups of digits of the whole part. */
   readonly group: string;
 }
 
 const STYLES = new Map<string | undefined, NumberStyle>();
 
-/** @param locale that of the browser when undefined. Digits are those of every keyboard in each locale. */
+/**
+ * Returns the separators of a locale; undefined is the locale of the browser. Digits are always the
+ * ASCII digits.
+ */
 function styleOf(locale: string | undefined): NumberStyle {
   const known = STYLES.get(locale);
   if (known !== undefined) return known;
@@ -39,14 +42,18 @@ export function unitsText(amount: string, decimals: number, locale?: string): st
   return `${isNegative ? '−' : ''}${text}${decimals === 0 || part === '' ? '' : `${decimal}${part}`}`;
 }
 
-/** Spaces and apostrophes come in several characters, of which a keyboard has one. */
+/**
+ * Normalizes spaces and apostrophes. Each exists as several characters, and a keyboard has one of
+ * them.
+ */
 function plain(text: string): string {
   return text.replaceAll(/[\u00a0\u202f\u2009]/g, ' ').replaceAll('’', "'");
 }
 
 /**
- * Returns a typed amount in the smallest unit; null for what is no amount, has more decimals than the asset, or can be read in two ways. A
- * group separator is accepted only where it groups as the locale does: `0,5` is five tenths in German, and nothing in English.
+ * Returns a typed amount in the smallest unit. Returns null for a text that is no amount, has too
+ * many decimals, or can be read in two ways. Group separators are accepted only where the locale
+ * puts them: `0,5` is five tenths in German and invalid in English.
  */
 export function parseUnits(typed: string, decimals: number, locale?: string): string | null {
   const { whole: format, decimal, group } = styleOf(locale);
@@ -57,14 +64,17 @@ export function parseUnits(typed: string, decimals: number, locale?: string): st
   return (digits + part.padEnd(decimals, '0')).replace(/^0+(?=\d)/, '');
 }
 
-/** Returns what a typed amount looks like, for the error of one that cannot be read. */
+/** Returns an example of a valid amount, for the error about an unreadable one. */
 export function amountHint(decimals: number, locale?: string): string {
   const example =
     decimals === 0 ? unitsText('1234', 0, locale) : unitsText(`12345${'0'.repeat(decimals - 1)}`, decimals, locale);
   return `Enter an amount such as ${example}, with at most ${decimals} decimals.`;
 }
 
-/** Returns a value in US dollars with two decimals; null for one that is not known. What rounds to nothing is shown as less than a cent. */
+/**
+ * Returns a value in US dollars with two decimals, or null when the value is unknown. A positive
+ * value below one cent is shown as less than a cent.
+ */
 export function usdText(value: string | null, locale?: string): string | null {
   if (value === null) return null;
   const [whole = '0', part = ''] = value.split('.');

@@ -1,9 +1,9 @@
-/** Notifications in this browser: a worker of its own shows them, also while no page is open. */
+/** Notifications in this browser. A service worker shows them, also when no page is open. */
 
-/** Its way is fixed: a browser keeps it, and asks there for a newer one. */
+/** The path never changes, because the browser keeps it and loads newer versions from it. */
 const WORKER = '/notify.js';
 
-/** The browser, or its owner, does not want to; said in words. */
+/** The browser or the person refused the subscription. The message is for the person. */
 export class NotSubscribed extends Error {}
 
 export function supportsPush(): boolean {
@@ -11,8 +11,8 @@ export function supportsPush(): boolean {
 }
 
 /**
- * Asks the owner, and subscribes this browser with its push service. Gives what the service has to know of it.
- * Throws `NotSubscribed` where the owner has said no, or the push service of the browser does not answer.
+ * Requests permission and subscribes this browser at its push service. Returns what the API needs
+ * for it. Throws `NotSubscribed` when the person declines or the push service does not answer.
  */
 export async function subscribeBrowser(applicationServerKey: string) {
   if ((await Notification.requestPermission()) !== 'granted')
@@ -41,7 +41,10 @@ interface TrustedTypes {
 
 let trusted: ReturnType<TrustedTypes['createPolicy']> | null = null;
 
-/** The policy of the page's content lets it load scripts by one rule alone, which knows one address. */
+/**
+ * Returns the URL of the worker. The content security policy allows scripts by one rule, which
+ * names one URL.
+ */
 function workerUrl(): string {
   const { trustedTypes } = window as { trustedTypes?: TrustedTypes };
   if (trustedTypes === undefined) return WORKER;

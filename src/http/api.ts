@@ -3,8 +3,9 @@ import type * as z from 'zod';
 import type { Routes } from '#http/routes.ts';
 
 /**
- * The interface as a type, made of the declarations of its routes: `hc<Api>(url)` of hono/client is a client that knows every path,
- * body, query and good answer. There is nothing of it at run time.
+ * The API as a type, derived from the declarations of its routes. `hc<Api>(url)` of hono/client is
+ * a client that knows every path, body, query and successful response. The type has no run-time
+ * code.
  */
 export type Api = Hono<object, ApiSchema, '/'>;
 

@@ -29,13 +29,16 @@ app.notFound((context) => missing(context));
 app.onError((error, context) => failed(error, context));
 
 function authMiddleware(route: Route): MiddlewareHandler<HttpEnv>[] {
-  // What a monitor sends says by itself whose it is; the route looks.
+  // The signature of a monitor's delivery authenticates it, and the route verifies it.
   if (route.access === 'anyone' || route.access === 'monitor') return [];
   if (route.access === 'service') return [authenticateService];
   return [authenticate(route.access), ...(route.sessionOnly === true ? [sessionOnly] : [])];
 }
 
-/** What a request has to be before its route sees it: the query first, then the body. */
+/**
+ * Returns the checks that a request passes before its route handles it: the query first, then the
+ * body.
+ */
 function bodyMiddleware({ method, query, body, optionalBody: mayHave, access }: Route): MiddlewareHandler[] {
   const queryCheck = query === undefined ? [] : [check('query', query)];
   if (body !== undefined) return [...queryCheck, ...jsonBody, check('json', body)];
@@ -43,7 +46,7 @@ function bodyMiddleware({ method, query, body, optionalBody: mayHave, access }: 
   return method === 'GET' || access === 'monitor' ? queryCheck : [...queryCheck, ...noBody];
 }
 
-/** A path that exists with another method is 405 and says which; anything else is 404. */
+/** Returns 405 with the supported methods when the path exists with another method, else 404. */
 function missing(context: HttpContext): Response {
   const path = context.req.path.split('/');
   const methods = ROUTES.filter((route) => matches(route.path.split('/'), path)).map((route) => route.method);

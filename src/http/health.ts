@@ -1,7 +1,10 @@
 import * as z from 'zod';
 import { route } from '#http/edge/context.ts';
 
-/** GET /health (ours): the Worker answers. It asks nothing behind it, so it is no way to make load. */
+/**
+ * GET /health: reports that the Worker responds. It calls no other system, so it cannot be used to
+ * cause load.
+ */
 export const health = route({
   method: 'GET',
   path: '/health',

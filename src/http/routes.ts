@@ -147,7 +147,7 @@ const routes = [
   status,
 ] as const;
 
-/** The whole interface. What is not in this list does not exist. */
+/** All routes. A route that is not in this list does not exist. */
 export const ROUTES: readonly Route[] = routes;
 
 export type Routes = typeof routes;

@@ -6,7 +6,8 @@ import type { PartyIndex } from '#mpc/party.ts';
  * session, and signs the public key with its identity before it is used (`Sessions.open`). Then,
  * with HKDF-SHA-256 (RFC 5869):
  *
- *     key(from, to) = HKDF(salt = sid, input = ephemeral-ephemeral || static-static, info = domain | from (1) | to (1))
+ *     key(from, to) = HKDF(salt = sid, input = ephemeral-ephemeral || static-static,
+ *                          info = domain | from (1) | to (1))
  *
  * These are the tokens `ee` and `ss` of Noise KK, in which both static keys are known beforehand.
  * The signature over each ephemeral key replaces `es` and `se`, like the signed prekey of X3DH: a

@@ -7,7 +7,8 @@ import { taggedHash } from '#mpc/transcript.ts';
  * A message from one co-signer to another, relayed by a coordinator that neither reads nor changes
  * it:
  *
- *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) | AES-256-GCM ciphertext and tag | Ed25519 signature (64)
+ *     version (1) | sid (32) | round (1) | from (1) | to (1) | iv (12) |
+ *     AES-256-GCM ciphertext and tag | Ed25519 signature (64)
  *
  * The AES key is that of the session and the direction (channel.ts). The header is additional data
  * of the cipher, and the signature covers the tagged hash of everything before it: it is the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.30;
 
-/// An ordinary ERC-20 for local chains. Whoever deploys it holds everything and can issue more.
+/// An ordinary ERC-20 for local chains. The deployer holds the whole supply and can issue more.
 contract DemoDollar {
     string public constant name = "Demo Dollar";
     string public constant symbol = "DUSD";

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.30;
 
-/// Pays on, as exchanges and multi-signature wallets do: no log tells of it.
+/// Forwards payments, as exchanges and multi-signature wallets do: no log reports them.
 contract Splitter {
     receive() external payable {}
 
-    /// Half to each.
+    /// Pays half to each.
     function split(address payable one, address payable two) external payable {
         pay(one, msg.value / 2);
         pay(two, msg.value / 2);
     }
 
-    /// Pays inside a call that then fails: what was paid comes back, and the transaction succeeds.
+    /// Pays inside a call that then fails: the payment is reverted, and the transaction succeeds.
     function fail(address payable to) external payable {
         try this.payAndRevert(to, msg.value) {} catch {}
     }
@@ -21,7 +21,7 @@ contract Splitter {
         revert("not after all");
     }
 
-    /// Pays by code that it borrows: the borrowing itself moves nothing.
+    /// Pays through a delegatecall: the delegatecall itself moves nothing.
     function borrow(address payable to) external payable {
         (bool ok, ) = address(this).delegatecall(abi.encodeCall(this.payFromHere, (to, msg.value)));
         require(ok);
@@ -31,7 +31,7 @@ contract Splitter {
         pay(to, value);
     }
 
-    /// A child that gives everything away as it ends.
+    /// Creates a child that pays out its whole balance when it ends.
     function leave(address payable to) external payable {
         new Testator{value: msg.value}(to);
     }
@@ -48,7 +48,7 @@ contract Testator {
     }
 }
 
-/// Says what an ERC-721 and an ERC-1155 say when they move, and things that only look like it.
+/// Emits the events of ERC-721 and ERC-1155 transfers, and events that only resemble them.
 contract Collection {
     event Transfer(address indexed from, address indexed to, uint256 indexed tokenId);
     event TransferSingle(address indexed operator, address indexed from, address indexed to, uint256 id, uint256 value);
@@ -61,7 +61,7 @@ contract Collection {
         return 1;
     }
 
-    /// The call of an ERC-20's allowance, with an id for an amount.
+    /// The call of an ERC-20 allowance, with an id in place of the amount.
     function approve(address to, uint256 id) external {
         getApproved[id] = to;
     }

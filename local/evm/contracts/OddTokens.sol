@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: UNLICENSED
 pragma solidity ^0.8.30;
 
-/// Tokens as they really occur. Each tells everyone a large balance, so that only its transfer is odd.
+/// Tokens as they occur in practice. Each reports a large balance, so that only its transfer is
+/// odd.
 abstract contract OddToken {
     event Transfer(address indexed from, address indexed to, uint256 value);
 
@@ -10,14 +11,14 @@ abstract contract OddToken {
     }
 }
 
-/// Moves, and answers nothing at all: USDT, BNB.
+/// Moves, and returns nothing: USDT, BNB.
 contract SilentToken is OddToken {
     function transfer(address to, uint256 value) external {
         emit Transfer(msg.sender, to, value);
     }
 }
 
-/// Answers false instead of reverting, and moves nothing.
+/// Returns false instead of reverting, and moves nothing.
 contract FalseToken is OddToken {
     function transfer(address, uint256) external pure returns (bool) {
         return false;
@@ -31,7 +32,7 @@ contract BlockingToken is OddToken {
     }
 }
 
-/// Reverts with an error of its own, which carries no words.
+/// Reverts with a custom error, which carries no text.
 contract WordlessToken is OddToken {
     error Blocked(address account);
 
@@ -40,7 +41,7 @@ contract WordlessToken is OddToken {
     }
 }
 
-/// Works until its switch is thrown: between the dry run and the block, the world changes.
+/// Works until its switch is set: the state changes between the simulation and the block.
 contract SwitchedToken is OddToken {
     enum Mood { Moving, Lying, Blocking, Burning }
     Mood public mood;
@@ -58,7 +59,7 @@ contract SwitchedToken is OddToken {
     }
 }
 
-/// Takes a new allowance only when there is none: USDT. Its transfer is an ordinary one.
+/// Accepts a new allowance only when there is none: USDT. Its transfer is an ordinary one.
 contract ResettingToken is OddToken {
     mapping(address => mapping(address => uint256)) public allowance;
 

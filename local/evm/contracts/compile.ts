@@ -4,7 +4,7 @@ import solc from 'solc';
 
 export interface CompiledContract {
   readonly abi: readonly unknown[];
-  /** Of its creation, hex with 0x. */
+  /** The creation bytecode, hex with 0x. */
   readonly bytecode: `0x${string}`;
 }
 
@@ -21,10 +21,13 @@ interface CompilerOutput {
 
 export type ContractFile = 'DemoDollar.sol' | 'OddTokens.sol' | 'Movers.sol';
 
-/** What this process has compiled. */
+/** The contracts that this process has compiled. */
 const compiled = new Map<ContractFile, ReadonlyMap<string, CompiledContract>>();
 
-/** Returns every contract of a file beside this one, by name. The first call for a file compiles it. Throws the errors of the compiler. */
+/**
+ * Returns every contract of a file beside this one, by name. The first call for a file compiles it.
+ * Throws the errors of the compiler.
+ */
 export function compile(file: ContractFile): ReadonlyMap<string, CompiledContract> {
   const contracts = compiled.get(file) ?? compileAnew(file);
   compiled.set(file, contracts);

@@ -2,23 +2,29 @@ import { equalBytes } from '@noble/curves/utils.js';
 import type { CanonicalText } from '#domain/canonical/read-text.ts';
 import { readCanonical } from '#domain/canonical/read-text.ts';
 
-/** Why the page shows nothing to approve. The message is for the person who reads it. */
+/** The page has nothing to approve. The message is for the person who reads it. */
 export class InvalidRequest extends Error {}
 
-/** The bytes that hex spells in lower case. Throws for any other text. */
+/** Returns the bytes of lower-case hex. Throws for any other text. */
 export function bytesOfHex(hex: string): Uint8Array<ArrayBuffer> {
   if (!/^(?:[0-9a-f]{2})+$/.test(hex)) throw new InvalidRequest('The bytes to approve are not lower-case hex.');
   return Uint8Array.from(hex.match(/../g) ?? [], (pair) => Number.parseInt(pair, 16));
 }
 
-/** Throws unless `again` has exactly the bytes that were read: what is shown is all that there is. */
+/**
+ * Throws unless `again` equals the bytes that were read. The page then shows everything that the
+ * bytes contain.
+ */
 export function assertSameBytes(bytes: Uint8Array, again: Uint8Array): void {
   if (!equalBytes(bytes, again)) {
     throw new InvalidRequest('The bytes to approve do not match the fields that this page read from them.');
   }
 }
 
-/** Reads the fields of canonical bytes one after the other. Every deviation from the expected field throws. */
+/**
+ * Reads the fields of canonical bytes one after the other. Throws at each field that is not the
+ * expected one.
+ */
 export class CanonicalCursor {
   readonly #text: CanonicalText;
   #next = 0;
@@ -54,7 +60,10 @@ export class CanonicalCursor {
     return value;
   }
 
-  /** The value that a parser gives for the field; the parser answers null for what it does not accept. */
+  /**
+   * Returns the parsed value of the field. The parser returns null for a value that it does not
+   * accept.
+   */
   parsed<T>(name: string, parse: (text: string) => T | null): T {
     const value = parse(this.text(name));
     if (value === null) throw malformed(name);
@@ -73,7 +82,7 @@ export class CanonicalCursor {
     return this.parsed(name, (text) => known.find((one) => one === text) ?? null);
   }
 
-  /** A whole number from 0 to 2^53 - 1. */
+  /** Returns a whole number from 0 to 2^53 - 1. */
   count(name: string): number {
     return this.parsed(name, countOf);
   }
@@ -85,7 +94,7 @@ export class CanonicalCursor {
   }
 }
 
-/** Decimal digits without a leading zero; null for anything else. */
+/** Parses decimal digits without a leading zero. Returns null for any other text. */
 function countOf(text: string): number | null {
   const count = /^(?:0|[1-9][0-9]{0,15})$/.test(text) ? Number.parseInt(text, 10) : null;
   return count !== null && Number.isSafeInteger(count) ? count : null;
@@ -95,12 +104,15 @@ export function hashOf(text: string): string | null {
   return /^[0-9a-f]{64}$/.test(text) ? text : null;
 }
 
-/** CAIP-2. */
+/** Returns the text when it is a CAIP-2 chain id, otherwise null. */
 export function chainOf(text: string): string | null {
   return /^[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}$/.test(text) ? text : null;
 }
 
-/** The letters and digits that addresses of all families are spelled with: none that a screen could hide or turn around. */
+/**
+ * Returns the text when it has only the letters and digits of addresses. No such letter is
+ * invisible or turns the text around on a screen.
+ */
 export function addressOf(text: string): string | null {
   return /^[0-9A-Za-z]{20,100}$/.test(text) ? text : null;
 }

@@ -6,7 +6,7 @@ import type { Device } from '#domain/access/device.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdForChange } from '#domain/policy/policy.ts';
 
-/** One statement of a policy. Two policies that differ differ in some statement. */
+/** One statement of a policy. Two different policies differ in at least one statement. */
 interface Clause {
   readonly key: string;
   readonly label: string;
@@ -14,7 +14,7 @@ interface Clause {
   readonly address?: string;
 }
 
-/** The differences between two policies, field by field, with what a signer should not overlook. */
+/** Returns the differences between two policies, field by field, with warnings for the signer. */
 export function describeChange(mandate: MandateDocument, inForce: Policy, proposed: Policy): Description {
   const [before, after] = [clausesOf(inForce), clausesOf(proposed)];
   const changes = [
@@ -88,13 +88,13 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       const bound = (amount: typeof perDay) => (amount === null ? 'no limit' : amountText(amount, chain, tokenAddress));
       return {
         key: `limit ${asset(chain, tokenAddress)}`,
-        label: `Limit, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
+        label: `Limit, ${assetText(chain, tokenAddress)}`,
         text: `${bound(perTransaction)} per transaction, ${bound(perDay)} in 24 hours`,
       };
     }),
     ...rules.higherThresholds.map(({ chain, tokenAddress, above, threshold }) => ({
       key: `step ${asset(chain, tokenAddress)} ${above}`,
-      label: `Approvals above ${amountText(above, chain, tokenAddress)}, ${chainText(chain)}${tokenAddress === null ? '' : `, token ${visibleText(tokenAddress)}`}`,
+      label: `Approvals above ${amountText(above, chain, tokenAddress)}, ${assetText(chain, tokenAddress)}`,
       text: `${threshold} approvals`,
     })),
     ...(rules.maxFees ?? []).map(({ chain, amount }) => ({
@@ -103,6 +103,10 @@ function listClauses({ rules }: Policy): readonly Clause[] {
       text: amountText(amount, chain, null),
     })),
   ];
+}
+
+function assetText(chain: string, tokenAddress: string | null): string {
+  return tokenAddress === null ? chainText(chain) : `${chainText(chain)}, token ${visibleText(tokenAddress)}`;
 }
 
 const MODES = {
@@ -115,7 +119,7 @@ function deviceText(device: Device): string {
   return `${site}, signer ${device.userId}, key ID ${device.keyId}`;
 }
 
-/** Changes that give somebody more than before. */
+/** Returns a warning for each change that gives a member more rights than before. */
 function weakenings(inForce: Policy, proposed: Policy): readonly string[] {
   const [now, then] = [inForce.rules, proposed.rules];
   const newSigners = proposed.signers.filter((userId) => !inForce.signers.includes(userId));

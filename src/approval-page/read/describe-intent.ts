@@ -9,14 +9,14 @@ import type { Policy } from '#domain/policy/policy.ts';
 import { nameOf } from '#domain/policy/rules.ts';
 import { findLookalike, shapeOf } from '#domain/activity/lookalike.ts';
 
-/** What an approval does, in words, and in every field that it binds. */
+/** What an approval does, in words, and every field that the approval binds. */
 export interface Description {
   readonly title: string;
   readonly facts: readonly Fact[];
   readonly warnings: readonly string[];
 }
 
-/** @param policy the policy in force, whose address book names addresses */
+/** Describes an intent in words. The policy in force gives the names of its address book. */
 export function describeIntent(intent: Intent, policy: Policy): Description {
   return {
     title: titleOf(intent),
@@ -151,7 +151,7 @@ function messageFacts(format: keyof typeof FORMATS, message: string): readonly F
   ];
 }
 
-/** Every value of nested data, each under its path: no value is folded away. */
+/** Returns every value of nested data with its path. No value is left out or folded. */
 function leavesOf(path: string, value: unknown): readonly Fact[] {
   if (Array.isArray(value)) {
     if (value.length === 0) return [{ label: visibleText(path), text: 'Empty list' }];
@@ -169,7 +169,10 @@ function leavesOf(path: string, value: unknown): readonly Fact[] {
   ];
 }
 
-/** What follows from the policy in force, or from what this page does not know. */
+/**
+ * Returns warnings that follow from the policy in force, or from facts that this page does not
+ * have.
+ */
 function ownWarnings(intent: Intent, policy: Policy): readonly string[] {
   const book = policy.rules.addressBook.filter(({ chain }) => chain === intent.chain).map(({ address }) => address);
   const payees = intent.kind === 'message' ? [] : [intent.kind === 'erc20-approve' ? intent.spender : intent.to];

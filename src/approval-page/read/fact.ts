@@ -4,17 +4,20 @@ import type { Amount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { listedToken } from '#domain/asset/chain.ts';
 
-/** One line of what the page shows. */
+/** One line of the page. */
 export interface Fact {
   readonly label: string;
   readonly text: string;
-  /** Shown whole and in groups. */
+  /** The page shows the whole address, in groups. */
   readonly address?: string;
-  /** Bytes or a text as they stand, shown in full. */
+  /** Bytes or text that the page shows unchanged and in full. */
   readonly raw?: string;
 }
 
-/** The chain as this page knows it, or null: its assets are shown in their smallest units then. */
+/**
+ * Returns the chain when this page knows it, otherwise null. Assets of an unknown chain are shown
+ * in smallest units.
+ */
 export function knownChain(caip2: string): Chain | null {
   return BUILT_IN_CHAINS.find((chain) => chain.caip2 === caip2) ?? null;
 }
@@ -24,7 +27,10 @@ export function chainText(caip2: string): string {
   return chain === null ? `${visibleText(caip2)} (unknown chain)` : `${chain.name} (${caip2})`;
 }
 
-/** An amount with its decimals where the page itself knows them; else in raw units, and it says so. */
+/**
+ * Returns an amount with decimals where this page knows the asset. Otherwise it returns smallest
+ * units and says so.
+ */
 export function amountText(amount: Amount, caip2: string, tokenAddress: string | null): string {
   const chain = knownChain(caip2);
   if (tokenAddress === null) {
@@ -36,7 +42,7 @@ export function amountText(amount: Amount, caip2: string, tokenAddress: string |
   return `${decimalOf(amount, token.decimals)} ${token.symbol}`;
 }
 
-/** `1234500` of 3 decimals is `1,234.5`, exactly. */
+/** Returns `1,234.5` for `1234500` with 3 decimals, without rounding. */
 function decimalOf(amount: Amount, decimals: number): string {
   const digits = unitsOf(amount)
     .toString()
@@ -49,17 +55,23 @@ function grouped(digits: string): string {
   return digits.replaceAll(/\B(?=(\d{3})+$)/g, ',');
 }
 
-/** UTC, so that two people in two places read the same. */
+/** Returns the time in UTC, so that people in different time zones read the same text. */
 export function timeText(ms: number): string {
   const MAX_MS = 8.64e15;
   if (ms > MAX_MS) return 'after the year 275760';
   return `${new Date(ms).toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
 
-/** Controls, separators, direction marks and invisible letters: they hide text or turn it around on a screen. */
+/**
+ * Control characters, separators, direction marks and invisible letters. They hide text or turn it
+ * around on a screen.
+ */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Co}\p{Cn}\u115F\u1160\u3164\uFFA0]/gu;
 
-/** Text of unknown authors with every letter to be seen. Line breaks stay where the text is shown in full. */
+/**
+ * Returns text of an unknown author with every character made visible. Line breaks stay when the
+ * text is shown in full.
+ */
 export function visibleText(text: string, { linesStay = false } = {}): string {
   return text.replaceAll(UNSEEN, (letter) =>
     linesStay && letter === '\n' ? letter : `⟨U+${(letter.codePointAt(0) ?? 0).toString(16).toUpperCase()}⟩`,

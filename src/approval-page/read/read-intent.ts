@@ -16,8 +16,8 @@ import { intentBytes, MESSAGE_FORMATS } from '#domain/transaction/intent.ts';
 export const INTENT_DOMAIN = 'conclave/intent/v1';
 
 /**
- * The intent that canonical bytes encode. Throws `InvalidRequest` unless every field is known, has the
- * form that its meaning demands, and the intent encodes to exactly these bytes again.
+ * Returns the intent that canonical bytes encode. Throws `InvalidRequest` unless every field is
+ * known, every field has a valid form, and the intent encodes to exactly these bytes again.
  */
 export function readIntent(canonical: string): Intent {
   const bytes = bytesOfHex(canonical);
@@ -76,7 +76,7 @@ function intentOf(
   return action.kind === 'transfer' ? { ...frame, ...action, ...bound, ...extras } : { ...frame, ...action, ...bound };
 }
 
-/** What only some transfers have, in the order of the canonical bytes. */
+/** Reads the optional fields of a transfer, in the order of the canonical bytes. */
 function readExtras(cursor: CanonicalCursor): TransferExtras {
   const paysFor = cursor.isAt('paysFor') ? { paysFor: cursor.parsed('paysFor', txHashOf) } : {};
   const memo = cursor.isAt('memo') ? { memo: cursor.text('memo') } : {};

@@ -62,8 +62,8 @@ export function solanaAdapter(
         await prepareFromPool(pool, (node) => quoteTransfer(node, intent, { replaced: null, speed: 'normal' })),
       ),
     estimate: (intent) => prepareFromPool(pool, (node) => estimateFee(node, intent)),
-    // Only the wallet's allocator counts nonce slots; the chain does not order them.
     evidence: async () => accepted<readonly string[]>([]),
+    // Only the wallet's allocator counts nonce slots; the chain does not order them.
     accountNonce: async () => accepted({ latest: 0n, pending: 0n }),
     provenHead: () => provenHead(pool, chain, BLOCK_CALLS.getHead),
     broadcast: (raw, hash) => broadcastSigned(pool, raw, hash),

@@ -62,7 +62,7 @@ interface Wallet {
   readonly share: KeyShare;
 }
 
-/** One share of one key, with the checks of who may use it, for what, and with which co-signers. */
+/** One share of one key: it checks the purpose, the approvals and the co-signers of each use. */
 export class CosignerKey {
   readonly #context: CosignerKeyContext;
   readonly #pairs = new Map<PartyIndex, PairSetup & { readonly id: string }>();

@@ -54,8 +54,8 @@ export async function statePolicy(
  * Reports whether the co-signers that a policy names are the configured ones, each with the same
  * identity key. A policy that names none matches: it is older than pins, or its signers pin none.
  *
- * A co-signer that adopted other keys would help an attacker who owns these keys, because devices
- * follow the pins of the policy. A device asks for the fingerprint of new pins before it approves
+ * A co-signer that adopted other keys would help an attacker that owns these keys, because devices
+ * follow the pins of the policy. A device requires the fingerprint of new pins before it approves
  * them.
  */
 export function pinsMatch(

@@ -11,9 +11,9 @@ export type Step =
   | { readonly type: 'abort'; readonly abort: Abort };
 
 /**
- * One run of a protocol in one co-signer, as a chain of rounds. Each step returns the next one and
- * gives up itself, so a round can be neither repeated nor resumed. It is in memory only: when the
- * object is moved, the session is over.
+ * One run of a protocol in one co-signer, as a chain of rounds. Each step returns the next round
+ * and drops the current one, so a round can be neither repeated nor resumed. A run is in memory
+ * only: when the object is moved, the session is over.
  */
 export interface Round {
   /** Takes the messages of the peers in the previous round. The first round takes all openings. */

@@ -7,17 +7,17 @@ import type { SigningTask } from '#dashboard/forms/signing-task.ts';
 import { requestFor } from '#dashboard/approval/approval-request.ts';
 import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-page-message.ts';
 
-/** The origin of the approval page, or null where this deployment has none. */
+/** The origin of the approval page, or null when this deployment has none. */
 export const ApprovalOrigin = createContext<string | null>(null);
 
 export function useApprovalOrigin(): string | null {
   return useContext(ApprovalOrigin);
 }
 
-/** A window beside this page, or this tab goes there and comes back. */
+/** How the approval page opens: in a window beside this page, or in this tab by redirect. */
 export type ApprovalChannel = 'window' | 'redirect';
 
-/** Phones lose windows, and show one at a time. */
+/** Phones close background windows and show one window at a time, so they use the redirect. */
 const PHONE = '(pointer: coarse) and (max-width: 640px)';
 
 export function isPhone(): boolean {
@@ -25,9 +25,9 @@ export function isPhone(): boolean {
 }
 
 /**
- * The answer of the approval page, where it opens in a window. Without one this tab goes to the page, and
- * what it answers is taken up when the tab comes back. To be called in a click: browsers open a window for
- * nothing else.
+ * Returns the answer of the approval page when it opens in a window. Otherwise this tab redirects
+ * to the approval page, and the answer is read when the tab returns. Call this in a click handler,
+ * because browsers open a window only then.
  */
 export function requestSignature(
   origin: string,

@@ -7,24 +7,31 @@ import type {
 } from '#domain/access/approval-page-message.ts';
 import { nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 
-/** How often it is looked whether the window is still there: browsers tell nothing of a window of another origin. */
+/**
+ * The interval at which this page checks whether the window is closed. Browsers send no event for a
+ * window of another origin.
+ */
 const POLL_MS = 500;
 
 /**
- * So many polls find the window closed before it is taken for left without an answer. The page closes itself as it answers, and browsers
- * deliver the answer and the end of the window in no order: on a busy machine the answer comes later.
+ * The number of polls that must find the window closed before the request counts as left without an
+ * answer. The approval page closes itself when it answers, and the answer can arrive after the
+ * window has closed.
  */
 const POLLS_CLOSED = 6;
 
-/** The window of the approval page, or null where the browser opens none. To be called in a click. */
+/**
+ * Opens the window of the approval page. Returns null when the browser blocks it. Call this in a
+ * click handler.
+ */
 export function openApprovalPage(origin: string): Window | null {
   const address = `${origin}/#dashboard=${encodeURIComponent(location.origin)}`;
   return window.open(address, '_blank', 'popup,width=560,height=860');
 }
 
 /**
- * The answer of the approval page to a request that names its nonce. Throws `NotSigned` when the window is
- * closed without an answer.
+ * Returns the answer of the approval page to the request with this nonce. Throws `NotSigned` when
+ * the window is closed without an answer.
  */
 export function requestThroughWindow(
   { page, origin }: { readonly page: Window; readonly origin: string },

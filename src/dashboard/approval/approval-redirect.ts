@@ -4,26 +4,32 @@ import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import type { ApprovalRequest, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 import { requestUrl, resultTargetUrl } from '#domain/access/approval-redirect.ts';
 
-/** The tab that this script runs in. */
+/** Returns the tab that this script runs in. */
 export const thisTab = (): Tab => ({
   storage: sessionStorage,
   fragment: location.hash,
   show: (fragment) => history.replaceState(null, '', `${location.pathname}${fragment}`),
 });
 
-/** Leaves for the approval page. Settles only when the person comes back without an answer. */
+/**
+ * Redirects to the approval page. The promise settles only when the person returns without an
+ * answer.
+ */
 export function redirectForNonce(origin: string, task: SigningTask): Promise<never> {
   const requestId = crypto.randomUUID();
   store(sessionStorage, { requestId, path: location.hash, awaits: 'nonce', task });
   location.assign(requestUrl(origin, { dashboard: location.origin, requestId }));
   return new Promise((_resolve, reject) => {
-    // Browsers keep a page that a person can go back to, with this promise in it.
+    // Browsers keep a page in the history in memory, with this promise.
     const back = () => reject(new NotSigned('You returned from the approval page without a signature.'));
     addEventListener('pageshow', back, { once: true });
   });
 }
 
-/** Goes on to the approval page with the request that it asked for. Throws where that is too long for an address. */
+/**
+ * Redirects to the approval page with the request for its nonce. Throws when the request is too
+ * long for an address.
+ */
 export function redirectWithRequest(origin: string, request: ApprovalRequest | EnrolmentRequest): void {
   const address = resultTargetUrl(origin, { dashboard: location.origin, request });
   if (address === null) {

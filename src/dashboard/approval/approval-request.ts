@@ -10,15 +10,15 @@ import type {
 } from '#domain/access/approval-page-message.ts';
 import { APPROVAL_PROTOCOL } from '#domain/access/approval-page-message.ts';
 
-/** Who asks, and what the answer is bound to. */
+/** The member who requests the signature, and the nonce that binds the answer. */
 interface StatementContext {
-  /** Chosen by the approval page: the statements of the co-signers name it. */
+  /** The approval page chooses the nonce. The statements of the co-signers must contain it. */
   readonly nonce: string;
   readonly requestId: string;
   readonly me: Person;
 }
 
-/** What the approval page is asked. */
+/** Returns the request for the approval page. */
 export function requestFor(task: SigningTask, context: StatementContext): Promise<ApprovalRequest | EnrolmentRequest> {
   switch (task.kind) {
     case 'transaction':
@@ -30,7 +30,10 @@ export function requestFor(task: SigningTask, context: StatementContext): Promis
   }
 }
 
-/** Sends what the approval page has answered. Throws `NotSigned` for an answer to another errand. */
+/**
+ * Sends the answer of the approval page to the API. Throws `NotSigned` when the answer belongs to
+ * another request.
+ */
 export async function complete(
   task: SigningTask,
   answer: ApprovalAnswer | EnrolmentAnswer,
@@ -56,7 +59,7 @@ export function noteOfPasskey(me: Person): string {
   return `Add a passkey of ${me.name}`;
 }
 
-/** The signature in an answer, as the API takes it. */
+/** Returns the signature of an answer in the form of the API. */
 export function signatureIn(answer: ApprovalAnswer | EnrolmentAnswer) {
   if (answer.type !== 'conclave/approval/answer')
     throw new NotSigned('The approval page returned an unexpected answer.');
@@ -98,12 +101,14 @@ async function changeRequest(
     requestId,
     userId: me.id,
     canonical,
-    // The policy in force, or for a renewal the one before that version: its quorum approves.
+    // The policy whose quorum approves: the policy in force, or the one before the version that a
+    // renewal is for.
     policy: decidedBy.canonical,
     proposed: answer.policy.canonical,
     keyIds: keys.map(({ keyId }) => keyId),
     statements: (statements ?? []).map(({ cosigner, keyId, statement }) => ({ cosigner, keyId, statement })),
-    // A first policy without keys gets them by this change: the person confirms them before.
+    // A first policy without co-signer keys receives them by this change. The person confirms them
+    // first.
     cosigners: answer.policy.cosigners ?? [],
     remarks: createdBy === null ? [] : [{ label: 'Proposed by', text: createdBy }],
   };

@@ -7,14 +7,17 @@ import { complete, requestFor } from '#dashboard/approval/approval-request.ts';
 import { ErrorText, reasonOf } from '#dashboard/loading.tsx';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
-/** Takes up what the approval page has answered by redirect, and then shows the page that the person left. */
+/**
+ * Reads the answer that the approval page returned by redirect, then shows the page that the person
+ * left.
+ */
 export function ApprovalReturn(props: {
-  /** Gives the answer once, so that nothing sends it again. */
+  /** Returns the answer once, so that it cannot be sent twice. */
   readonly take: () => Returned | null;
-  /** The banner stays on the page that it is about. */
+  /** The banner appears only on the page that it belongs to. */
   readonly path: string;
   readonly me: Person;
-  /** Of the approval page. */
+  /** The origin of the approval page. */
   readonly origin: string | null;
   readonly children: ComponentChildren;
 }) {

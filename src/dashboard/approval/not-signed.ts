@@ -1,2 +1,2 @@
-/** The approval page has answered something else, or nothing. The message is for the person. */
+/** The approval page returned no signature. The message is for the person. */
 export class NotSigned extends Error {}

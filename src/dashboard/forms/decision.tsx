@@ -13,28 +13,29 @@ import type { SigningTask } from '#dashboard/forms/signing-task.ts';
 import { signatureIn } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 
-/** What somebody is asked to say yes to, as the service gives it. */
+/** The object of an approval, as the API returns it. */
 export interface DecisionSubject {
   readonly digest: string;
-  /** Hex. */
+  /** The canonical bytes as hex. */
   readonly canonical: string;
-  /** What its bytes have to say that they are, and of what. */
+  /** The domain that the canonical bytes must start with, and the id that they must contain. */
   readonly domain: string;
   readonly id: readonly [field: string, value: string];
-  /** Further bytes, whose hash a field of these names. */
+  /** Further bytes. A field of `canonical` contains their hash. */
   readonly naming?: { readonly field: string; readonly canonical: string };
 }
 
-/** What counts: a session is enough, or a device of the signer's has to sign. */
+/** The approval mode: a session is sufficient, or a device of the signer must sign. */
 export interface PendingDecision {
   readonly approvalMode: Challenge['policy']['approvalMode'];
-  /** The reader's own. */
+  /** The devices of the reader. */
   readonly devices: Challenge['devices'];
 }
 
 /**
- * What is approved is a digest, so what is shown is read out of the very bytes that it is the digest of, here and now: a service that shows one
- * thing and asks for another is found out before anybody has said yes. Throws where they do not fit.
+ * Returns the fields of the bytes whose digest is approved. The browser computes the digest from
+ * these bytes, so a service that shows one thing and requests a signature of another is detected
+ * before the approval. Throws when the digest does not match.
  */
 async function textsOf({ digest, canonical, domain, id, naming }: DecisionSubject): Promise<readonly CanonicalText[]> {
   const text = readCanonical(bytesOfHex(canonical));
@@ -50,16 +51,16 @@ async function sha256(hex: string): Promise<string> {
   return hexOf(new Uint8Array(await crypto.subtle.digest('SHA-256', bytesOfHex(hex))));
 }
 
-/** Shows what is asked for, out of its own bytes, and takes a yes or a no. */
+/** Shows the object of an approval, read from its own bytes, and sends the decision. */
 export function Decision(props: {
   readonly subject: () => Promise<{ readonly subject: DecisionSubject; readonly pending: PendingDecision }>;
   readonly actions: readonly string[];
   readonly approve: (signature: SignatureBody | undefined) => Promise<unknown>;
   readonly reject: () => Promise<unknown>;
-  /** What the approval page is opened for. */
+  /** The task for the approval page. */
   readonly task: SigningTask;
   readonly me: Person;
-  /** What the bytes do, in words; without it the fields themselves are shown. */
+  /** Renders the bytes in words. Without it the page shows the fields. */
   readonly summary?: (texts: readonly CanonicalText[]) => ComponentChildren;
   readonly name: string;
 }) {
@@ -118,7 +119,7 @@ export function Decision(props: {
   );
 }
 
-/** The fields of the bytes, under their own names. */
+/** Shows the fields of the bytes under their own names. */
 function Fields({ texts, digest }: { readonly texts: readonly CanonicalText[]; readonly digest: string }) {
   return (
     <>
@@ -146,7 +147,7 @@ function faultOf(error: unknown): string {
   return error instanceof NotSigned ? error.message : reasonOf(error);
 }
 
-/** The signature that the approval page answers with. */
+/** Returns the signature of the approval page. */
 async function signedByPage(
   origin: string,
   { task, me, way }: { readonly task: SigningTask; readonly me: Person; readonly way: ApprovalChannel },
@@ -157,7 +158,7 @@ async function signedByPage(
 function Yes(props: {
   readonly pending: PendingDecision;
   readonly isSending: boolean;
-  /** Of the approval page. */
+  /** The origin of the approval page. */
   readonly origin: string | null;
   readonly page: (way: ApprovalChannel) => void;
   readonly session: () => void;

@@ -1,4 +1,7 @@
-/** What was typed into the fields of a form that is sent; empty where there is nothing. The page stays where it is. */
+/**
+ * Returns a reader of the fields of the submitted form. An empty field reads as an empty text. The
+ * page does not reload.
+ */
 export function typedValue(event: SubmitEvent): (name: string) => string {
   event.preventDefault();
   const fields = new FormData(event.currentTarget as HTMLFormElement);

@@ -2,7 +2,7 @@ import type { Challenge } from '#dashboard/api.ts';
 
 type Device = Challenge['devices'][number];
 
-/** The signature of a device, as an approval carries it. */
+/** The signature of a device, in the form of an approval. */
 export interface SignatureBody {
   readonly keyId: string;
   readonly signature: string;

@@ -1,7 +1,7 @@
 import { amountHint, parseUnits, unitsText } from '#dashboard/money.ts';
 import { abbreviated } from '#dashboard/text.ts';
 
-/** What a policy says of the things that a form changes. */
+/** The part of a policy that the form changes. */
 export interface RulesOfPolicy {
   readonly signers: readonly string[];
   readonly threshold: number;
@@ -21,7 +21,7 @@ interface AssetPosition {
   readonly tokenAddress: string | null;
 }
 
-/** What a vault has of something. */
+/** An asset that the vault holds. */
 interface Holding {
   readonly chain: string;
   readonly tokenId: string | null;
@@ -32,16 +32,16 @@ interface Holding {
   };
 }
 
-/** An asset that a rule can be about. */
+/** An asset that a rule can name. */
 export interface AssetChoice extends AssetPosition {
-  /** Chain and token in one. */
+  /** The chain and the token in one text. */
   readonly name: string;
   readonly text: string;
-  /** Null where nobody has said: then amounts are of the smallest unit. */
+  /** Null when the decimals are unknown. Amounts are then in the smallest unit. */
   readonly decimals: number | null;
 }
 
-/** A policy as it stands in the fields of a form. */
+/** A policy in the fields of the form. */
 export interface RulesDraft {
   readonly signers: readonly string[];
   readonly threshold: string;
@@ -50,21 +50,21 @@ export interface RulesDraft {
   readonly addressBook: RulesOfPolicy['addressBook'];
   readonly limits: readonly { readonly asset: string; readonly perTransaction: string; readonly perDay: string }[];
   readonly higherThresholds: readonly { readonly asset: string; readonly above: string; readonly threshold: string }[];
-  /** Empty: such things are refused. */
+  /** An empty text means that blind signing is refused. */
   readonly unreadableThreshold: string;
   readonly note: string;
 }
 
-/** What was typed is no rule; said in words. */
+/** The input is not a valid rule. The message is for the person. */
 export class BadRule extends Error {}
 
-/** What the vault has, and what there are rules about already. */
+/** Returns the assets that the vault holds and the assets that the policy has rules for. */
 export function assetChoices(policy: RulesOfPolicy, balances: readonly Holding[]): readonly AssetChoice[] {
   const held = balances
     .filter(({ tokenId }) => tokenId === null)
     .map(({ chain, asset }) => choiceOf({ chain, tokenAddress: asset.tokenAddress }, asset));
   const ruled = [...policy.limits, ...policy.higherThresholds].map((rule) => choiceOf(rule, null));
-  // The first of a name is the one that knows more.
+  // The first entry of a name has more data.
   return [...new Map([...ruled, ...held].map((choice) => [choice.name, choice])).values()];
 }
 
@@ -113,7 +113,10 @@ export function draftOf(policy: RulesOfPolicy, assets: readonly AssetChoice[]): 
   };
 }
 
-/** What is proposed: only what is another than before. Throws `BadRule` for what is no number, and where nothing is another. */
+/**
+ * Returns the changed fields. Throws `BadRule` for an invalid number and for a draft without a
+ * change.
+ */
 export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readonly AssetChoice[]) {
   const rules: RulesOfPolicy = {
     signers: draft.signers,
@@ -149,7 +152,7 @@ export function patchOf(draft: RulesDraft, policy: RulesOfPolicy, assets: readon
   return { ...mutable(patch), note: note === '' ? null : note };
 }
 
-/** As a body has it. */
+/** Returns the value as a mutable request body. */
 function mutable<T>(value: T): Mutable<T> {
   return structuredClone(value) as Mutable<T>;
 }
@@ -160,7 +163,10 @@ type Mutable<T> = T extends readonly (infer Item)[]
     ? { -readonly [Key in keyof T]: Mutable<T[Key]> }
     : T;
 
-/** Signers and rules are sets: the order in which somebody has clicked is none. Fields are compared by name. */
+/**
+ * Sorts signers and rules, which are sets, so that the order of clicks is no change. Fields are
+ * compared by name.
+ */
 function inOrder(value: unknown): unknown {
   return Array.isArray(value) ? value.map(fieldsText).toSorted() : value;
 }
@@ -183,7 +189,7 @@ function amountOf(text: string, asset: string, assets: readonly AssetChoice[]): 
   return amount;
 }
 
-/** A number of voices; never an amount. */
+/** Parses a number of approvals. It never parses an amount. */
 function countOf(what: string, text: string): number {
   if (!/^[1-9][0-9]?$/.test(text.trim())) throw new BadRule(`${what}: enter a number from 1 to 99.`);
   return Number.parseInt(text, 10);

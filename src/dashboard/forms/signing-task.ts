@@ -2,34 +2,34 @@ import type { ApprovalAnswer, EnrolmentAnswer } from '#domain/access/approval-pa
 import { isDecline, nonceOfPageReady, parseApprovalAnswer } from '#domain/access/approval-page-message.ts';
 import { parseRedirectResult } from '#domain/access/approval-redirect.ts';
 
-/** What a person goes to the approval page for. */
+/** The reason why a person opens the approval page. */
 export type SigningTask =
   | { readonly kind: 'transaction'; readonly txId: string }
   | { readonly kind: 'policy-change'; readonly vaultId: string; readonly changeId: string }
   | { readonly kind: 'enrolment'; readonly vaultId: string };
 
-/** What this tab waits for while the browser is at the approval page. */
+/** The state of this tab while the browser is at the approval page. */
 interface Waiting {
-  /** Random: an answer that names another id was not asked for. */
+  /** A random id. An answer with another id is refused. */
   readonly requestId: string;
   /** The page of the dashboard that the person left. */
   readonly path: string;
-  /** `nonce` until the page has called back, then `answer`. */
+  /** `nonce` until the approval page has returned its nonce, then `answer`. */
   readonly awaits: 'nonce' | 'answer';
   readonly task: SigningTask;
 }
 
-/** What the approval page has sent the browser back with, for the errand of this tab. */
+/** What the approval page returned for the task of this tab. */
 export type Returned =
   | { readonly kind: 'nonce'; readonly nonce: string; readonly requestId: string; readonly task: SigningTask }
   | { readonly kind: 'answer'; readonly answer: ApprovalAnswer | EnrolmentAnswer; readonly task: SigningTask }
   | { readonly kind: 'fault'; readonly why: string };
 
-/** The parts of a tab that keep what it waits for and show where it is. */
+/** The storage and the address bar of a tab. */
 export interface Tab {
   readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
   readonly fragment: string;
-  /** Puts another fragment in the address bar and the history, in place of the one that is there. */
+  /** Replaces the fragment in the address bar and in the history. */
   readonly show: (fragment: string) => void;
 }
 
@@ -37,8 +37,9 @@ const KEY = 'conclave/approval-errand/v1';
 const UNASKED = 'The approval page sent an answer that this tab did not request. Nothing was submitted.';
 
 /**
- * What the approval page has answered, or null when the browser does not come from there. The answer leaves
- * the address bar and the history, and counts once: a reload finds nothing to send.
+ * Returns the answer of the approval page, or null when the browser does not return from there. The
+ * answer is removed from the address bar and the history and is valid once. A reload finds nothing
+ * to send.
  */
 export function takeRedirectResult({ storage, fragment, show }: Tab): Returned | null {
   const returned = parseRedirectResult(fragment);

@@ -14,7 +14,7 @@ export function VaultCredentialResets({ vaultId }: { readonly vaultId: string })
   return <Banners loaded={loaded} cancel={cancel} reload={reload} />;
 }
 
-/** The reader's own. */
+/** Shows the open credential resets of the reader. */
 export function OwnCredentialResets() {
   const line = api.user.me['credential-reset'];
   const { loaded, reload } = useLoaded('own credential resets', async () => (await good(line.$get())).data);

@@ -17,7 +17,7 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-/** What a vault has done and what has come to it, newest first, as it is now, and of it what its reader wants to see. */
+/** Shows the transactions of a vault, newest first and live, filtered by the reader's choice. */
 export function History({ vaultId, chains }: { readonly vaultId: string; readonly chains: readonly string[] }) {
   const [filter, choose] = useState<Filter>({});
   const read = (cursor?: string): Promise<Page> => {
@@ -46,7 +46,7 @@ export function History({ vaultId, chains }: { readonly vaultId: string; readonl
   );
 }
 
-/** The first of each is all of them. */
+/** The first value of each filter selects all transactions. */
 const CHOICES = [
   ['direction', 'Direction', 'All directions', { out: 'Outgoing', in: 'Incoming' }],
   ['state', 'Status', 'All statuses', STATE_NAMES],
@@ -141,7 +141,10 @@ function Rows(props: { readonly page: Page; readonly isFiltered: boolean; readon
   );
 }
 
-/** Newest first, each once; what is not looked for, or is no more, goes. */
+/**
+ * Inserts a changed record, newest first and without duplicates. A record that the filter excludes
+ * is removed.
+ */
 function withRecord(page: Page, record: Transaction, filter: Filter): Page {
   const others = page.transactions.filter(({ id }) => id !== record.id);
   if (!isRequested(record, filter)) return { ...page, transactions: others };
@@ -159,7 +162,7 @@ function isRequested(record: Transaction, { visible = 'true', ...rest }: Filter)
   );
 }
 
-/** What came in the meantime by another way is there once. */
+/** Appends a page. A record that has arrived live appears once. */
 function withPage(before: Page, next: Page): Page {
   const known = new Set(before.transactions.map(({ id }) => id));
   return { ...next, transactions: [...before.transactions, ...next.transactions.filter(({ id }) => !known.has(id))] };

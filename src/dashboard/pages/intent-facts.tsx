@@ -3,7 +3,7 @@ import type { CanonicalText } from '#domain/canonical/read-text.ts';
 import type { Transaction } from '#dashboard/api.ts';
 import { Amount, NativeAmount, Time } from '#dashboard/pages/record-fields.tsx';
 
-/** Fields that name the transaction and not what it does. They stand under the technical details. */
+/** Fields that identify the transaction. The page shows them under the technical details. */
 const TECHNICAL: ReadonlySet<string> = new Set([
   'kind',
   'vaultId',
@@ -35,8 +35,8 @@ const LABELS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Shows what a transaction does, out of the fields that its digest covers. The record adds names and units alone. A field that this page does
- * not know is shown under its own name, never left out.
+ * Shows what a transaction does, read from the fields that its digest covers. The record adds only
+ * names and units. An unknown field is shown under its own name and never left out.
  */
 export function IntentFacts({
   text,

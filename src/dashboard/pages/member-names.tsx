@@ -10,7 +10,7 @@ interface Acquaintance {
 
 const Known = createContext<Acquaintance>({ me: '', names: new Map() });
 
-/** Whoever is in one of the reader's vaults has a name on every page below. */
+/** Provides the names of the members of the reader's vaults to the pages below. */
 export function People(props: {
   readonly me: Person;
   readonly vaults: readonly OwnVault[];
@@ -21,7 +21,10 @@ export function People(props: {
   return <Known.Provider value={{ me: me.id, names }}>{children}</Known.Provider>;
 }
 
-/** A person: `you`, a name with the id behind it, or the id of somebody who is in none of one's vaults (any more). */
+/**
+ * Shows a person: `you`, a name with the id, or only the id of a person who is in none of the
+ * reader's vaults.
+ */
 export function MemberLabel({ userId }: { readonly userId: string }) {
   const { me, names } = useContext(Known);
   if (userId === me) return <>you</>;

@@ -4,7 +4,9 @@ import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loadin
 import { supportsPush, NotSubscribed, subscribeBrowser } from '#dashboard/push-subscription.ts';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
-/** The browsers in which its reader is told what waits for them, and what has come of it. */
+/**
+ * Lists the browsers that receive notifications of the reader's open approvals and their results.
+ */
 export function NotificationsPage() {
   const { loaded, reload } = useLoaded('notifications', () => good(api['push-subscription'].$get()));
   const [fault, setError] = useState<string | null>(null);

@@ -11,6 +11,7 @@ import { requestSignature, isPhone, useApprovalOrigin } from '#dashboard/approva
 import { noteOfPasskey } from '#dashboard/approval/approval-request.ts';
 import { NotSigned } from '#dashboard/approval/not-signed.ts';
 import { Statements } from '#dashboard/pages/statements.tsx';
+import { approvalsText } from '#dashboard/text.ts';
 
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
@@ -27,7 +28,7 @@ const CHANGE_STATES = {
   SUPERSEDED: 'Superseded',
 } as const satisfies Readonly<Record<Change['state'], string>>;
 
-/** Who decides in a vault and by which rules, the devices that people sign with, and what is proposed about it. */
+/** Shows the policy of a vault, the devices of its members, and the proposed policy changes. */
 export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly me: Person }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
@@ -104,11 +105,14 @@ export function PolicyPage({ vault, me }: { readonly vault: OwnVault; readonly m
   );
 }
 
-/** The versions that co-signers can no longer adopt, because the mandate has expired, and what members can do about it. */
+/**
+ * Lists the versions that co-signers can no longer adopt because the mandate has expired, with the
+ * actions of members.
+ */
 function Renewals(props: {
   readonly needed: readonly NeededRenewal[];
   readonly changes: readonly Change[];
-  /** Null for a member who may not propose it. */
+  /** Null for a member who may not propose a renewal. */
   readonly renew: ((version: number) => void) | null;
 }) {
   const { needed, changes, renew } = props;
@@ -141,7 +145,7 @@ function Renewals(props: {
   );
 }
 
-/** Returns a new passkey of the approval page. */
+/** Proposes a new passkey of the approval page. */
 async function proposedPasskey(
   origin: string,
   { vaultId, me, way }: { readonly vaultId: string; readonly me: Person; readonly way: ApprovalChannel },
@@ -154,7 +158,7 @@ async function proposedPasskey(
 function InForce(props: {
   readonly policy: Policy;
   readonly members: OwnVault['members'];
-  /** Null for whoever may not propose it. */
+  /** Null for a member who may not propose the removal. */
   readonly remove: ((keyId: string) => void) | null;
 }) {
   const { policy, members, remove } = props;
@@ -230,8 +234,8 @@ function InForce(props: {
         <div key={`${chain} ${tokenAddress}`}>
           <dt>Limit on {chain}</dt>
           <dd>
-            {perTransaction ?? 'No limit'} per transaction, {perDay ?? 'no limit'} in 24 hours, in the smallest unit of{' '}
-            {tokenAddress ?? 'the native asset'}
+            {perTransaction ?? 'No limit'} per transaction, {perDay ?? 'no limit'} in 24 hours,
+            {` in the smallest unit of ${tokenAddress ?? 'the native asset'}`}
           </dd>
         </div>
       ))}
@@ -239,13 +243,13 @@ function InForce(props: {
         <div key={`${chain} ${tokenAddress} ${above}`}>
           <dt>Higher threshold on {chain}</dt>
           <dd>
-            {higher} approvals above {above}, in the smallest unit of {tokenAddress ?? 'the native asset'}
+            {approvalsText(higher)} above {above}, in the smallest unit of {tokenAddress ?? 'the native asset'}
           </dd>
         </div>
       ))}
       <div>
         <dt>Blind signing</dt>
-        <dd>{unreadableThreshold === null ? 'Refused' : `At least ${unreadableThreshold} approvals`}</dd>
+        <dd>{unreadableThreshold === null ? 'Refused' : `At least ${approvalsText(unreadableThreshold)}`}</dd>
       </div>
     </dl>
   );
@@ -275,7 +279,8 @@ function Proposal(props: {
   const param = { vaultId: String(vaultId), changeId: id };
   const line = api.vault[':vaultId']['policy-change'][':changeId'];
   const { renewsVersion } = change;
-  // A renewal is decided by the signers and devices of the version before, whatever is in force.
+  // The signers and devices of the version before decide a renewal, independent of the policy in
+  // force.
   const decidedBy = async () =>
     renewsVersion === null ? policy : (await good(line.$get({ param, query: {} }))).decidedBy;
   return (
@@ -288,8 +293,9 @@ function Proposal(props: {
         </p>
       )}
       <p>
-        <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{CHANGE_STATES[state]}</span> {approvals.length}{' '}
-        of {requiredApprovals} approvals, created <Time iso={createdAt} />
+        <span class={`state ${state === 'PENDING' ? 'waiting' : ''}`}>{CHANGE_STATES[state]}</span>
+        {` ${approvals.length} of ${approvalsText(requiredApprovals)}, created `}
+        <Time iso={createdAt} />
         {createdBy !== null && (
           <>
             , by <MemberLabel userId={createdBy} />

@@ -1,7 +1,7 @@
 import { encode } from 'uqr';
 import type { OwnVault } from '#dashboard/api.ts';
 
-/** Where money may be sent to, to be copied, or to be looked at by a phone. */
+/** Shows the addresses of a vault, to copy or to scan with a phone. */
 export function ReceivePage({ vault }: { readonly vault: OwnVault }) {
   return (
     <main id="main">

@@ -2,7 +2,7 @@ import type { Transaction } from '#dashboard/api.ts';
 import { unitsText } from '#dashboard/money.ts';
 import { abbreviated, timeText } from '#dashboard/text.ts';
 
-/** An address, hash or id: short to look at, whole to hover over, select and copy. */
+/** Shows an address, hash or id abbreviated. The whole value is in the tooltip and in a copy. */
 export function Hash({ value }: { readonly value: string }) {
   return (
     <code class="hash" title={value}>
@@ -25,7 +25,7 @@ interface Asset {
   readonly tokenAddress: string | null;
 }
 
-/** Without decimals nobody knows where the point is: then it is said in the smallest unit. */
+/** Shows an amount. When the decimals are unknown, the amount is in the smallest unit. */
 export function Amount({ amount, asset }: { readonly amount: string; readonly asset: Asset | null }) {
   const { symbol = null, decimals = null, tokenAddress = null } = asset ?? {};
   const name = symbol ?? (tokenAddress === null ? '' : abbreviated(tokenAddress));
@@ -36,7 +36,10 @@ export function Amount({ amount, asset }: { readonly amount: string; readonly as
   );
 }
 
-/** A fee, or what a call pays: in the native asset. Its decimals are known where the transaction pays the native asset as well. */
+/**
+ * Shows a fee or the value of a call, in the native asset. The decimals are known when the
+ * transaction pays the native asset too.
+ */
 export function NativeAmount({ amount, transaction }: { readonly amount: string; readonly transaction: Transaction }) {
   const { asset } = transaction;
   return <Amount amount={amount} asset={asset?.tokenAddress === null ? asset : null} />;
@@ -70,7 +73,7 @@ export function State({ state }: Pick<Transaction, 'state'>) {
   return <span class={`state ${TONES[state] ?? 'moving'}`}>{STATE_NAMES[state]}</span>;
 }
 
-/** An address with the name that the address book has for it. */
+/** Shows an address with its name from the address book. */
 function Party({ address, knownAs }: { readonly address: string } & Pick<Transaction, 'knownAs'>) {
   const contact = knownAs.find((one) => one.address === address);
   if (contact === undefined) return <Hash value={address} />;
@@ -81,7 +84,7 @@ function Party({ address, knownAs }: { readonly address: string } & Pick<Transac
   );
 }
 
-/** What a transaction is about, in few words. */
+/** Shows what a transaction does, in a few words. */
 export function Subject({ transaction }: { readonly transaction: Transaction }) {
   const { kind, amount, asset, to, from, spender, direction, knownAs } = transaction;
   if (kind === 'message') return <>Sign a message</>;

@@ -10,7 +10,10 @@ import { assetChoices, BadRule, draftOf, patchOf } from '#dashboard/forms/rules-
 type Line = (typeof api.vault)[':vaultId'];
 type Policy = InferResponseType<Line['policy']['$get']>['policy'];
 
-/** Another policy, as somebody would have it: who signs, how many it takes, to whom and how much. Proposed to the signers, who decide. */
+/**
+ * Edits a policy: signers, threshold, recipients and limits. The form proposes it, and the signers
+ * decide.
+ */
 export function RulesPage({ vault }: { readonly vault: OwnVault }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
@@ -202,7 +205,7 @@ function Asset(props: {
   return <Choice name="Asset" value={props.value} choices={choices} set={props.set} />;
 }
 
-/** A list of rules of one kind, each of which can be taken out, and another one added. */
+/** Lists the rules of one kind, with a button to remove each and a way to add one. */
 function Rows<T>(props: {
   readonly name: string;
   readonly rows: readonly T[];

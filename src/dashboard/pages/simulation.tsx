@@ -6,7 +6,10 @@ import { Amount } from '#dashboard/pages/record-fields.tsx';
 
 type Simulated = InferResponseType<(typeof api.transaction)[':txId']['simulation']['$get']>;
 
-/** What would come, go and be allowed if it were carried out now, by the word of a node: a warning beside what is approved, and no part of it. */
+/**
+ * Shows the simulated effects of a transaction as one node reports them. They are a warning and no
+ * part of what is approved.
+ */
 export function Simulation({ transaction }: { readonly transaction: Transaction }) {
   const { id } = transaction;
   const { loaded, reload } = useLoaded(`simulation ${id}`, () =>

@@ -11,8 +11,9 @@ type InForce = Pick<Answer['policy'], 'version' | 'hash'>;
 const NONCE_BYTES = 32;
 
 /**
- * What the co-signers have in force, as the server delivers it. This page comes from the server, too, so
- * it verifies nothing: it shows at a glance whether a policy change has reached all co-signers.
+ * Shows the policies that the co-signers have in force, as the server delivers them. This page
+ * comes from the same server, so it verifies nothing. It shows whether a policy change has reached
+ * all co-signers.
  */
 export function Statements({ vaultId, policy }: { readonly vaultId: number; readonly policy: InForce }) {
   const { loaded, reload } = useLoaded(`statements ${vaultId} ${policy.hash}`, async () => {

@@ -5,7 +5,10 @@ import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { STATE_NAMES, Time } from '#dashboard/pages/record-fields.tsx';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 
-/** Every step of a transaction, for whoever opens it: a page asks for what its reader looks at, and readers have a limit. */
+/**
+ * Shows every step of a transaction. The steps are loaded when the reader opens them, because
+ * sessions have a rate limit.
+ */
 export function Steps({ transaction }: { readonly transaction: Transaction }) {
   const [isOpen, open] = useState(false);
   return (
@@ -54,7 +57,7 @@ function nameOf(state: string): string {
   return Object.entries(STATE_NAMES).find(([one]) => one === state)?.[1] ?? state;
 }
 
-/** Oldest first, out of the audit history of its vault. */
+/** Shows the steps from the audit history of the vault, oldest first. */
 function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
   const { loaded, reload } = useLoaded(`steps ${id} ${version}`, () =>
     good(api.transaction[':txId'].history.$get({ param: { txId: id }, query: {} })),

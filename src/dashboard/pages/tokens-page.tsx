@@ -5,7 +5,10 @@ import { typedValue } from '#dashboard/forms/number-input.ts';
 import { ErrorText, reasonOf, LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Time } from '#dashboard/pages/record-fields.tsx';
 
-/** One's own tokens. The value of a new one is on this page until it is left, and nowhere after that. */
+/**
+ * Lists the reader's tokens. The value of a new token is shown until the reader leaves the page,
+ * and never again.
+ */
 export function TokensPage() {
   const { loaded, reload } = useLoaded('tokens', async () => (await good(api['personal-access-token'].$get())).tokens);
   const [value, show] = useState<string | null>(null);
@@ -17,7 +20,7 @@ export function TokensPage() {
   const create = (event: SubmitEvent) => {
     const typed = typedValue(event);
     const [name, day] = [typed('name'), typed('expires')];
-    // The end of that day, where its reader is.
+    // The end of that day in the reader's time zone.
     const expiresAt = day === '' ? null : Math.floor(new Date(`${day}T23:59:59`).getTime() / 1000);
     const json = { name, expiresAt };
     attempt(good(api.session['access-token'].$post({ json })).then(({ token }) => show(token)));
@@ -92,7 +95,7 @@ export function TokensPage() {
   );
 }
 
-/** The name of a token, and on demand a field for another one. */
+/** Shows the name of a token, with a form to change it. */
 function Name({ token, rename }: { readonly token: Token; readonly rename: (name: string) => void }) {
   const [isOpen, open] = useState(false);
   if (!isOpen)

@@ -10,11 +10,15 @@ import { usdText } from '#dashboard/money.ts';
 import { MemberLabel } from '#dashboard/pages/member-names.tsx';
 import { Simulation } from '#dashboard/pages/simulation.tsx';
 import { Steps } from '#dashboard/pages/steps.tsx';
+import { approvalsText } from '#dashboard/text.ts';
 
-/** Somebody may still decide about it. */
+/** States in which a member can still decide. */
 const PENDING: ReadonlySet<Transaction['state']> = new Set(['DRAFT', 'SUBMITTED']);
 
-/** One transaction: what it does, who has said what, and for those whose voice it wants, exactly what they would approve. */
+/**
+ * Shows one transaction: what it does, its approvals, and the approval form for a reader whose
+ * approval is missing.
+ */
 export function TransactionPage(props: {
   readonly txId: string;
   readonly vaults: readonly OwnVault[];
@@ -86,7 +90,7 @@ export function TransactionPage(props: {
   );
 }
 
-/** Who proposed a transaction and for what, as the end of its heading. */
+/** Shows the member who proposed a transaction and the note, as the end of the heading. */
 function Proposal({ transaction: { createdBy, note } }: { readonly transaction: Transaction }) {
   return (
     <>
@@ -123,7 +127,7 @@ function isUnknownEnd(reason: string | null): reason is keyof typeof UNKNOWN_END
 
 const END_WARNING = 'The payment may still be mined. A second payment may then pay twice. Abandon it?';
 
-/** The further actions that the reader has. */
+/** Shows the further actions of the reader. */
 function Further(props: {
   readonly transaction: Transaction;
   readonly mayHide: boolean;
@@ -188,7 +192,7 @@ async function subjectOf(txId: string) {
   return { subject: { digest, canonical, domain: 'conclave/intent/v1', id }, pending: { approvalMode, devices } };
 }
 
-/** Facts that a reader who decides sees above, out of the bytes themselves. */
+/** Facts that a deciding reader sees in the approval form, read from the bytes. */
 const REVIEWED: ReadonlySet<string> = new Set([
   'From',
   'To',
@@ -254,7 +258,7 @@ function Facts({ transaction, isReviewed }: { readonly transaction: Transaction;
   );
 }
 
-/** Decoded calldata, where a standard describes it. */
+/** Shows decoded calldata when a standard describes it. */
 function DecodedCall({ call }: { readonly call: NonNullable<Transaction['call']> }) {
   return (
     <>
@@ -277,7 +281,7 @@ function Approvals({ transaction }: { readonly transaction: Transaction }) {
   return (
     <section aria-labelledby="approvals">
       <h2 id="approvals">
-        {approvalsCounted} of {requiredApprovals} approvals
+        {approvalsCounted} of {approvalsText(requiredApprovals)}
       </h2>
       <ul class="rows">
         {approvals.map(({ userId, at }) => (

@@ -18,27 +18,29 @@ interface TransferInput {
   readonly chain: string;
   readonly tokenAddress: string | null;
   readonly to: string;
-  /** Of the smallest unit. */
+  /** The amount in the smallest unit. */
   readonly amount: string;
   readonly note: string | null;
-  /** Written into the chain with the payment (Solana). */
+  /** The memo that the payment writes on the chain (Solana). */
   readonly memo: string | null;
-  /** The recipient may be an address of a program, for which there is no key (Solana). */
+  /** True when the recipient may be an address of a program, which has no key (Solana). */
   readonly recipientMayHaveNoKey: boolean;
-  /** A known address that this one only looks like, where it is meant all the same. */
+  /**
+   * The known address that the recipient resembles, when the reader has confirmed the recipient.
+   */
   readonly acceptLookalikeOf: string | null;
 }
 
-/** What is about to be created, and what it would cost: looked at once more before it is. */
+/** A transfer before it is created, with its estimated fee. The reader reviews it first. */
 interface Draft {
   readonly input: TransferInput;
   readonly balance: Balance;
   readonly fees: Estimate;
-  /** The same for each try: an answer that is lost is asked for again, and nothing is created twice. */
+  /** The key is the same for each retry, so a lost response does not create a second transfer. */
   readonly idempotencyKey: string;
 }
 
-/** A transfer out of a vault: what of, to whom and how much, what it would cost, and then as it was shown. */
+/** Creates a transfer: the form, the estimated fee, then the review of exactly what is sent. */
 export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   const param = { vaultId: String(vault.id) };
   const line = api.vault[':vaultId'];
@@ -67,7 +69,7 @@ export function TransferPage({ vault }: { readonly vault: OwnVault }) {
   );
 }
 
-/** Chains of this family have names that begin so. */
+/** Reports whether the chain is a Solana chain, by the beginning of its name. */
 function isOnSolana(chain: string): boolean {
   return chain.startsWith('solana');
 }

@@ -7,7 +7,7 @@ import { LoadedContent, useLoaded } from '#dashboard/loading.tsx';
 import { Amount } from '#dashboard/pages/record-fields.tsx';
 import { usdText } from '#dashboard/money.ts';
 
-/** What a vault has, and what it has done: both as they are now, without anybody's looking again. */
+/** Shows the balances and the transactions of a vault. Both update live. */
 export function VaultPage(props: {
   readonly vaultId: string;
   readonly name: string;

@@ -1,6 +1,7 @@
 import type { OwnVault } from '#dashboard/api.ts';
 import { OwnCredentialResets } from '#dashboard/pages/credential-resets.tsx';
 import { Hash } from '#dashboard/pages/record-fields.tsx';
+import { approvalsText } from '#dashboard/text.ts';
 
 export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] }) {
   return (
@@ -17,7 +18,7 @@ export function VaultsPage({ vaults }: { readonly vaults: readonly OwnVault[] })
                 <a href={`#/vault/${id}`}>{name}</a>
               </h2>
               <p class="quiet">
-                Your roles: {roles.join(', ')}. {threshold} approvals required
+                Your roles: {roles.join(', ')}. {approvalsText(threshold)} required
                 {approvalMode === 'device' ? ', each with a device signature' : ''}.
               </p>
               <dl class="facts">

@@ -15,12 +15,13 @@ import { endedSessionCookie, isCrossSite, sessionValue } from '#http/edge/sessio
 import type { LimitState } from '#objects/token/rate-limiter.ts';
 
 /**
- * Authenticates a personal access token or, where there is none, a session's cookie (spec part 5), and counts the request (spec part 8),
- * in one hop to the credential's object.
+ * Authenticates a personal access token or, without an Authorization header, the session cookie.
+ * Counts the request against the rate limit in the same call to the object of the credential.
  *
- * Refuses, in order: `token-missing`; of a token `token-invalid` (malformed, forged, unknown, deleted: one answer for all),
- * `token-disabled` and `token-expired` (only to somebody who has the right secret); of a session `cross-site-request`,
- * `session-invalid`, `session-expired`; `quota-exceeded`.
+ * Refuses, in order: `token-missing`; for a token `token-invalid` (malformed, forged, unknown and
+ * deleted tokens get the same response), `token-disabled` and `token-expired` (only when the secret
+ * is correct); for a session `cross-site-request`, `session-invalid`, `session-expired`;
+ * `quota-exceeded`.
  */
 export function authenticate(policy: RateLimitPolicy) {
   return createMiddleware<HttpEnv>(async (context, next) => {
@@ -38,7 +39,7 @@ export function authenticate(policy: RateLimitPolicy) {
   });
 }
 
-/** For routes of people in a browser. */
+/** Admits browser sessions only. */
 export const sessionOnly = createMiddleware<HttpEnv>(async (context, next) => {
   if (context.get('caller').sessionHash === null) {
     return problem(context, 'session-required', {
@@ -99,12 +100,15 @@ export function sessionObject(context: HttpContext, id: TokenId) {
   return context.env.SESSION.getByName(`session:${id}`);
 }
 
-/** Lets internal service keys in, and nobody else. They open nothing but the internal interface. */
+/**
+ * Admits internal service keys only. They give access to the internal interface and to nothing
+ * else.
+ */
 export const authenticateService = createMiddleware<HttpEnv>(async (context, next) => {
   const value = bearerOf(context.req.header('authorization') ?? '');
   const hash = bytesToHex(sha256(utf8ToBytes(value ?? '')));
   const hashes = context.env.SERVICE_KEY_HASHES.split(',').map((text) => text.trim());
-  // Every one is compared, so the time does not tell which came close.
+  // Every hash is compared, so the duration does not reveal which one is similar.
   const matches = hashes.filter((known) => constantTimeEqual(known, hash));
   if (value === null || matches.length === 0) return unauthenticated(context, 'service-key-invalid');
   context.set('serviceKey', hash.slice(0, 8));
@@ -112,17 +116,17 @@ export const authenticateService = createMiddleware<HttpEnv>(async (context, nex
   return undefined;
 });
 
-/** The token of an Authorization header; the scheme is case-insensitive (RFC 9110). */
+/** Returns the token in an Authorization header. The scheme is case-insensitive (RFC 9110). */
 function bearerOf(header: string): string | null {
   return /^bearer +([!-~]{1,512})$/i.exec(header)?.[1] ?? null;
 }
 
-/** Answers 401, or 429 to an address that tries too often: guessing must not be free. */
+/** Returns 401, or 429 to an address that tries too often: guessing must not be free. */
 async function unauthenticated(context: HttpContext, fault: HttpFault): Promise<Response> {
   const flood = await limitByAddress(context);
   if (flood !== null) return flood;
   if (fault === 'session-invalid' || fault === 'session-expired') {
-    // The browser forgets what opens nothing any more.
+    // The browser deletes a cookie that is no longer valid.
     return problem(context, fault, { detail: 'Log in again.', headers: { 'set-cookie': endedSessionCookie() } });
   }
   const challenge = fault === 'token-missing' ? 'Bearer' : 'Bearer error="invalid_token"';
@@ -146,7 +150,10 @@ function setLimitHeaders(context: HttpContext, limit: LimitState): void {
   for (const [name, value] of Object.entries(limitHeaders(limit))) context.header(name, value);
 }
 
-/** RateLimit fields of the IETF draft: the policy's name is a quoted structured-field string. */
+/**
+ * Returns the RateLimit fields of the IETF draft. The name of the policy is a quoted
+ * structured-field string.
+ */
 function limitHeaders({ policy, quota, remaining, resetSeconds }: LimitState) {
   return {
     'ratelimit-policy': `"${policy}";q=${quota};w=${WINDOW_SECONDS}`,

@@ -7,12 +7,15 @@ import type { Actor } from '#domain/transaction/transaction.ts';
 import type { ProblemCode } from '#http/encode/problem-code.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 
-/** Who is calling: a person, through one of that person's tokens, or a login. */
+/** The authenticated user, with the access token or session of the request. */
 interface Caller {
   readonly user: UserProfile;
-  /** Of the token, or of the session. */
+  /** The id of the access token or of the session. */
   readonly tokenId: TokenId;
-  /** What opens the session again, for a stream that goes on; null for a token. */
+  /**
+   * The hash of the session secret, with which a long stream checks the session again; null for a
+   * token.
+   */
   readonly sessionHash: string | null;
 }
 
@@ -20,11 +23,14 @@ export interface HttpEnv {
   readonly Bindings: CoordinatorEnv;
   readonly Variables: {
     requestId: string;
-    /** The path of the route that answers, as it is declared; absent where none does. */
+    /** The declared path of the matched route; absent when no route matches. */
     route?: string;
     /** Set by `authenticate`; only routes behind it may read it. */
     caller: Caller;
-    /** Set by `authenticateService`: the first 8 digits of the hash of the service key, for the history. */
+    /**
+     * Set by `authenticateService`: the first 8 digits of the hash of the service key, for the
+     * history.
+     */
     serviceKey: string;
   };
 }
@@ -32,48 +38,54 @@ export interface HttpEnv {
 export type HttpContext = Context<HttpEnv>;
 
 /**
- * One endpoint. `access` names the rate-limit policy of a token-authenticated route, or who else may come: `service` for
- * internal service keys, `monitor` for what a monitoring service has signed, `anyone` for what needs no credential. The checks of query and body, the document and the tests follow from
- * the same schemas.
+ * One endpoint. `access` names the rate-limit policy of a route that requires a user's credential,
+ * or the other callers that it admits: `service` for internal service keys, `monitor` for signed
+ * deliveries of a monitoring service, `anyone` for requests without a credential. The checks of
+ * query and body, the OpenAPI document and the tests derive from the same schemas.
  */
 export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
   readonly path: string;
   readonly access: RateLimitPolicy | 'service' | 'monitor' | 'anyone';
-  /** Only for people in a browser: tokens get 403. */
+  /** The route admits browser sessions only; tokens get 403. */
   readonly sessionOnly?: true;
-  /** What it does, in one line of the interface's document. */
+  /** The summary of the endpoint in the OpenAPI document, on one line. */
   readonly summary: string;
-  /** Without one, parameters of the query are not looked at. */
+  /** When absent, the query parameters are not checked. */
   readonly query?: z.ZodType;
-  /** Without one, a command takes no body. */
+  /** When absent, a command accepts no body. */
   readonly body?: z.ZodType;
-  /** In place of it: of a command that takes nothing, an empty object, or this. */
+  /** Replaces `body` for a command that accepts either no body, an empty object, or this. */
   readonly optionalBody?: z.ZodType;
-  /** When all went well: the status, and the body (null: none). */
+  /** The status and the body of a successful response; null for no body. */
   readonly answer: { readonly status: 200 | 201 | 202 | 204 | 302; readonly schema: z.ZodType | null };
-  /** The answer has an ETag, and `If-None-Match` may get 304 in its place. */
+  /** The response has an ETag, and a matching `If-None-Match` gives 304. */
   readonly conditional?: true;
-  /** Besides what `commonRefusals` names for every route of its kind. */
+  /**
+   * The refusals in addition to those that `commonRefusals` returns for every route of its kind.
+   */
   readonly refuses: readonly ProblemCode[];
   readonly handle: (context: HttpContext) => Promise<Response> | Response;
 }
 
-/** Declares a route, and keeps the types of its path and schemas: the typed client is made of them (`http/api.ts`). */
+/**
+ * Returns the declared route and keeps the types of its path and schemas. The typed client is made
+ * of these types (`http/api.ts`).
+ */
 export function route<const R extends Route>(declared: R): R {
   return declared;
 }
 
-/** IPv4 or IPv6. Anything else in the header was not written by the platform. */
+/** IPv4 or IPv6. The platform writes nothing else into the header. */
 const ADDRESS = /^[0-9A-Fa-f:.]{2,45}$/;
 
-/** The voice of the caller. */
+/** Returns the caller as the actor of a command. */
 export function actorOf(context: HttpContext): Actor {
   const { user, tokenId } = context.get('caller');
   return { userId: user.id, tokenId, address: addressOf(context) };
 }
 
-/** Where a request comes from, as the platform says; null where it says nothing. */
+/** Returns the client address that the platform reports; null when it reports none. */
 export function addressOf(context: HttpContext): string | null {
   const address = context.req.header('cf-connecting-ip') ?? '';
   return ADDRESS.test(address) ? address : null;

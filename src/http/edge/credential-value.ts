@@ -8,11 +8,13 @@ import { parseTokenId } from '#domain/id.ts';
 /**
  * The value of a credential:
  *
- *     service_pat_ or service_ses_ | id, 16 characters | secret, 32 characters (190 bits) | code, 7 characters (40 bits)
+ *     service_pat_ or service_ses_ | id, 16 characters | secret, 32 characters (190 bits)
+ *     | code, 7 characters (40 bits)
  *
- * A personal access token travels in the Authorization header (spec part 5), a session in a cookie, and neither opens where the other
- * does. The code is a keyed MAC over the rest. A forged or mistyped value is refused at the edge without a look-up, so guessing
- * creates no objects; it is no protection by itself. Only the SHA-256 of the secret goes on from here.
+ * An access token is sent in the Authorization header and a session in a cookie, and neither is
+ * accepted instead of the other. The code is a keyed MAC over the rest. The edge refuses a forged
+ * or mistyped value without a look-up, so guessing creates no objects. The code is no protection by
+ * itself. Only the SHA-256 of the secret is passed on.
  */
 const PREFIXES = { 'access-token': 'service_pat_', session: 'service_ses_' } as const;
 export type CredentialKind = keyof typeof PREFIXES;
@@ -32,10 +34,10 @@ export interface PresentedCredential {
   readonly secretHash: string;
 }
 
-/** A secret on its way to its owner: what is stored of it, and the value for the one credential that has it. */
+/** A new secret: the hash that is stored, and the value for the one credential that has it. */
 export interface NewSecret {
   readonly hash: string;
-  /** @param macKey hex of 32 bytes */
+  /** Returns the value of the credential. `macKey` is the hex of 32 bytes. */
   readonly valueFor: (id: TokenId, macKey: string) => string;
 }
 
@@ -52,7 +54,10 @@ export function newTokenId(): TokenId {
   return id;
 }
 
-/** Gives null for anything that this service has not issued as a credential of this kind. @param macKey hex of 32 bytes */
+/**
+ * Returns the parts of a credential, or null when this service has not issued the value as a
+ * credential of this kind. `macKey` is the hex of 32 bytes.
+ */
 export function parseCredential(kind: CredentialKind, value: string, macKey: string): PresentedCredential | null {
   const [, prefix, idText, secret, code] = VALUE.exec(value) ?? [];
   if (prefix !== PREFIXES[kind] || idText === undefined || secret === undefined || code === undefined) return null;
@@ -65,7 +70,10 @@ function hashOf(secret: string): string {
   return bytesToHex(sha256(utf8ToBytes(secret)));
 }
 
-/** The key schedule of a MAC key: half of the work, and the same for every request of an isolate. */
+/**
+ * The key schedule of a MAC key. It is half of the work, and the same for every request of an
+ * isolate.
+ */
 let schedule: { readonly macKey: string; readonly mac: ReturnType<typeof hmac.create> } | null = null;
 
 function codeOf(macKey: string, kind: CredentialKind, text: string): string {
@@ -83,7 +91,10 @@ function codeOf(macKey: string, kind: CredentialKind, text: string): string {
   return code;
 }
 
-/** Uniform over the alphabet: bytes from 248 on would favour its first letters, and are thrown away. */
+/**
+ * Returns uniform random text over the alphabet. Bytes from 248 on would favour its first letters,
+ * so they are discarded.
+ */
 function randomText(length: number): string {
   let text = '';
   while (text.length < length) {

@@ -1,29 +1,36 @@
 import { createHash } from 'node:crypto';
 import type { HttpContext } from '#http/edge/context.ts';
 
-/** An answer that names itself, so that a poller who has it already gets 304 and no body (RFC 9110, section 13.1.2). */
+/**
+ * A response body with its ETag, so that a poller that already has it gets 304 without a body (RFC
+ * 9110, section 13.1.2).
+ */
 export interface TaggedJson {
   readonly text: string;
   /** A strong validator: the same tag means the same bytes. */
   readonly tag: string;
 }
 
-/** In hex: 128 bits. */
+/** Hex digits of the tag: 128 bits. */
 const TAG_DIGITS = 32;
 
 export function taggedJson(body: unknown): TaggedJson {
   const text = JSON.stringify(body);
-  // By the runtime: a page of fifty is long enough for JavaScript to take a sixth of the answer's time for it.
+  // The hash of the runtime is used. For a page of 50 records, a hash in JavaScript takes a sixth
+  // of the response time.
   return { text, tag: `"${createHash('sha256').update(text).digest('hex').slice(0, TAG_DIGITS)}"` };
 }
 
-/** Whether the caller says that it has this already. `*` does not count: it asks whether there is anything at all. */
+/**
+ * Reports whether `If-None-Match` has the tag. `*` does not match: it tests only whether any
+ * representation exists.
+ */
 export function matchesEtag(context: HttpContext, { tag }: TaggedJson): boolean {
   const header = context.req.header('if-none-match') ?? '';
   return header.split(',').some((known) => known.trim().replace(/^W\//, '') === tag);
 }
 
-/** 200 with the body, or 304 without it. */
+/** Returns 200 with the body, or 304 without it. */
 export function respondWithEtag(context: HttpContext, json: TaggedJson): Response {
   context.header('etag', json.tag);
   return matchesEtag(context, json)

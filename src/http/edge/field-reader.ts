@@ -3,7 +3,10 @@ import type { Amount } from '#domain/asset/amount.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 
-/** Reads one field with its chain, or notes what is wrong with it and gives null. */
+/**
+ * Reads one field by the rules of its chain. A reader adds a fault and returns null when the field
+ * is not valid.
+ */
 export interface FieldReader {
   readonly adapter: ChainAdapter;
   readonly recipient: (text: string, pointer: string) => string | null;
@@ -22,7 +25,7 @@ const ADDRESS_DETAILS = {
   'other-network': 'The address belongs to another Bitcoin network.',
 } as const;
 
-/** @param faults where everything that is wrong is noted */
+/** Returns the field reader of a chain, which adds every fault to `faults`. */
 export function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldReader {
   const fault = (found: FieldFault) => {
     faults.push(found);
@@ -38,7 +41,9 @@ export function fieldReader(adapter: ChainAdapter, faults: FieldFault[]): FieldR
     amount: (text, pointer, least) => {
       const amount = parseAmount(text, adapter.largestAmount);
       if (amount !== null && (least === '0' || amount !== '0')) return amount;
-      const detail = `Must be a whole number of the smallest unit from ${least} to ${adapter.largestAmount}, in digits.`;
+      const detail =
+        // `least` is 1 for a field that does not accept zero.
+        `Must be a whole number of the smallest unit from ${least} to ${adapter.largestAmount}, in digits.`;
       return fault({ pointer, code: 'invalid-amount', detail });
     },
   };

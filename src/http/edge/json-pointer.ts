@@ -1,10 +1,16 @@
-/** A name may be as long as a body, and an answer repeats it. */
+/** A name can be as long as a body, and the response repeats it. */
 const MAX_PART_LENGTH = 100;
 
-/** Deeper than any schema. What lies deeper is named by the part of the body that holds it. */
+/**
+ * More levels than any schema has. A deeper value gets the pointer of the enclosing part at this
+ * depth.
+ */
 const MAX_PARTS = 32;
 
-/** Returns the place of a value in a body (RFC 6901), shortened and well-formed whatever names the body has. */
+/**
+ * Returns the JSON pointer of a value in a body (RFC 6901). It is shortened and well-formed for any
+ * names in the body.
+ */
 export function pointerTo(path: readonly PropertyKey[]): string {
   const parts = path.slice(0, MAX_PARTS).map((part) => {
     const text = String(part).slice(0, MAX_PART_LENGTH).toWellFormed();

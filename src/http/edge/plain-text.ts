@@ -1,13 +1,19 @@
 import * as z from 'zod';
 
-/** Control characters, and the marks that turn the direction of text around: they make a note read as what it is not. */
+/**
+ * Control characters, and the marks that reverse the direction of text: they make a note read as
+ * something else.
+ */
 const DECEPTIVE = /[\p{Cc}\p{Cs}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u;
 
 export function isDeceptive(text: string): boolean {
   return DECEPTIVE.test(text);
 }
 
-/** Text that people read before they approve something. Counted in characters, not in bytes. */
+/**
+ * Returns the schema of a text that people read before they approve. The length counts characters,
+ * not bytes.
+ */
 export function plainText(longest: number) {
   return z
     .string()

@@ -15,9 +15,9 @@ const MAX_BODY_BYTES = 64 * 1024;
 const NO_BODY = /^\s*(\{\s*\}\s*)?$/;
 
 /**
- * Refuses, in order: `body-too-large` (announced or found), `unsupported-media-type`, and with
- * `invalid-request` every text that is not well-formed Unicode. Every route that takes JSON has
- * these checks, so no schema has to repeat them.
+ * Checks a JSON body. Refuses, in order: `body-too-large` (announced or measured),
+ * `unsupported-media-type`, and with `invalid-request` every text that is not well-formed Unicode.
+ * Every route that accepts JSON has these checks, so no schema has to repeat them.
  */
 export const jsonBody = [
   bodyLimit({
@@ -43,7 +43,10 @@ export const jsonBody = [
   }),
 ] as const;
 
-/** For commands without a body: nothing, or an empty object. Refuses `body-too-large` and `invalid-request`. */
+/**
+ * Checks that a command has no body or an empty object. Refuses `body-too-large` and
+ * `invalid-request`.
+ */
 export const noBody = [
   jsonBody[0],
   createMiddleware<HttpEnv>(async (context, next) => {
@@ -56,7 +59,10 @@ export const noBody = [
   }),
 ] as const;
 
-/** For commands that may have a body: as `jsonBody` and `check` do, unless there is none. */
+/**
+ * Returns the checks of an optional body: those of `jsonBody` and `check`, unless the body is
+ * empty.
+ */
 export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
   const unlessEmpty = (door: MiddlewareHandler) =>
     createMiddleware<HttpEnv>(async (context, next) => {
@@ -66,7 +72,7 @@ export function optionalBody(schema: z.ZodType): readonly MiddlewareHandler[] {
   return [jsonBody[0], unlessEmpty(jsonBody[1]), unlessEmpty(jsonBody[2]), unlessEmpty(check('json', schema))];
 }
 
-/** What came, already checked; null for nothing. */
+/** Returns the parsed body, which the checks have accepted; null for an empty body. */
 export async function optionalBodyOf<S extends z.ZodType>(
   context: HttpContext,
   schema: S,
@@ -75,7 +81,10 @@ export async function optionalBodyOf<S extends z.ZodType>(
   return NO_BODY.test(text) ? null : schema.parse(JSON.parse(text));
 }
 
-/** Checks one part of the request. Refuses `invalid-request` with a line for each fault; unknown fields are faults. */
+/**
+ * Returns the check of one part of the request. It refuses `invalid-request` with an entry for each
+ * fault. Unknown fields are faults.
+ */
 export function check<S extends z.ZodType>(target: keyof ValidationTargets & ('json' | 'query' | 'param'), schema: S) {
   return zValidator(target, schema, (result, context) => {
     if (result.success) return undefined;
@@ -107,7 +116,7 @@ function faultsOf(issue: Issue): FieldFault[] {
   return [{ pointer: pointerTo(issue.path), code: issue.code ?? 'invalid', detail: sentence(issue.message) }];
 }
 
-/** The messages of Zod itself have no full stop. */
+/** Returns the text with a full stop. The messages of Zod itself have none. */
 function sentence(text: string): string {
   return text.endsWith('.') ? text : `${text}.`;
 }

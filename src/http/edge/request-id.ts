@@ -1,15 +1,18 @@
 import { createMiddleware } from 'hono/factory';
 import type { HttpEnv } from '#http/edge/context.ts';
 
-/** What a caller may call its own request; anything else is replaced, so that it can not forge log lines. */
+/**
+ * The request ids that a caller may choose. Any other id is replaced, so that it cannot forge log
+ * lines.
+ */
 const ACCEPTABLE = /^[A-Za-z0-9._-]{8,64}$/;
 
-/** Gives every request an id, and every answer the id and the headers that all of them have. */
+/** Gives every request an id, and every response the id and the headers that all responses have. */
 export const requestId = createMiddleware<HttpEnv>(async (context, next) => {
   const offered = context.req.header('x-request-id');
   const id = offered !== undefined && ACCEPTABLE.test(offered) ? offered : crypto.randomUUID();
   context.set('requestId', id);
-  // Before the answer is made: afterwards each header would copy it.
+  // The headers are set before the response exists: afterwards each header would copy it.
   context.header('x-request-id', id);
   context.header('cache-control', 'no-store');
   context.header('x-content-type-options', 'nosniff');

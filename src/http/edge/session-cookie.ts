@@ -2,13 +2,17 @@ import { SESSION_SECONDS } from '#domain/access/session.ts';
 import type { HttpContext } from '#http/edge/context.ts';
 
 /**
- * The `__Host-` prefix (RFC 6265bis) binds it to this host, to `/` and to TLS. `Lax`: a link into the dashboard finds its reader logged
- * in, and nothing else from elsewhere carries it; `isCrossSite` refuses what could still do something.
+ * The `__Host-` prefix (RFC 6265bis) binds the cookie to this host, to the path `/` and to TLS.
+ * With `SameSite=Lax`, a reader who follows a link into the dashboard is logged in, and no other
+ * cross-site request carries the cookie. `isCrossSite` refuses the commands that remain possible.
  */
 const NAME = '__Host-session';
 const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Lax';
 
-/** A cookie of this kind. @param name begins with `__Host-` @param seconds 0 takes it back */
+/**
+ * Returns a Set-Cookie value with these attributes. `name` begins with `__Host-`; 0 seconds delete
+ * the cookie.
+ */
 export function hostCookie(name: string, value: string, seconds: number): string {
   return `${name}=${value}; ${ATTRIBUTES}; Max-Age=${seconds}`;
 }
@@ -21,12 +25,18 @@ export function endedSessionCookie(): string {
   return hostCookie(NAME, '', 0);
 }
 
-/** The value of the cookie; null without one. Two of one name is nothing that a browser sends. */
+/**
+ * Returns the session value of the cookie; null without one. A browser never sends two of one name,
+ * so two also give null.
+ */
 export function sessionValue(context: HttpContext): string | null {
   return cookieValue(context, NAME, 512);
 }
 
-/** Null without a cookie of this name, or with a longer one than this service writes. */
+/**
+ * Returns the value of a cookie; null without this cookie, or when it is longer than any value that
+ * this service writes.
+ */
 export function cookieValue(context: HttpContext, name: string, longest: number): string | null {
   const cookies = (context.req.header('cookie') ?? '').split(';').map((text) => text.trim());
   const values = cookies.filter((text) => text.startsWith(`${name}=`)).map((text) => text.slice(name.length + 1));
@@ -34,8 +44,9 @@ export function cookieValue(context: HttpContext, name: string, longest: number)
 }
 
 /**
- * Whether a browser was sent here by another site. A command must come from a page of this very origin, which browsers say in `Origin`
- * or `Sec-Fetch-Site`; a look may also be typed or bookmarked.
+ * Reports whether another site sent the browser here. A command must come from a page of this
+ * origin, which browsers report in `Origin` or `Sec-Fetch-Site`. A read may also come from a typed
+ * address or a bookmark.
  */
 export function isCrossSite(context: HttpContext): boolean {
   const [origin, site] = [context.req.header('origin'), context.req.header('sec-fetch-site')];

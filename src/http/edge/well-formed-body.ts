@@ -1,7 +1,7 @@
 import { pointerTo } from '#http/edge/json-pointer.ts';
 import type { FieldFault } from '#http/encode/problem.ts';
 
-/** A body is UTF-8, so an escape is the only way for a surrogate to come in. */
+/** A body is UTF-8, so a surrogate can only enter as an escape. */
 const SURROGATE_ESCAPE = /\\u[dD][89a-fA-F]/;
 
 const MAX_FAULTS = 10;
@@ -15,9 +15,9 @@ interface Position {
 
 /**
  * Returns a fault for every text and every name in a JSON body that has a lone surrogate, at most
- * ten. Such text has no bytes in UTF-8: databases and digests write U+FFFD in its place, so two
- * different texts would be taken for one. A body that is not JSON has no fault here; the check of
- * its schema refuses it.
+ * ten. Such text has no bytes in UTF-8: databases and digests write U+FFFD instead, so two
+ * different texts would become equal. A body that is not JSON has no fault here; the check of its
+ * schema refuses it.
  *
  * The walk keeps its own stack: 64 kB of brackets are deeper than the stack of any runtime.
  */

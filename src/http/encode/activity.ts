@@ -10,7 +10,7 @@ import type { RecordScope } from '#http/encode/transaction.ts';
 import type { transactionSchema } from '#http/transaction/record-schema.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 
-/** Fields that only a transaction of the vault's own has. */
+/** The values of fields that only a transaction created by the vault has. */
 const NOT_OURS = {
   spender: null,
   data: null,
@@ -42,7 +42,10 @@ const NOT_OURS = {
   notAfter: null,
 };
 
-/** What others did, in the shape of every transaction: where it moved one thing, that stands in `from`, `to`, `asset` and `amount`. */
+/**
+ * Returns the record of activity by others, in the form of every transaction. A single movement is
+ * shown in `from`, `to`, `asset` and `amount`.
+ */
 export function activityRecord(
   activity: Activity,
   { policy, chain, viewer }: RecordScope,
@@ -87,7 +90,10 @@ export function activityRecord(
   };
 }
 
-/** It waits to be mined, and what it pays the wallet can be spent so that it is. */
+/**
+ * Reports whether the activity is an unmined incoming payment on a chain with UTXOs, so that a
+ * child transaction can raise its fee.
+ */
 function canBePaidFor({ state, direction }: Activity, chain: Chain): boolean {
   return state === 'BROADCAST' && direction === 'in' && adapterFor(chain, []).spendsUtxos;
 }

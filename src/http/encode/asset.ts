@@ -5,7 +5,7 @@ import { listedToken } from '#domain/asset/chain.ts';
 import type { WalletMovements } from '#domain/activity/movement.ts';
 import { MOVEMENT_KINDS } from '#domain/activity/movement.ts';
 
-/** How an asset, and what moved of it, stands in every answer. */
+/** The schemas and records of assets and movements, which all responses share. */
 
 const text = z.string();
 
@@ -40,7 +40,10 @@ export const balanceChangeSchema = z.strictObject({
   amount: signedAmountSchema,
 });
 
-/** An asset as people know it: by the list of its chain, else as the token calls itself. */
+/**
+ * Returns an asset with its symbol and decimals: those of the token list of its chain, else those
+ * that the token contract reports.
+ */
 export function assetRecord(
   tokenAddress: string | null,
   chain: Chain | null,
@@ -54,7 +57,7 @@ export function assetRecord(
   return { tokenAddress, symbol: label?.symbol ?? null, decimals: label?.decimals ?? null };
 }
 
-/** What a transaction did to the wallet; nothing while it is in no block. */
+/** Returns the movements of a transaction in the wallet; none while it is in no block. */
 export function movementsRecord(
   moved: WalletMovements | null,
   chain: Chain | null,

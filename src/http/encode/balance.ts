@@ -13,7 +13,7 @@ import { cachedPrices, cachedTokens } from '#store/valuations.ts';
 
 const text = z.string();
 
-/** What the interface promises of a balance. */
+/** The schema of a balance. */
 export const balanceSchema = z.strictObject({
   chain: text,
   wallet: text,
@@ -53,7 +53,10 @@ export const balanceSchema = z.strictObject({
     .meta({ description: 'The latest adjustment. The history of the vault contains all adjustments.' }),
 });
 
-/** Balances with what their tokens call themselves, and what they are worth by the newest prices that are known. */
+/**
+ * Returns balances with the labels of their tokens and with their market value at the latest known
+ * prices.
+ */
 export async function balanceRecords(
   db: D1Database,
   page: readonly BalanceView[],
@@ -63,7 +66,7 @@ export async function balanceRecords(
   return page.map((view) => balanceRecord(view, findChain(chains, view.chain), quotes));
 }
 
-/** What the tokens of a page call themselves, and the newest prices that are known. */
+/** The labels of the tokens on a page, and the latest known prices. */
 interface Quotes {
   readonly tokens: readonly CachedToken[];
   readonly prices: readonly CachedPrice[];
@@ -106,8 +109,9 @@ function balanceRecord(
   );
   const name = chain === null ? null : assetName(chain.caip2, tokenAddress);
   const price = isCollectible(view) ? undefined : prices.find((one) => one.asset === name && one.usdE12 !== null);
-  // Nobody owns less than nothing: something is missing. What is final alone may be less, where the look that called a payment final came
-  // before the one at the deposit that it was made from.
+  // No balance is below zero, so a negative one shows that a movement is missing. Only the final
+  // balance can be negative for another reason: a payment can be observed as final before the
+  // deposit that funds it.
   const amount = final.startsWith('-') ? '0' : final;
   const isMissing = view.current < 0n;
   const current = isMissing ? 0n : view.current;

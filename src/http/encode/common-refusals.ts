@@ -11,7 +11,7 @@ const OF_CREDENTIALS = [
   'session-expired',
 ] as const;
 
-/** What every route of its kind refuses, in the order in which it is looked at. */
+/** Returns the refusals that every route of this kind can have, in the order of the checks. */
 export function commonRefusals(route: Route): readonly ProblemCode[] {
   const { access, method, path, query, sessionOnly } = route;
   const body = route.body ?? route.optionalBody;

@@ -36,7 +36,7 @@ export const vaultCredentialResetSchema = z
   })
   .meta({ id: 'VaultCredentialReset' });
 
-/** A credential reset as every endpoint answers it. */
+/** Returns a credential reset in the form of every endpoint. */
 export function credentialResetRecord(reset: CredentialReset): z.infer<typeof credentialResetSchema> {
   const { cancellation, endedAtMs } = reset;
   return {
@@ -52,7 +52,9 @@ export function credentialResetRecord(reset: CredentialReset): z.infer<typeof cr
   };
 }
 
-/** The same in a vault, with what a device signs there. */
+/**
+ * Returns a credential reset in a vault, with the digest that a device signs to cancel it there.
+ */
 export function vaultCredentialResetRecord(
   reset: CredentialReset,
   vaultId: VaultId,

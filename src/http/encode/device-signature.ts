@@ -24,13 +24,13 @@ const signatureFields = {
   clientDataJSON: base64url.optional().meta({ description: 'Passkeys only; the digest is the challenge' }),
 };
 
-/** A device that is known already. */
+/** The id of a known device. */
 export const deviceKeyId = z
   .string()
   .max(64)
   .refine((text) => parseDeviceKeyId(text) !== null, 'Must be the id of a device key.');
 
-/** What a device says to a digest. */
+/** The signature of a digest by a device. */
 export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signatureFields }).meta({
   examples: [
     {
@@ -40,7 +40,9 @@ export const deviceSignatureBody = z.strictObject({ keyId: deviceKeyId, ...signa
   ],
 });
 
-/** What the interface shows of it, for whoever wants to check a voice a year later. */
+/**
+ * The schema of a device signature in responses, with which a verifier can check an approval later.
+ */
 export const deviceSignatureSchema = z.strictObject({
   keyId: z.string(),
   signature: z.string(),
@@ -48,7 +50,7 @@ export const deviceSignatureSchema = z.strictObject({
   clientDataJSON: z.string().nullable(),
 });
 
-/** A device that is to speak for somebody, with its own word that it can. */
+/** A new device of a user, with a signature that proves possession of its key. */
 export const deviceBody = z.strictObject({
   userId: z.string().max(64),
   algorithm: z.enum(DEVICE_ALGORITHMS),
@@ -64,10 +66,10 @@ export const deviceBody = z.strictObject({
   }),
 });
 
-/** So many have proofs that fit a body. */
+/** The maximum number of new devices whose proofs fit into a body. */
 export const MAX_NEW_DEVICES = 20;
 
-/** What the caller's device says, or null where the body is empty. */
+/** Returns the device signature in the body, or null when the body is empty. */
 export async function readDeviceSignature(context: HttpContext): Promise<DeviceSignature | null> {
   const body = await optionalBodyOf(context, deviceSignatureBody);
   const keyId = parseDeviceKeyId(body?.keyId ?? '');
@@ -80,9 +82,8 @@ export function deviceSignatureRecord({ keyId, signature, assertion }: DeviceSig
 }
 
 /**
- * The devices that a list describes; or every fault of it. A passkey is accepted only from the approval page.
- *
- * @param pointer to the list
+ * Returns the devices in a list, or all faults of the list. A passkey is accepted only from the
+ * approval page. `pointer` is the JSON pointer of the list.
  */
 export async function readDevices(
   list: readonly z.infer<typeof deviceBody>[],
@@ -121,7 +122,7 @@ async function readDevice(
 
 function signed({ signature, authenticatorData, clientDataJSON }: z.infer<typeof deviceBody>['proof']) {
   if (authenticatorData === undefined && clientDataJSON === undefined) return { signature, assertion: null };
-  // One without the other is refused as malformed, when it is looked at.
+  // One field without the other is refused as malformed during verification.
   const assertion = { authenticatorData: authenticatorData ?? '', clientDataJson: clientDataJSON ?? '' };
   return { signature, assertion };
 }

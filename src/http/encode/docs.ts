@@ -4,17 +4,22 @@ import { html, raw } from 'hono/html';
 import type { HttpContext } from '#http/edge/context.ts';
 import { openApi } from '#http/encode/openapi.ts';
 
-/** GET /docs (ours): the document of the interface for people. One page without a script; everything in it is escaped. */
+/**
+ * GET /docs: returns the API documentation for people. It is one page without a script, and
+ * everything in it is escaped.
+ */
 export async function docs(context: HttpContext): Promise<Response> {
   page ??= String(await makePage());
   return context.body(page, 200, {
     'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
+    'content-security-policy':
+      // The page loads nothing, and only its own style sheet applies.
+      `default-src 'none'; style-src 'sha256-${STYLE_HASH}'; frame-ancestors 'none'; base-uri 'none'`,
     'referrer-policy': 'no-referrer',
   });
 }
 
-/** Made once, as the document is. */
+/** The page is rendered once, as is the OpenAPI document. */
 let page: string | null = null;
 
 function makePage() {

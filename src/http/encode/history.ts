@@ -10,7 +10,7 @@ const wholeNumber = z
   .regex(/^(?:0|[1-9][0-9]{0,8})$/, 'Must be a whole number.')
   .transform((text) => Number.parseInt(text, 10));
 
-/** Oldest first, from after one line. */
+/** The query of a page of the history, oldest first, after an entry. */
 export const historyQuery = z.strictObject({
   after: wholeNumber.optional(),
   limit: wholeNumber
@@ -49,7 +49,7 @@ export function pageOf(query: z.infer<typeof historyQuery>) {
   return { after: query.after ?? 0, limit: query.limit ?? DEFAULT_PAGE };
 }
 
-/** Lines as they are hashed, each with its hash and a time that people read. */
+/** Returns a page of entries as they are hashed, each with its hash and a readable time. */
 export function historyPage(lines: readonly { readonly entry: string; readonly hash: string }[], limit: number) {
   const shown = lines.slice(0, limit).map(({ entry, hash }) => {
     const line = JSON.parse(entry) as HistoryEntry;

@@ -6,8 +6,8 @@ import type { ProblemCode } from '#http/encode/problem-code.ts';
 import { ROUTES } from '#http/routes.ts';
 
 /**
- * The document of the interface (OpenAPI 3.1), made of the very schemas that check requests and that tests hold answers against.
- * What only internal service keys or monitors open is not in it.
+ * The OpenAPI 3.1 document. It derives from the schemas that check requests and with which tests
+ * check responses. It omits routes that only internal service keys or monitors can call.
  */
 
 interface Operation {
@@ -35,7 +35,7 @@ const PARAMETERS: Readonly<Record<string, string>> = {
 
 const ID_OF_BODY = 'Body';
 
-/** Made once: it takes some milliseconds, and anybody may ask. */
+/** The document is made once: this takes some milliseconds, and any caller may request it. */
 let made: OpenApi | null = null;
 
 export function openApi(): OpenApi {
@@ -44,7 +44,7 @@ export function openApi(): OpenApi {
 }
 
 function makeDocument(): OpenApi {
-  // What is for the dashboard alone is no promise to others (spec part 6).
+  // Routes of the dashboard are not part of the public API.
   const shown = ROUTES.filter(
     ({ access, sessionOnly }) => access !== 'service' && access !== 'monitor' && sessionOnly !== true,
   );
@@ -72,13 +72,13 @@ function makeDocument(): OpenApi {
   };
 }
 
-/** `GET /transaction/:txId/history` is `getTransactionHistory`. */
+/** Returns the operation id: `GET /transaction/:txId/history` is `getTransactionHistory`. */
 function nameOf({ method, path }: Route): string {
   const words = path.split(/[/-]/).filter((part) => part !== '' && !part.startsWith(':'));
   const name = [method.toLowerCase(), ...words].map((word, i) =>
     i === 0 ? word : word.charAt(0).toUpperCase() + word.slice(1),
   );
-  // Reading one and reading all of a kind differ by the id alone.
+  // The routes that read one object and all objects of a kind differ only in the id.
   return `${name.join('')}${/:[A-Za-z]+$/.test(path) ? 'ById' : ''}`;
 }
 
@@ -180,7 +180,7 @@ function schemasOf(routes: readonly Route[]): Record<string, unknown> {
   const schemas: Record<string, unknown> = {};
   const add = (name: string, schema: z.ZodType, io: 'input' | 'output') => {
     const { $defs = {}, ...own } = schemaOf(schema, io);
-    // A schema with a name of its own comes as one of its own definitions.
+    // A schema with its own id appears as one of its own definitions.
     if (!('$ref' in own)) schemas[name] = own;
     for (const [inner, definition] of Object.entries($defs)) schemas[inner] = withoutName(definition);
   };
@@ -199,7 +199,7 @@ interface JsonSchema {
   readonly $defs?: Readonly<Record<string, JsonSchema>>;
 }
 
-/** JSON Schema 2020-12, whose references point into the document. */
+/** Returns the JSON Schema 2020-12 of a schema, with references into the document. */
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   const text = JSON.stringify(z.toJSONSchema(schema, { io, unrepresentable: 'any' }));
   return withoutName(JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as JsonSchema);

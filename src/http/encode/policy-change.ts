@@ -14,7 +14,7 @@ import type { PolicyChangeView } from '#objects/vault/views.ts';
 const text = z.string();
 const time = z.iso.datetime();
 
-/** What the interface promises of a change of the policy. */
+/** The schema of a policy change. */
 export const policyChangeSchema = z
   .strictObject({
     id: text,
@@ -50,7 +50,7 @@ export const policyChangeSchema = z
   })
   .meta({ id: 'PolicyChange' });
 
-/** A change as its reader sees it. */
+/** Returns a policy change as its reader receives it. */
 export function policyChangeRecord(
   view: PolicyChangeView,
   chains: readonly Chain[],

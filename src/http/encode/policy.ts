@@ -12,7 +12,7 @@ import { policyHashOf } from '#devices/policy-succession.ts';
 const text = z.string();
 const amount = z.string().regex(/^(0|[1-9][0-9]*)$/);
 
-/** What the interface promises of a device; the last three are null but for passkeys. */
+/** The schema of a device. The last three fields are null except for passkeys. */
 export const deviceSchema = z
   .strictObject({
     keyId: text,
@@ -25,7 +25,7 @@ export const deviceSchema = z
   })
   .meta({ id: 'Device' });
 
-/** What the interface promises of a policy. */
+/** The schema of a policy. */
 export const policySchema = z
   .strictObject({
     vaultId: z.int(),
@@ -90,7 +90,7 @@ export function deviceRecord(device: Device): z.infer<typeof deviceSchema> {
   return { credentialId: null, rpId: null, origin: null, ...device };
 }
 
-/** A policy with the names of chains that people use. */
+/** Returns a policy with readable chain names. */
 export function policyRecord(policy: Policy, chains: readonly Chain[]): z.infer<typeof policySchema> {
   const { rules } = policy;
   const named = <T extends { readonly chain: string }>(item: T) => ({

@@ -1,6 +1,6 @@
 import type { Refusal } from '#domain/refusal.ts';
 
-/** The refusals of HTTP itself, before or around the domain. */
+/** The refusals of the HTTP layer, before or around the domain. */
 export type HttpFault =
   | 'invalid-request'
   | 'malformed-json'

@@ -7,7 +7,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import type { ProblemCode } from '#http/encode/problem-code.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 
-/** One line for each refusal: the status (spec part 7; ours where it is silent) and the title. */
+/** The status and the title of each refusal. */
 const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusCode, title: string]>> = {
   'invalid-request': [400, 'The request is not valid'],
   'malformed-json': [400, 'The body is not JSON'],
@@ -77,10 +77,12 @@ const PROBLEMS: Readonly<Record<ProblemCode, readonly [status: ContentfulStatusC
   internal: [500, 'Internal error'],
 };
 
-/** RFC 9457 leaves the type to us, except where the HTTP problem type registry has one. */
+/**
+ * RFC 9457 leaves the type to the service, except for the types in the HTTP problem type registry.
+ */
 const QUOTA_EXCEEDED = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 
-/** What is wrong with one part of the request. */
+/** A fault in one part of the request. */
 export interface FieldFault {
   /** JSON pointer into the body, or the name of the parameter. */
   readonly pointer: string;
@@ -92,11 +94,11 @@ export interface ProblemDetails {
   readonly detail: string;
   readonly errors?: readonly FieldFault[];
   readonly headers?: Readonly<Record<string, string>>;
-  /** Further members, such as the id that an external id belongs to. */
+  /** Further members, such as the transaction id to which an external id belongs. */
   readonly members?: Readonly<Record<string, unknown>>;
 }
 
-/** What every refusal looks like. */
+/** The schema of every refusal. */
 export const problemSchema = z
   .looseObject({
     type: z.string(),
@@ -113,7 +115,7 @@ export function statusOf(code: ProblemCode): ContentfulStatusCode {
   return PROBLEMS[code][0];
 }
 
-/** Answers with `application/problem+json` (RFC 9457). */
+/** Returns a response with `application/problem+json` (RFC 9457). */
 export function problem(context: HttpContext, code: ProblemCode, details: ProblemDetails): Response {
   const [status, title] = PROBLEMS[code];
   const body = {
@@ -132,7 +134,7 @@ export function problem(context: HttpContext, code: ProblemCode, details: Proble
   });
 }
 
-/** Answers with what the domain refused. */
+/** Returns the problem response of a refusal of the domain. */
 export function refusalProblem(context: HttpContext, refusal: Refusal): Response {
   return problem(context, refusal.code, detailsOf(refusal));
 }

@@ -1,4 +1,4 @@
-/** RFC 3339 in UTC, to the millisecond. */
+/** Returns a time as RFC 3339 in UTC, with milliseconds. */
 export function rfc3339(atMs: number): string {
   return new Date(atMs).toISOString();
 }

@@ -10,7 +10,7 @@ import type { PolicyInForce } from '#cosigner-client/policy-statements.ts';
 import { statementsAfterSync, signedStatement } from '#cosigner-client/policy-statements.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** A reader that verifies statements draws a nonce for each question. */
+/** The query with a nonce. A reader that verifies statements draws a new nonce for each request. */
 export const nonceQuery = z.strictObject({
   nonce: z
     .string()
@@ -18,10 +18,13 @@ export const nonceQuery = z.strictObject({
     .optional(),
 });
 
-/** A key of the vault: its id and its addresses follow from the public key, so a verifier can work out both. */
+/**
+ * A key of the vault. Its id and its addresses follow from the public key, so a verifier can derive
+ * both.
+ */
 const keySchema = z.strictObject({ keyId: z.string(), scheme: z.enum(KEY_SCHEMES), publicKey: z.string() });
 
-/** What a verifier needs to know what each co-signer has in force. */
+/** The fields from which a verifier learns which policy each co-signer has in force. */
 export const statementFields = {
   keys: z.array(keySchema).meta({ description: 'The keys of the vault that the statements refer to' }),
   statements: z
@@ -45,10 +48,10 @@ export const statementFields = {
     }),
 };
 
-/** More policies than this take longer to show than a reader waits. */
+/** A reader does not wait long enough for the statements over more policies than this. */
 const MAX_SHOWN = 1000;
 
-/** What the co-signers are asked about. */
+/** The keys and the policy whose statements the co-signers return. */
 interface StatementScope {
   readonly keys: readonly VaultKey[];
   readonly policy: Policy;
@@ -56,8 +59,8 @@ interface StatementScope {
 }
 
 /**
- * The keys, and the statements of all co-signers where the caller gave a nonce. A co-signer that is
- * away leaves an entry without a statement.
+ * Returns the keys and, when the caller gives a nonce, the statements of all co-signers. An
+ * unreachable co-signer has an entry without a statement.
  */
 export async function statementRecord(context: HttpContext, scope: StatementScope) {
   const { nonce } = nonceQuery.parse(context.req.query());

@@ -27,14 +27,17 @@ import { deviceSignatureRecord } from '#http/encode/device-signature.ts';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { PublicAttempt, PublicTransaction } from '#objects/vault/projection.ts';
 
-/** What a record is shown against: the policy of now, the reader, and the chain it is on. */
+/** The context of a record: the current policy, the reader and the chain. */
 export interface RecordScope {
   readonly policy: Policy;
   readonly viewer: Member;
   readonly chain: Chain | null;
 }
 
-/** The transaction as every endpoint answers it: spec part 2, and all that a client needs to act without a second call. */
+/**
+ * Returns the transaction in the form of every endpoint, with all that a client needs to act
+ * without a second request.
+ */
 export function transactionRecord(
   transaction: PublicTransaction,
   scope: RecordScope,
@@ -91,7 +94,10 @@ export function transactionRecord(
   };
 }
 
-/** What it does. Fields that a kind does not have are null, so that a client reads every kind in one way. */
+/**
+ * Returns the action of a transaction. Fields that a kind does not have are null, so that a client
+ * reads every kind in the same way.
+ */
 function actionRecord(intent: Intent, chain: Chain | null) {
   const nothing = {
     to: null,
@@ -150,7 +156,10 @@ function knownAs({ exposure }: PublicTransaction, { rules }: Policy) {
   });
 }
 
-/** Why it takes that many approvals, and whether the policy of now would have it at all. */
+/**
+ * Returns the reasons for the number of required approvals, and the violation of the current
+ * policy, if any.
+ */
 function explanation(transaction: PublicTransaction, policy: Policy) {
   const { exposure, intent, requiredApprovals } = transaction;
   const now = triggeredThresholds(policy.rules, exposure).map(({ rule, approvals, above }) => ({
@@ -218,7 +227,7 @@ export function approvalRecord(approval: Approval) {
 
 type ReaderAction = 'approve' | 'reject' | 'cancel' | 'end-unknown' | 'speed-up';
 
-/** What this reader can do with it now. */
+/** Returns the actions that this reader can take now. */
 function actionsFor(transaction: PublicTransaction, { viewer, policy }: RecordScope): ReaderAction[] {
   const stops = mayCancelTransaction(viewer, transaction) ? ['cancel' as const] : [];
   if (isReplaceable(transaction)) {

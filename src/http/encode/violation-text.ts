@@ -2,7 +2,7 @@ import type { AssetRef } from '#domain/transaction/exposure.ts';
 import { unreachable } from '#domain/result.ts';
 import type { RuleViolation } from '#domain/policy/rules.ts';
 
-/** What a rule has against a transaction, for people. */
+/** Returns a readable text for the rule that a transaction violates. */
 export function violationText(breach: RuleViolation): string {
   switch (breach.rule) {
     case 'unreadable':

@@ -5,11 +5,13 @@ import { issueGranted, newTokenBody } from '#http/personal-access-token/issue.ts
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
- * POST /internal/user/{userId}/access-token (ours): issues the person's first credential as a token. Its value is in this answer
- * and nowhere else; when the answer is lost, ask again: until the person has used the token, another one takes its place. Every
- * later credential takes a credential reset, because a credential of each signer is a quorum where tokens approve.
+ * POST /internal/user/{userId}/access-token: issues the user's first credential as an access token.
+ * Only this response contains its value. When the response is lost, repeat the request: until the
+ * user has used the token, another one replaces it. Every later credential requires a credential
+ * reset, because credentials of enough signers form a quorum in token mode.
  *
- * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`, `credential-reset-required`.
+ * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`,
+ * `credential-reset-required`.
  */
 export const createAccessToken = route({
   method: 'POST',

@@ -19,9 +19,10 @@ const COLLECTION_REFUSALS = [
 ] as const;
 
 /**
- * POST /internal/user/{userId}/credential-reset (ours): an operator asks for another credential of a person. Every member of
- * every vault of the person is notified, and nothing is issued before the delay has passed. 201, or 200 with the reset that is
- * open already: a second request neither restarts nor shortens the delay.
+ * POST /internal/user/{userId}/credential-reset: requests another credential for a user on behalf
+ * of the operator. Every member of every vault of the user is notified, and no credential is issued
+ * before the delay has passed. Responds with 201, or with 200 and the reset that is already open: a
+ * second request neither restarts nor shortens the delay.
  *
  * Refuses, in order: the service key, `user-not-found`, `too-many-credential-resets`.
  */
@@ -59,7 +60,11 @@ const credentialsSchema = z
   })
   .meta({ id: 'Credentials' });
 
-/** GET /internal/user/{userId}/credential-reset (ours): how a person gets a credential now. Refuses `user-not-found`. */
+/**
+ * GET /internal/user/{userId}/credential-reset: returns how the user can get a credential now.
+ *
+ * Refuses, in order: the service key, `user-not-found`.
+ */
 export const readCredentialResets = route({
   method: 'GET',
   path: '/internal/user/:userId/credential-reset',
@@ -77,11 +82,12 @@ export const readCredentialResets = route({
 });
 
 /**
- * POST /internal/user/{userId}/credential-reset/{resetId}/access-token (ours): after the delay, a token for the person. When the
- * answer is lost, ask again: until the person has used the token, another one takes its place.
+ * POST /internal/user/{userId}/credential-reset/{resetId}/access-token: issues an access token to
+ * the user after the delay. When the response is lost, repeat the request: until the user has used
+ * the token, another one replaces it.
  *
- * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`, `credential-reset-not-found`,
- * `credential-reset-not-pending`, `credential-reset-not-ready`.
+ * Refuses, in order: the service key, the body, `user-not-found`, `too-many-access-tokens`,
+ * `credential-reset-not-found`, `credential-reset-not-pending`, `credential-reset-not-ready`.
  */
 export const issueResetToken = route({
   method: 'POST',
@@ -97,7 +103,10 @@ export const issueResetToken = route({
   },
 });
 
-/** POST /internal/user/{userId}/credential-reset/{resetId}/session (ours): the same as a session. */
+/**
+ * POST /internal/user/{userId}/credential-reset/{resetId}/session: issues a session to the user
+ * after the delay, by the rules of the access token.
+ */
 export const issueResetSession = route({
   method: 'POST',
   path: '/internal/user/:userId/credential-reset/:resetId/session',
@@ -109,8 +118,9 @@ export const issueResetSession = route({
 });
 
 /**
- * POST /internal/user/{userId}/credential-reset/{resetId}/identity (ours): after the delay, the person may log in with another
- * identity, by the verified e-mail address. For a person who has lost an account at the issuer, or has a new one.
+ * POST /internal/user/{userId}/credential-reset/{resetId}/identity: lets the user log in with
+ * another identity after the delay, by the verified e-mail address. It serves a user who has lost
+ * the account at the identity provider or has a new one.
  */
 export const releaseIdentity = route({
   method: 'POST',

@@ -11,7 +11,10 @@ const deadLetterSchema = z
   })
   .meta({ id: 'DeadLetters' });
 
-/** GET /internal/dead-letter (ours): what the queues have given up on, the newest first. The vaults still owe the work. */
+/**
+ * GET /internal/dead-letter: returns the messages that the queues have given up on, newest first.
+ * The vaults keep the work as pending jobs.
+ */
 export const deadLetters = route({
   method: 'GET',
   path: '/internal/dead-letter',

@@ -14,16 +14,18 @@ const keySchema = z
     keyId: text,
     scheme: text,
     publicKey: text,
-    /** Whether new shares are on their way. */
+    /** True while a key refresh is in progress. */
     refreshing: z.boolean(),
     shares: z.array(
       z.strictObject({
         node: z.int(),
-        /** Epoch of the share that the node uses; null where it has none, or does not answer. */
+        /**
+         * Epoch of the share that the co-signer uses; null when it has none or does not respond.
+         */
         epoch: z.int().nullable(),
-        /** Epochs of the shares that wait until every node has its own. */
+        /** Epochs of the shares that wait until every co-signer has its own. */
         waiting: z.array(z.int()),
-        /** Why the node says nothing of it. */
+        /** Reason why the co-signer reports nothing about the key. */
         fault: text.nullable(),
       }),
     ),
@@ -31,7 +33,8 @@ const keySchema = z
   .meta({ id: 'VaultKey' });
 
 /**
- * GET /internal/vault/{vaultId}/key/{keyId} (ours): which share of a key each co-signer has, as it says itself just now.
+ * GET /internal/vault/{vaultId}/key/{keyId}: returns which share of a key each co-signer currently
+ * reports to have.
  *
  * Refuses, in order: the service key, `vault-not-found`, `key-not-found`.
  */
@@ -46,9 +49,10 @@ export const readKey = route({
 });
 
 /**
- * POST /internal/vault/{vaultId}/key/{keyId}/refresh (ours): new shares of a key for every co-signer, whether it has one or not. The key and
- * the addresses stay, and old shares are worth nothing afterwards. Answered before it is done; asked again meanwhile it changes nothing. Every
- * co-signer has to be there; the vault signs on all the while.
+ * POST /internal/vault/{vaultId}/key/{keyId}/refresh: starts a refresh that gives every co-signer a
+ * new share of a key, whether it has one or not. The key and the addresses stay the same, and old
+ * shares become useless. The response does not wait for the end, and a repeated request meanwhile
+ * changes nothing. Every co-signer has to be available; the vault can sign during the refresh.
  *
  * Refuses as GET does.
  */
@@ -62,7 +66,7 @@ export const refreshKey = route({
   handle: (context) => keyAnswer(context, { isToRefresh: true }),
 });
 
-/** The key as it is, 200; or once new shares of it are asked for, 202. */
+/** Returns the key with 200, or with 202 after a refresh was requested. */
 async function keyAnswer(context: HttpContext, { isToRefresh }: { readonly isToRefresh: boolean }): Promise<Response> {
   const object = vaultOfPath(context);
   const vault = object === null ? null : await callObject(object, (stub) => stub.describe());

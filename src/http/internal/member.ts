@@ -10,8 +10,13 @@ import { findUser } from '#store/users.ts';
 
 const memberBody = z.strictObject({ roles: rolesBody });
 
-/** PUT /internal/vault/{vaultId}/member/{userId} (ours): gives a person these roles, in place of any before. Who signs
- * stays as it is: that is the policy's. Refuses, in order: the service key, the body, `user-not-found`, `vault-not-found`, `needs-quorum`. */
+/**
+ * PUT /internal/vault/{vaultId}/member/{userId}: sets the roles of a member, in place of the
+ * previous ones. The signers stay the same, because the policy determines them.
+ *
+ * Refuses, in order: the service key, the body, `user-not-found`, `vault-not-found`,
+ * `needs-quorum`.
+ */
 export const putMember = route({
   method: 'PUT',
   path: '/internal/vault/:vaultId/member/:userId',
@@ -26,7 +31,11 @@ export const putMember = route({
   },
 });
 
-/** DELETE /internal/vault/{vaultId}/member/{userId} (ours): puts somebody out who is no signer. Refuses as PUT does. */
+/**
+ * DELETE /internal/vault/{vaultId}/member/{userId}: removes a member who is not a signer.
+ *
+ * Refuses as PUT does.
+ */
 export const removeMember = route({
   method: 'DELETE',
   path: '/internal/vault/:vaultId/member/:userId',

@@ -9,10 +9,11 @@ import { respondWithChange } from '#http/vault/policy-change/decision.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
- * POST /internal/vault/{vaultId}/policy-change (ours): an operator proposes the next policy. Who signs, how many it takes and under
- * which rules is the signers' to decide: a service key proposes, and nothing more.
+ * POST /internal/vault/{vaultId}/policy-change: proposes the next policy on behalf of the operator.
+ * The signers decide on signers, thresholds and rules: a service key proposes, and nothing more.
  *
- * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`, `too-many-policy-changes`.
+ * Refuses, in order: the service key, `invalid-request`, `vault-not-found`, `policy-unchanged`,
+ * `too-many-policy-changes`.
  */
 export const proposeAsOperator = route({
   method: 'POST',
@@ -37,7 +38,7 @@ async function propose(context: HttpContext): Promise<Response> {
   const pins = await pinsForChange(context, body, known?.policy);
   const proposal = { actor: null, patch: { ...patch.value, ...pins }, note: body.note ?? null };
   const proposed = await callObject(object, (vault) => vault.proposePolicy(proposal));
-  // Only a vault that does not exist forbids an operator anything.
+  // For an operator, `forbidden` means only that the vault does not exist.
   const missing = !proposed.ok && typeof proposed.refusal !== 'string' && proposed.refusal.code === 'forbidden';
   return missing ? noSuchVault(context) : respondWithChange(context, proposed, 201);
 }

@@ -12,8 +12,9 @@ const projectionSchema = z
   .meta({ id: 'Projection' });
 
 /**
- * POST /internal/vault/{vaultId}/projection (ours): the vault tells the read model everything again, as if it had nothing: D1 was set back, or
- * lost. 202: lists are whole when the newest line of the history is there. Again it begins anew, and changes nothing.
+ * POST /internal/vault/{vaultId}/projection: rebuilds the read model of a vault from nothing, after
+ * D1 was lost or restored to an earlier state. Responds with 202; the lists are complete when they
+ * contain the newest entry of the history. A repeated request starts again and has the same result.
  *
  * Refuses, in order: the service key, `vault-not-found`.
  */

@@ -17,9 +17,11 @@ const recoverySchema = z
   .meta({ id: 'RecoveryPackages' });
 
 /**
- * POST /internal/vault/{vaultId}/recovery (ours): the share of each co-signer of every key of a vault, sealed for the offline key that the
- * co-signer pins. Store the answer; it is opened on a machine without a network alone (`npm run conclave -- recover`). The answer names what a co-signer
- * does not give. The export is in the history of the vault before a co-signer is asked, and the members are notified.
+ * POST /internal/vault/{vaultId}/recovery: exports the share of each co-signer of every key of a
+ * vault, encrypted to the offline key that the co-signer pins. Store the response and decrypt it
+ * only on a machine without a network (`npm run conclave -- recover`). The response lists the
+ * packages that co-signers did not return. The history records the export before any co-signer is
+ * called, and the members are notified.
  *
  * Refuses, in order: the service key, `vault-not-found`.
  */
@@ -57,7 +59,7 @@ async function packagesOf(context: HttpContext, vault: Vault): Promise<Answer> {
       if (!(String(node.index) in publicShares)) continue;
       const answer = await node.call(`key/${keyId}/recovery`, {});
       const sealed = answer.ok ? packageSchema.safeParse(answer.value).data : undefined;
-      // A package that names another key or co-signer would be entered in the history under that name.
+      // The history would record a package of another key or co-signer under that name.
       if (sealed?.keyId === keyId && sealed.node === node.index) packages.push(sealed);
       else missing.push({ keyId, node: node.index, reason: answer.ok ? 'unreadable' : answer.refusal.code });
     }
@@ -65,7 +67,10 @@ async function packagesOf(context: HttpContext, vault: Vault): Promise<Answer> {
   return { packages, missing };
 }
 
-/** In the history: the beginning of the hash of the service key, which names it and opens nothing, and the address. */
+/**
+ * Returns the requester for the history: the first digits of the hash of the service key, which
+ * identify it and give no access, and the client address.
+ */
 function requesterOf(context: HttpContext): string {
   const address = addressOf(context);
   return `service-key ${context.get('serviceKey')}${address === null ? '' : ` ${address}`}`;

@@ -23,9 +23,9 @@ export const issuedSessionSchema = z
   .meta({ id: 'IssuedSession' });
 
 /**
- * POST /internal/user/{userId}/session (ours): the person's first credential as a session, for an internal service that enrols
- * people. Its cookie is in this answer and nowhere else; when the answer is lost, ask again: until the person has used the
- * session, another one takes its place.
+ * POST /internal/user/{userId}/session: issues the user's first credential as a session, for an
+ * internal service that enrols users. Only this response contains its cookie. When the response is
+ * lost, repeat the request: until the user has used the session, another one replaces it.
  *
  * Refuses, in order: the service key, `user-not-found`, `credential-reset-required`.
  */
@@ -39,7 +39,10 @@ export const createSession = route({
   handle: (context) => withUser(context, (user) => issueSession(context, { user, grant: 'enrolment' })),
 });
 
-/** Issues a session under a grant of the person's object. Refuses what `PersonObject.issueSession` refuses. */
+/**
+ * Issues a session under a grant of the object of the user. Refuses what
+ * `PersonObject.issueSession` refuses.
+ */
 export async function issueSession(
   context: HttpContext,
   { user, grant }: { readonly user: UserProfile; readonly grant: Grant },

@@ -9,7 +9,7 @@ import { statesOfCosigners } from '#cosigner-client/pair-states.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { readHealth } from '#store/health.ts';
 
-/** As many transactions are named. */
+/** The maximum number of transactions in the response. */
 const SHOWN = 20;
 
 const time = z.iso.datetime();
@@ -52,8 +52,9 @@ const statusSchema = z
   .meta({ id: 'Status' });
 
 /**
- * GET /internal/status (ours): how it is with everything that is owed, with the co-signers, and what of it wants a person. By the read model,
- * which may be behind by what a vault is about to write; cron logs the same list as `alert`.
+ * GET /internal/status: returns the pending work, the state of the co-signers and the open alerts,
+ * which need an operator. It reads the read model, which can lag behind by what a vault is about to
+ * write. Cron logs the same alerts as `alert`.
  */
 export const status = route({
   method: 'GET',
@@ -65,7 +66,10 @@ export const status = route({
   handle: show,
 });
 
-/** A setting that can not be read stops every payment, and must not hide the rest of the status. */
+/**
+ * Returns the chains with one RPC node. A setting that cannot be parsed stops every payment, and
+ * must not hide the rest of the status.
+ */
 function chainsOnOneNode(env: CoordinatorEnv): string[] {
   try {
     return [...chainsWithOneNode(env)];

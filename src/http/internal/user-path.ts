@@ -5,7 +5,7 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { problem, refusalProblem } from '#http/encode/problem.ts';
 import { findUser } from '#store/users.ts';
 
-/** Answers for the person of the path. Refuses `user-not-found`. */
+/** Returns the response of `answer` for the user in the path. Refuses `user-not-found`. */
 export async function withUser(
   context: HttpContext,
   answer: (user: UserProfile) => Promise<Response>,
@@ -15,7 +15,10 @@ export async function withUser(
   return answer(user);
 }
 
-/** Answers for a credential reset of the person of the path. Refuses, in order: `user-not-found`, `credential-reset-not-found`. */
+/**
+ * Returns the response of `answer` for a credential reset of the user in the path. Refuses, in
+ * order: `user-not-found`, `credential-reset-not-found`.
+ */
 export function withReset(
   context: HttpContext,
   answer: (user: UserProfile, id: CredentialResetId) => Promise<Response>,

@@ -13,7 +13,10 @@ const userBody = z.strictObject({
   email: z.email().max(254),
 });
 
-/** POST /internal/user (ours): enters a person. 201, or 200 with the person who has this e-mail address already. */
+/**
+ * POST /internal/user: creates a user. Responds with 201, or with 200 and the user who already has
+ * this e-mail address.
+ */
 export const createUser = route({
   method: 'POST',
   path: '/internal/user',
@@ -28,7 +31,8 @@ export const createUser = route({
     const known = await findUserByEmail(context.env.DB, email.toLowerCase());
     if (known !== null) return context.json(known, 200);
     const id = newUserId(nowMs, randomBytes(10));
-    // Before the directory has the person: a person without an object counts as enrolled, and gets no first credential.
+    // This precedes the entry in the directory: a user without an object counts as enrolled and
+    // gets no first credential.
     await callObject(
       () => personStub(context.env, id),
       (person) => person.open(),

@@ -36,13 +36,16 @@ import { vaultStub } from '#objects/vault/stub.ts';
 import { formerWalletsOf } from '#objects/vault/wallets.ts';
 
 export const rolesBody = z.array(z.enum(ROLES)).min(1).max(ROLES.length);
-/** In one request: the next one goes on behind them. */
+/**
+ * The maximum number of used vault numbers that one request skips. The next request continues after
+ * them.
+ */
 const MAX_TAKEN_NUMBERS = 50;
 const ONE_YEAR_SECONDS = 365 * 24 * 60 * 60;
 
 const vaultBody = z.strictObject({
   name: plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.'),
-  /** The operator's own name for it: the same reference again gives the same vault. */
+  /** The operator's own name of the vault. A repeated reference gives the same vault. */
   reference: z
     .string()
     .regex(/^[!-~]{1,128}$/, 'Must have 1 to 128 printable ASCII characters.')
@@ -59,8 +62,9 @@ const vaultBody = z.strictObject({
   signingThreshold: z.int().min(2).max(MAX_PARTY_INDEX).optional(),
   bitcoinAddressType: z.enum(BITCOIN_ADDRESS_TYPES).optional(),
   /**
-   * What makes an approval count. It has no default: `token` means that the coordinator and the holders of service keys are
-   * trusted to count approvals, and the operator has to choose that in words.
+   * The mode in which approvals count. It has no default: `token` means that the coordinator and
+   * the holders of service keys are trusted to count approvals, and the operator has to choose that
+   * explicitly.
    */
   approvalMode: z.enum(APPROVAL_MODES, {
     error:
@@ -70,11 +74,11 @@ const vaultBody = z.strictObject({
   /** Devices of the signers. */
   devices: z.array(deviceBody).max(MAX_NEW_DEVICES).optional(),
   /**
-   * The identity keys of the co-signers. In device mode the co-signers are asked when it is absent.
+   * The identity keys of the co-signers. When absent in device mode, the co-signers provide them.
    * Null or an empty list pins none.
    */
   cosigners: cosignersBody.nullish(),
-  /** Rules of the first policy; later ones are the signers' to change. */
+  /** Rules of the first policy. Only the signers can change them later. */
   rules: z.strictObject(rulesBody).optional(),
 });
 
@@ -99,9 +103,10 @@ export const vaultSchema = z
   .meta({ id: 'Vault' });
 
 /**
- * POST /internal/vault (ours): founds a vault and starts the generation of its key. 201 with the vault; its addresses come
- * with GET once the co-signers are done. In device mode its policy names the identity keys of the
- * co-signers. Refuses `invalid-request`, and `unavailable` when a co-signer that must give its key is away.
+ * POST /internal/vault: creates a vault and starts its key generation. Responds with 201 and the
+ * vault. GET returns its addresses when the co-signers are done. In device mode its policy pins the
+ * identity keys of the co-signers. Refuses `invalid-request`, and `unavailable` when a co-signer
+ * that must provide its key is unreachable.
  */
 export const createVault = route({
   method: 'POST',
@@ -114,7 +119,10 @@ export const createVault = route({
   handle: found,
 });
 
-/** GET /internal/vault/{vaultId} (ours): configuration, members, policy and addresses. Refuses `vault-not-found`. */
+/**
+ * GET /internal/vault/{vaultId}: returns the configuration, members, policy and addresses of a
+ * vault. Refuses `vault-not-found`.
+ */
 export const readVault = route({
   method: 'GET',
   path: '/internal/vault/:vaultId',
@@ -129,7 +137,7 @@ export const readVault = route({
   },
 });
 
-/** Where a founding says what a wish for another policy says elsewhere. */
+/** The fields of a new vault, by the fields of a policy change to which they correspond. */
 const FIELDS_OF_CREATION: Readonly<Record<string, string>> = { '/signers': '/members', '/addDevices': '/devices' };
 
 async function found(context: HttpContext): Promise<Response> {
@@ -184,7 +192,7 @@ async function found(context: HttpContext): Promise<Response> {
       ...rules.value,
     },
   };
-  // Before a number is taken for it: a vault that could not be must not leave one behind.
+  // This check precedes the allocation of a number: a vault that is not valid must not use one.
   const wrong = policyFault(initialPolicy(spec));
   if (wrong !== null) return policyProblem(context, wrong, FIELDS_OF_CREATION);
   const foreign = await pinnedKeysFault(context, named);
@@ -200,8 +208,9 @@ async function found(context: HttpContext): Promise<Response> {
 }
 
 /**
- * Founds it under a number of the directory. One that was set back gives numbers out again: a vault that is there already is entered anew, by
- * what it says of itself, and the next number is tried.
+ * Creates the vault under the next number of the directory. A directory that was restored to an
+ * earlier state allocates used numbers again. The existing vault then enters its own state into the
+ * directory again, and the next number is tried.
  */
 async function underNextNumber(context: HttpContext, spec: Omit<VaultSpec, 'id'>): Promise<Result<Vault, PolicyFault>> {
   const { reference, foundedAtMs: createdAtMs, configuration } = spec;
@@ -223,7 +232,7 @@ function withUser<R>(userId: UserId | null, roles: R) {
   return userId === null ? [] : [{ userId, roles }];
 }
 
-/** The object of the vault in the path, or null when the id can not be one. */
+/** Returns the object of the vault in the path, or null when the id is not a vault id. */
 export function vaultOfPath(context: HttpContext) {
   const vaultId = parseVaultIdText(context.req.param('vaultId') ?? '');
   return vaultId === null ? null : () => vaultStub(context.env, vaultId);
@@ -241,7 +250,7 @@ export function vaultRecord(context: HttpContext, vault: Vault) {
     bitcoinAddressType: configuration.bitcoinAddressType ?? 'p2tr',
     members,
     policy: policyRecord(policy, chainsFrom(context.env)),
-    /** Null until the co-signers have generated the key. */
+    /** An address is null until the co-signers have generated the key. */
     wallets: configuration.chains.map((chain) => ({
       chain,
       address: keys.find((key) => chain in key.addresses)?.addresses[chain] ?? null,
@@ -255,7 +264,7 @@ function fault(context: HttpContext, pointer: string, detail: string): Response 
   return invalidRequest(context, [{ pointer, code: 'invalid', detail }]);
 }
 
-/** The same faults inside a part of the body. */
+/** Returns the same faults with pointers inside a part of the body. */
 function under(pointer: string, faults: readonly FieldFault[]): readonly FieldFault[] {
   return faults.map((one) => ({ ...one, pointer: `${pointer}${one.pointer}` }));
 }

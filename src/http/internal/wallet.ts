@@ -6,8 +6,9 @@ import { callObject } from '#http/edge/object-call.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 
 /**
- * PUT /internal/vault/{vaultId}/wallet/{chain} (ours): the vault uses one more chain, with the key that it has. Again it changes
- * nothing. Whatever leaves the new wallet takes the same approvals; limits name a chain, so look at the policy too.
+ * PUT /internal/vault/{vaultId}/wallet/{chain}: adds a wallet on another chain to the vault, with
+ * its existing key. A repeated request changes nothing. Transactions of the new wallet need the
+ * same approvals. Limits name a chain, so check the policy too.
  *
  * Refuses, in order: the service key, `invalid-request`, `vault-not-found`.
  */

@@ -3,14 +3,17 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { cookieValue, hostCookie } from '#http/edge/session-cookie.ts';
 import type { LoginAttempt } from '#login/openid.ts';
 
-/** A login on its way, in the browser that has begun it. It says nothing to anybody else, and nothing of it is stored here. */
+/**
+ * A pending login, stored in the browser that started it. The service stores nothing of it, and it
+ * is of no use to another browser.
+ */
 export interface StoredAttempt extends LoginAttempt {
-  /** A path of this service: where to go afterwards. */
+  /** The path of this service to open after the login. */
   readonly to: string;
 }
 
 const NAME = '__Host-login';
-/** Whoever takes longer begins anew. */
+/** A login that takes longer has to be started again. */
 const SECONDS = 15 * 60;
 
 const kept = z.strictObject({ state: z.string(), nonce: z.string(), verifier: z.string(), to: z.string() });
@@ -24,7 +27,10 @@ export function endedAttemptCookie(): string {
   return hostCookie(NAME, '', 0);
 }
 
-/** Null without one, or with what this service has not written. */
+/**
+ * Returns the pending login of the browser; null without one, or when this service has not written
+ * the cookie.
+ */
 export function attemptOf(context: HttpContext): StoredAttempt | null {
   const value = cookieValue(context, NAME, 2048);
   if (value === null) return null;
@@ -36,7 +42,7 @@ export function attemptOf(context: HttpContext): StoredAttempt | null {
   }
 }
 
-/** A path of this very service, whatever somebody has put into a link. */
+/** Returns a path of this service. Any other target in a link becomes `/`. */
 export function pathOf(context: HttpContext, text: string | undefined): string {
   const { origin } = new URL(context.req.url);
   if (text === undefined || !URL.canParse(text, origin)) return '/';
@@ -44,7 +50,10 @@ export function pathOf(context: HttpContext, text: string | undefined): string {
   return target === origin && text.startsWith('/') ? `${pathname}${search}${hash}` : '/';
 }
 
-/** Where the issuer sends people back to. It has to know the address. */
+/**
+ * Returns the address to which the identity provider redirects. The provider has to be configured
+ * with it.
+ */
 export function redirectUriOf(context: HttpContext): string {
   return new URL('/login/callback', context.req.url).href;
 }

@@ -7,13 +7,14 @@ import { limitByAddress } from '#http/edge/address-limit.ts';
 import { beginLogin } from '#login/openid.ts';
 import { loginSettings } from '#login/settings.ts';
 
-/** `to` is where to go afterwards: a path of this service. */
+/** `to` is the path of this service to open after the login. */
 const query = z.strictObject({ to: z.string().max(1024).optional() });
 
 /**
- * GET /login (ours; spec part 5 method 2): sends a browser to whoever says who its reader is.
+ * GET /login: redirects the browser to the identity provider.
  *
- * Refuses, in order: `invalid-request`, `quota-exceeded` (of the address), `login-not-configured`, `login-unavailable`.
+ * Refuses, in order: `invalid-request`, `quota-exceeded` (of the address), `login-not-configured`,
+ * `login-unavailable`.
  */
 export const beginLoginRoute = route({
   method: 'GET',

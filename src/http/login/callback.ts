@@ -11,11 +11,13 @@ import { personStub } from '#objects/person/stub.ts';
 import { userOfIdentity } from '#store/identities.ts';
 
 /**
- * GET /login/callback (ours): where the issuer sends a browser back to, and who is known here has a session. A person is known by the
- * issuer's subject; the first time by an e-mail address that the issuer calls verified. Nobody is entered here: that is an operator's.
+ * GET /login/callback: completes a login after the redirect of the identity provider and creates a
+ * session for a known user. The subject of the provider identifies the user; the first time, an
+ * e-mail address that the provider has verified does. A login never creates a user; only an
+ * operator does.
  *
- * Refuses, in order: `quota-exceeded` (of the address), `login-not-configured`, `login-refused` (not begun in this browser, or the issuer says
- * no), `login-unavailable`, `login-unknown`.
+ * Refuses, in order: `quota-exceeded` (of the address), `login-not-configured`, `login-refused`
+ * (not started in this browser, or refused by the provider), `login-unavailable`, `login-unknown`.
  */
 export const endLoginRoute = route({
   method: 'GET',
@@ -34,7 +36,7 @@ async function end(context: HttpContext): Promise<Response> {
   if (settings === null)
     return problem(context, 'login-not-configured', { detail: 'No identity provider is configured.' });
   const attempt = attemptOf(context);
-  // One login is one try, whatever comes of it.
+  // A login can be completed only once, whatever the result.
   const headers = { 'set-cookie': endedAttemptCookie(), 'cache-control': 'no-store' };
   if (attempt === null) {
     return problem(context, 'login-refused', {
@@ -53,7 +55,8 @@ async function end(context: HttpContext): Promise<Response> {
     const detail = 'You are not a user of this service. Contact its operator.';
     return problem(context, 'login-unknown', { detail, headers });
   }
-  // Before a session opens anything: from now on an operator issues nothing without a credential reset.
+  // This comes before the session: from now on an operator issues a credential only after a
+  // credential reset.
   await callObject(
     () => personStub(context.env, user.id),
     (person) => person.recordLogin(),

@@ -3,8 +3,9 @@ import { route } from '#http/edge/context.ts';
 import { markDeleted } from '#store/access-tokens.ts';
 
 /**
- * DELETE /personal-access-token/{id} (spec part 4): ends a token and all of its values for good. 204; again it is
- * `access-token-not-found`, as for one that never was.
+ * DELETE /personal-access-token/{id}: permanently deletes an access token with all of its values.
+ * Responds with 204. A repeated request gives `access-token-not-found`, as for a token that never
+ * existed.
  *
  * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */
@@ -20,7 +21,8 @@ export const deleteAccessToken = route({
       context,
       async (stub, owner) => stub.remove(owner),
       async (token) => {
-        // The object has refused it from now on. Should this line not be reached, lists ask the object and leave it out.
+        // The object already refuses the token. If this line is not reached, lists read the object
+        // and omit the token.
         await markDeleted(context.env.DB, token.id, token.updatedAtMs);
         return context.body(null, 204);
       },

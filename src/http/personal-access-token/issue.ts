@@ -12,13 +12,16 @@ import { personStub } from '#objects/person/stub.ts';
 import type { Grant } from '#objects/person/storage.ts';
 import { insertAccessToken, markDeleted, tokenCount } from '#store/access-tokens.ts';
 
-/** Spec part 4: a name, and an expiry or none. */
+/** The body of a new access token: a name and an optional expiry. */
 export const newTokenBody = z.strictObject({ name: tokenName, expiresAt: tokenExpiry.nullish() });
 
-/** A list asks the object of each, and nobody oversees more. */
+/** A list reads the object of each token, and no user can manage more. */
 const MAX_TOKENS = 50;
 
-/** Issues a token to a person. Its value is in this answer and nowhere else. Refuses `too-many-access-tokens`. */
+/**
+ * Issues an access token to a user. Only this response contains its value. Refuses
+ * `too-many-access-tokens`.
+ */
 export async function issueToken(
   context: HttpContext,
   user: UserProfile,
@@ -37,8 +40,9 @@ export async function issueToken(
 }
 
 /**
- * Issues a token to a person in the operator's name: the first one, or one under a credential reset.
- * Refuses, in order: `too-many-access-tokens`, what `PersonObject.issueToken` refuses.
+ * Issues an access token to a user on behalf of the operator: the first one, or one under a
+ * credential reset. Refuses, in order: `too-many-access-tokens`, what `PersonObject.issueToken`
+ * refuses.
  */
 export async function issueGranted(
   context: HttpContext,

@@ -6,8 +6,9 @@ import { accessTokenListSchema, accessTokenRecord } from '#http/personal-access-
 import { tokensOf } from '#store/access-tokens.ts';
 
 /**
- * GET /personal-access-token (spec part 4): every token of the caller that was not deleted, newest first, disabled and expired
- * ones included so that they can be seen and mended. The directory names them, each object tells its own state of now.
+ * GET /personal-access-token: returns every access token of the caller that is not deleted, newest
+ * first. Disabled and expired tokens are included, so that the caller can see and update them. The
+ * directory lists the ids, and the object of each token returns its current state.
  *
  * Refuses: the credential.
  */

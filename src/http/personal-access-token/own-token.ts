@@ -15,10 +15,11 @@ export function tokenObject(context: HttpContext, id: TokenId) {
 }
 
 /**
- * Asks the token of the path as its owner, and answers what `answer` makes of it. Whether a token of somebody else exists is
- * not to be seen: its object is asked in any case, and says the same as one that was never made.
+ * Calls the object of the access token in the path as its owner, and returns the response that
+ * `answer` makes of the result. A caller cannot find out whether another user's token exists: the
+ * object is called in any case, and refuses both like a token that was never created.
  *
- * Refuses, in order: `invalid-request`, then what was asked.
+ * Refuses, in order: `invalid-request`, then what `call` refuses.
  */
 export async function withOwnToken(
   context: HttpContext,

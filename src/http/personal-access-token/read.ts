@@ -3,7 +3,7 @@ import { route } from '#http/edge/context.ts';
 import { accessTokenRecord, accessTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
- * GET /personal-access-token/{id} (spec part 4): name, dates and enabled status.
+ * GET /personal-access-token/{id}: returns the name, the dates and the status of an access token.
  *
  * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`.
  */

@@ -31,7 +31,10 @@ export const issuedTokenSchema = z
   .strictObject({ ...accessTokenFields, userId: z.string(), token })
   .meta({ id: 'IssuedAccessToken' });
 
-/** A token as every endpoint answers it: its name, its dates and whether it is enabled. Never its value. */
+/**
+ * Returns the access token in the form of every endpoint: name, dates and status, and never its
+ * value.
+ */
 export function accessTokenRecord(view: TokenView): z.infer<typeof accessTokenSchema> {
   const timeOf = (atMs: number | null) => (atMs === null ? null : rfc3339(atMs));
   return {

@@ -5,10 +5,12 @@ import { withOwnToken } from '#http/personal-access-token/own-token.ts';
 import { accessTokenRecord, rotatedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
- * POST /personal-access-token/{id}/rotate (spec part 4): a new value, shown in this answer and nowhere else. The one before
- * works for five more minutes; whoever loses this answer rotates again with it.
+ * POST /personal-access-token/{id}/rotate: gives an access token a new value, which only this
+ * response contains. The value before it works for five more minutes. A caller that loses this
+ * response rotates again with that value.
  *
- * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`, `access-token-inactive`.
+ * Refuses, in order: the credential, `invalid-request`, `access-token-not-found`,
+ * `access-token-inactive`.
  */
 export const rotateAccessToken = route({
   method: 'POST',

@@ -1,8 +1,8 @@
 import * as z from 'zod';
 import { plainText } from '#http/edge/plain-text.ts';
 
-/** What an owner says about a token, at creation and afterwards. */
+/** The name that the owner gives an access token. */
 export const tokenName = plainText(100).refine((name) => name.trim() !== '', 'Must not be empty.');
 
-/** Unix seconds, up to the year 9999: beyond it dates have no common spelling. */
+/** Unix seconds, up to the year 9999: later dates have no common notation. */
 export const tokenExpiry = z.int().positive().max(253_402_300_799);

@@ -18,12 +18,12 @@ const updateBody = z
   });
 
 /**
- * PATCH /personal-access-token/{id} (spec part 4): changes any of name, expiresAt (null: never) and enabled. In force for every
- * request that begins after the answer.
+ * PATCH /personal-access-token/{id}: changes any of name, expiresAt (null for no expiry) and
+ * enabled. The change applies to every request that begins after the response.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request` (also for
- * nothing to change, and for an expiry that has passed), `access-token-not-found`, `access-token-own-expiry`,
- * `access-token-inactive`.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * `invalid-request` (also without a change, and for an expiry in the past),
+ * `access-token-not-found`, `access-token-own-expiry`, `access-token-inactive`.
  */
 export const updateAccessToken = route({
   method: 'PATCH',

@@ -16,7 +16,8 @@ const listSchema = z
   .meta({ id: 'PushSubscriptionList' });
 
 /**
- * GET /push-subscription (ours; spec part 6 rule 5): the browsers in which the caller is notified, and what another one needs to subscribe.
+ * GET /push-subscription: returns the browsers in which the caller is notified, and the key that
+ * another browser needs to subscribe.
  *
  * Refuses: the credential.
  */

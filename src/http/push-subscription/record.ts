@@ -2,7 +2,10 @@ import * as z from 'zod';
 import { rfc3339 } from '#http/encode/rfc3339.ts';
 import type { PushSubscriptionRow } from '#store/push-subscriptions.ts';
 
-/** The keys and the address of a browser stay here: whoever has them can write to it. */
+/**
+ * The record omits the keys and the endpoint of a browser, because they let their holder send
+ * messages to it.
+ */
 export const subscriptionSchema = z
   .strictObject({
     id: z.string(),

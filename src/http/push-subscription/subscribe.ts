@@ -9,7 +9,7 @@ import { invalidRequest } from '#http/edge/request-check.ts';
 import { isPushService, pushSettings } from '#push/settings.ts';
 import { upsertSubscription, subscriptionsOf } from '#store/push-subscriptions.ts';
 
-/** What `PushSubscription.toJSON()` of a browser gives. */
+/** The result of `PushSubscription.toJSON()` in a browser. */
 const subscriptionBody = z
   .strictObject({
     endpoint: z.url().max(1024),
@@ -32,15 +32,15 @@ const subscriptionBody = z
     ],
   });
 
-/** Nobody looks at more screens. */
+/** No user needs notifications in more browsers. */
 const MAX_SUBSCRIPTIONS = 10;
 
 /**
- * POST /push-subscription (ours; spec part 6 rule 5): notifies the caller in one more browser. The same browser again is the same
- * subscription, and belongs to whoever subscribed it last.
+ * POST /push-subscription: notifies the caller in one more browser. A repeated request of the same
+ * browser gives the same subscription, which belongs to the user who subscribed last.
  *
- * Refuses, in order: the credential, the body, `push-not-configured`, `invalid-request` for an endpoint of no known push service,
- * `too-many-push-subscriptions`.
+ * Refuses, in order: the credential, the body, `push-not-configured`, `invalid-request` for an
+ * endpoint of an unknown push service, `too-many-push-subscriptions`.
  */
 export const subscribe = route({
   method: 'POST',

@@ -4,9 +4,10 @@ import { problem } from '#http/encode/problem.ts';
 import { removeSubscription } from '#store/push-subscriptions.ts';
 
 /**
- * DELETE /push-subscription/{subscriptionId} (ours): the caller is notified in this browser no more.
+ * DELETE /push-subscription/{subscriptionId}: stops the notifications in this browser.
  *
- * Refuses, in order: the credential, `push-subscription-not-found` (also for one of somebody else).
+ * Refuses, in order: the credential, `push-subscription-not-found` (also for a subscription of
+ * another user).
  */
 export const unsubscribe = route({
   method: 'DELETE',

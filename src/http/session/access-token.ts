@@ -4,9 +4,9 @@ import { issueToken, newTokenBody } from '#http/personal-access-token/issue.ts';
 import { issuedTokenSchema } from '#http/personal-access-token/record.ts';
 
 /**
- * POST /session/access-token (ours): a token for the person who is logged in. Spec part 4: tokens are created in the dashboard, and by no
- * token; this is what its page calls. The value is in this answer and nowhere else; when the answer is lost, make another one and delete
- * this one.
+ * POST /session/access-token: issues an access token to the logged-in user. The dashboard calls it;
+ * an access token cannot create another one. Only this response contains the value. When the
+ * response is lost, create another token and delete this one.
  *
  * Refuses, in order: the credential, `session-required`, the body, `too-many-access-tokens`.
  */

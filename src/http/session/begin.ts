@@ -8,7 +8,8 @@ import { sessionCookie } from '#http/edge/session-cookie.ts';
 import { insertSession } from '#store/sessions.ts';
 
 /**
- * A session for a person who has proven to be one, by an identity provider. Gives the value for the Set-Cookie header.
+ * Creates a session for a user whom an identity provider has authenticated. Returns the value of
+ * the Set-Cookie header.
  */
 export async function beginSession(context: HttpContext, user: UserProfile): Promise<string> {
   const { id, secretHash, cookie } = await newSession(context, user);
@@ -21,8 +22,8 @@ export async function beginSession(context: HttpContext, user: UserProfile): Pro
 }
 
 /**
- * A session that is not made yet. It is in the list of that person's sessions before it opens anything, so that logging out
- * everywhere ends all of them.
+ * Returns a session that is not yet created. It enters the list of the user's sessions before it
+ * gives access to anything, so that a logout of all sessions ends every one.
  */
 export async function newSession(context: HttpContext, user: UserProfile) {
   const [id, secret] = [newTokenId(), newSecret('session')];

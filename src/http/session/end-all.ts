@@ -7,8 +7,8 @@ import { endedSessionCookie } from '#http/edge/session-cookie.ts';
 import { sessionsOf } from '#store/sessions.ts';
 
 /**
- * DELETE /sessions (ours): logs out everywhere: every session of the caller's is over when this answers, this one included. Tokens stay as they
- * are.
+ * DELETE /sessions: ends every session of the caller, including this one, before it responds.
+ * Access tokens stay valid.
  *
  * Refuses, in order: the credential, `session-required`.
  */

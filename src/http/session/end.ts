@@ -5,7 +5,8 @@ import { callObject } from '#http/edge/object-call.ts';
 import { endedSessionCookie } from '#http/edge/session-cookie.ts';
 
 /**
- * DELETE /session (ours): logs out. The session is over everywhere at once, streams that go on included.
+ * DELETE /session: ends the session of the caller. It ends everywhere at once, open streams
+ * included.
  *
  * Refuses, in order: the credential, `session-required`.
  */

@@ -9,7 +9,7 @@ import { callObject } from '#http/edge/object-call.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 import { coMembersOf, vaultsOf } from '#store/vaults.ts';
 
-/** Nobody oversees more; each is asked itself. */
+/** No user can manage more, and the list calls the object of each vault. */
 const MAX_VAULTS = 50;
 
 const vaultSchema = z
@@ -28,8 +28,8 @@ const vaultSchema = z
   .meta({ id: 'OwnVault' });
 
 /**
- * GET /session/vaults (ours): the vaults of whoever is logged in, for the dashboard, the newest first. The directory says which they may be, and
- * each vault whether it is so.
+ * GET /session/vaults: returns the vaults of the logged-in user for the dashboard, newest first.
+ * The directory lists the candidates, and each vault confirms the membership.
  *
  * Refuses, in order: the credential, `session-required`.
  */

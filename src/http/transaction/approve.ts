@@ -4,12 +4,14 @@ import { route } from '#http/edge/context.ts';
 import { recordDecision } from '#http/transaction/decision.ts';
 
 /**
- * POST /transaction/{txId}/approve (spec part 4): one signer's voice for exactly the intent of the challenge. The voice that
- * meets the threshold starts the signing. The body is empty, or the signature of a device of the caller's over the digest of the challenge:
- * where the vault counts by devices there has to be one, and elsewhere one that comes has to be right.
+ * POST /transaction/{txId}/approve: records the caller's approval of exactly the intent in the
+ * challenge. The approval that meets the threshold starts signing. The body is empty or contains
+ * the signature of the challenge digest by a device of the caller. A vault in device mode requires
+ * the signature; in token mode a signature that is present must be valid.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`,
- * `device-signature-required`, `policy-forbids` (the voice is then not counted), `device-signature-refused`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-pending`, `device-signature-required`, `policy-forbids` (the approval is then
+ * not counted), `device-signature-refused`.
  */
 export const approve = route({
   method: 'POST',

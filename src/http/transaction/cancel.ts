@@ -18,19 +18,22 @@ const cancelBody = z.strictObject({
 });
 
 /**
- * POST /transaction/{txId}/cancel (ours): whoever created a pending transaction takes it back, or an admin of the vault does; so does
- * any signer while it waits to be mined. Then the wallet pays nothing to itself at the same nonce, within the fee that was approved:
- * `stateReason` is CANCELLING, and the chain decides which of the two it takes, CANCELLED or SUCCEEDED. Again it is 200 and
- * changes nothing.
+ * POST /transaction/{txId}/cancel: cancels a transaction. Its creator or an admin of the vault can
+ * cancel it; while it waits to be mined, any signer can as well. The wallet then signs a payment of
+ * zero to itself at the same nonce, within the approved fee. `stateReason` is CANCELLING, and the
+ * chain includes one of the two: CANCELLED or SUCCEEDED. A repeated request gives 200 and changes
+ * nothing.
  *
- * A transaction in BROADCAST may have an end that no RPC node shows, so that no cancellation ends it either: on Bitcoin it may spend a coin
- * that does not exist (COIN_UNKNOWN), or every server refuses its bytes, and one of them may have it mined all the same (REJECTED_BY_NODE);
- * its nonce may be used, and no node has the history (NONCE_USED_UNEXPLAINED). `acknowledge` names that `stateReason`, and the transaction
- * is FAILED at once. It may still be mined, so a second payment may pay twice. It is looked for under its hashes for 14 days, and becomes
- * SUCCEEDED when it is found. With COIN_UNKNOWN its coins stay claimed meanwhile.
+ * A transaction in BROADCAST may have an end that no RPC node shows, so that no cancellation ends
+ * it. On Bitcoin, it may spend a UTXO that does not exist (COIN_UNKNOWN), or every server refuses
+ * its bytes and one of them may still have it mined (REJECTED_BY_NODE). Elsewhere, its nonce may be
+ * used while no RPC node has the history (NONCE_USED_UNEXPLAINED). `acknowledge` names that
+ * `stateReason`, and the transaction is FAILED at once. It may still be mined, so a second payment
+ * may pay twice. The service scans for its hashes for 14 days, and the transaction becomes
+ * SUCCEEDED when it is found. With COIN_UNKNOWN its UTXOs stay reserved meanwhile.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`, `end-not-unknown`
- * (of an acknowledgement of what is not so).
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-pending`, `end-not-unknown` (the acknowledgement does not apply).
  */
 export const cancel = route({
   method: 'POST',

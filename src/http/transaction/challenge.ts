@@ -53,11 +53,13 @@ const challengeSchema = z
   .meta({ id: 'Challenge' });
 
 /**
- * GET /transaction/{txId}/challenge (spec part 4): what a signer is asked to approve. The digest is the SHA-256 of `canonical`,
- * and `canonical` follows from `intent` by the encoding of domain/canonical/bytes.ts, so a signer can recompute both offline.
- * With a nonce, the answer has the statements of the co-signers for the key that would sign.
+ * GET /transaction/{txId}/challenge: returns what a signer approves. The digest is the SHA-256 of
+ * `canonical`, and `canonical` follows from `intent` by the encoding of domain/canonical/bytes.ts,
+ * so a signer can recompute both offline. With a nonce, the response contains the statements of the
+ * co-signers for the key that would sign.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-pending`.
  */
 export const challenge = route({
   method: 'GET',

@@ -11,12 +11,15 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
 /**
- * POST /transaction/{txId}/child-pays-for-parent (ours): proposes a transaction that spends what somebody else's one, which waits to be
- * mined, pays the wallet. All of it comes back to the wallet, less a fee with which miners take both. It is approved as any other; 201 with
- * its record, whose `paysFor` is the hash of the parent. What the vault has sent itself is sped up instead.
+ * POST /transaction/{txId}/child-pays-for-parent: creates a transaction that spends what an unmined
+ * incoming transaction pays the wallet. The whole amount returns to the wallet, minus a fee for
+ * which miners include both. The transaction needs the same approvals as any other. Responds with
+ * 201 and the record, whose `paysFor` is the hash of the parent. A transaction of the vault itself
+ * is sped up instead.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-broadcast` (it is in a block,
- * or gone, or the vault's own), then what `create` refuses.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-broadcast` (it is in a block, dropped, or created by the vault), then what
+ * `create` refuses.
  */
 export const childPaysForParent = route({
   method: 'POST',

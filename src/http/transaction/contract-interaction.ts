@@ -31,10 +31,12 @@ const interactionBody = z
   });
 
 /**
- * POST /transaction/contract-interaction (spec part 4): calls a contract with exactly these bytes, and pays `value` of the native
- * asset along. Calldata of a known standard is shown decoded in the record.
+ * POST /transaction/contract-interaction: creates a contract call with exactly these bytes, which
+ * also pays `value` of the native asset. The record shows calldata of a known standard in decoded
+ * form.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * then what `create` refuses.
  */
 export const contractInteraction = route({
   method: 'POST',

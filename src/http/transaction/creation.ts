@@ -24,13 +24,13 @@ import { SPEEDS } from '#domain/transaction/transaction.ts';
 import type { CreationRequest } from '#objects/vault/writes/new-transaction.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** Where it happens: in every creating body and in the estimate. */
+/** The vault and the chain, in every body that creates a transaction and in the fee estimate. */
 export const targetFields = {
   vaultId: z.int().positive(),
   chain: z.string().min(1).max(64),
 };
 
-/** What every creating body may say besides. */
+/** The optional fields that every body that creates a transaction shares. */
 export const creationFields = {
   ...targetFields,
   note: plainText(500).nullish(),
@@ -40,7 +40,7 @@ export const creationFields = {
     .nullish(),
 };
 
-/** What the chain, the vault and a repeated request may have against a creation. */
+/** The refusals of a creation by the chain, by the vault and for a repeated request. */
 export const CREATION_REFUSALS = [
   'not-on-this-chain',
   'forbidden',
@@ -58,7 +58,7 @@ export const CREATION_REFUSALS = [
   'chain-unavailable',
 ] as const;
 
-/** What a body says besides that deals with addresses. */
+/** The fields of a body that deals with addresses. */
 export const counterpartyFields = {
   ...creationFields,
   acceptLookalikeOf: z.string().min(1).max(128).nullish(),
@@ -86,25 +86,28 @@ export interface CreationBody {
   readonly externalId?: string | null | undefined;
   readonly acceptLookalikeOf?: string | null | undefined;
   readonly speed?: Speed | undefined;
-  /** ISO 8601, as the schema has checked. */
+  /** ISO 8601, checked by the schema. */
   readonly notAfter?: string | null | undefined;
-  /** Of a consolidation: see `CreationRequest`. */
+  /** The inputs of a consolidation: see `CreationRequest`. */
   readonly joins?: number;
 }
 
-/** What a caller wants. */
+/** Reads the action that a body requests. */
 export interface ActionReader {
   readonly kind: Action['kind'];
-  /** In the spelling of its chain; null after every fault of it is noted. */
+  /** Returns the action, normalised by its chain, or null after it has noted every fault. */
   readonly read: (reader: FieldReader) => Action | null;
 }
 
 /**
- * Creates a transaction of any kind. 201 with the record; an Idempotency-Key that comes again answers as the first time, marked
- * `Idempotency-Replayed`. What would fail on its chain is refused before anything is stored.
+ * Creates a transaction of any kind. Responds with 201 and the record. A repeated Idempotency-Key
+ * gives the first response again, marked with `Idempotency-Replayed`. A transaction that would fail
+ * on its chain is refused before anything is stored.
  *
- * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`, `external-id-taken`,
- * `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`, `would-revert`, `allowance-not-zero`, `chain-unavailable`.
+ * Refuses, in order: `not-on-this-chain`, `invalid-request`, `forbidden`, `idempotency-key-reused`,
+ * `external-id-taken`, `not-after-passed`, `chain-not-enabled`, `wallet-not-ready`,
+ * `too-many-pending`, `recipient-looks-alike`, `policy-forbids`, `insufficient-funds`,
+ * `would-revert`, `allowance-not-zero`, `chain-unavailable`.
  */
 export async function create(context: HttpContext, body: CreationBody, action: ActionReader): Promise<Response> {
   const chain = findChain(chainsFrom(context.env), body.chain);
@@ -141,7 +144,7 @@ interface ReadCreation {
   readonly creation: Omit<CreationRequest, 'idempotency'>;
 }
 
-/** The body with every value parsed by its chain. */
+/** Returns the body with every value parsed by its chain, or all faults of the body. */
 export function readCreation(
   context: HttpContext,
   body: CreationBody,
@@ -161,7 +164,7 @@ export function readCreation(
   }
   const action = actionReader.read(reader);
   const { note = null, externalId = null, acceptLookalikeOf: named = null, speed = 'normal', joins } = body;
-  // A known address may be one without a key, too: it is only named here.
+  // The known address may be one without a key, because the field only names it.
   const keyless = named === null ? null : reader.adapter.parseKeylessRecipient(named);
   const acceptLookalikeOf = named === null ? null : (keyless ?? reader.recipient(named, '/acceptLookalikeOf'));
   if (faults.length > 0 || vaultId === null || action === null) return refused(faults);
@@ -171,8 +174,10 @@ export function readCreation(
 }
 
 /**
- * Asks the chain what the transaction would meet now, and how large it would be; an answer where something speaks against it. A chain without nodes is not asked.
- * A fee above the cap does not stop it here: fees fall again in the time that approvals take; and what is on its way arrives in it.
+ * Checks the transaction against the current state of its chain and estimates its virtual size.
+ * Returns a problem when it would fail. A chain without RPC nodes is not checked. A fee above the
+ * cap is no refusal here, because fees can fall again while signers approve. Neither are funds that
+ * are reserved or not yet confirmed, because they can become available meanwhile.
  */
 async function precheckOnChain(
   context: HttpContext,
@@ -199,7 +204,10 @@ async function precheckOnChain(
   return { virtualSize: virtualSize ?? (await virtualSizeOf(adapter, intent)) };
 }
 
-/** With whichever coins the wallet has; null on chains without virtual bytes, or where no node can say. */
+/**
+ * Returns the virtual size with any UTXOs of the wallet; null on chains without virtual bytes, or
+ * when no RPC node is available.
+ */
 async function virtualSizeOf(adapter: ChainAdapter, intent: OnChainIntent): Promise<string | null> {
   if (!adapter.spendsUtxos) return null;
   const estimate = await adapter.estimate(intent);
@@ -210,7 +218,7 @@ const LACKS_FUNDS: ReadonlySet<string> = new Set(['INSUFFICIENT_FUNDS', 'TOO_MAN
 
 const RETRY_SECONDS = '5';
 
-/** What the chain says against a transaction, as an answer. */
+/** Returns the problem response of a fault that the chain reports. */
 export function chainProblem(context: HttpContext, fault: PreparationFault): Response {
   if (fault.kind === 'transient') {
     const headers = { 'retry-after': RETRY_SECONDS };

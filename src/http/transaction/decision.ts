@@ -5,10 +5,13 @@ import { callObject } from '#http/edge/object-call.ts';
 import { refusalProblem } from '#http/encode/problem.ts';
 import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transaction-path.ts';
 
-/** What somebody says to a transaction; a device signs its digest. */
+/** A decision of a signer on a transaction. A device can sign its digest. */
 type Decision = { readonly type: 'approve'; readonly device: DeviceSignature | null } | { readonly type: 'reject' };
 
-/** Gives the caller's voice and answers the record after it. The same voice again is 200 and says that it was counted before. */
+/**
+ * Records the caller's decision and returns the response with the record. A repeated decision gives
+ * 200 with `alreadyCounted`.
+ */
 export async function recordDecision(context: HttpContext, decision: Decision): Promise<Response> {
   const id = transactionIdOf(context);
   if (id instanceof Response) return id;

@@ -22,7 +22,7 @@ const estimateBody = z
     ...targetFields,
     to: addressField,
     amount: amountField,
-    /** Ours: a token transfer takes other gas than a payment. */
+    /** Ours: the gas of a token transfer differs from that of a native payment. */
     tokenAddress: addressField.nullish(),
     ...solanaFields,
     acceptLookalikeOf: addressField.nullish(),
@@ -86,23 +86,22 @@ const sizeEstimate = z.strictObject({
   fast: rateTier,
 });
 
-/** By the family of the chain: EVM, Solana, Bitcoin. */
+/** One schema for each family of chains: EVM, Solana, Bitcoin. */
 const estimateSchema = z.union([gasEstimate, unitEstimate, sizeEstimate]).meta({ id: 'FeeEstimate' });
 
 const NEVER_ESTIMATED: ReadonlySet<string> = new Set([
   'idempotency-key-reused',
   'external-id-taken',
-  // Every chain has transfers.
+  // Every chain supports transfers.
   'not-on-this-chain',
 ]);
 
 /**
- * POST /transaction/estimate-fee (spec part 4): what a transfer would cost now, slow, normal and fast. Stores nothing, and counts
- * as a read.
+ * POST /transaction/estimate-fee: returns the slow, normal and fast fees of a transfer at current
+ * prices. It stores nothing and counts as a read.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
- * `forbidden`, `chain-not-enabled`, `wallet-not-ready`, `too-many-pending`, `insufficient-funds`, `would-revert`,
- * `chain-unavailable`.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * then what `create` refuses, except for the codes in `NEVER_ESTIMATED`.
  */
 export const estimateFee = route({
   method: 'POST',

@@ -8,8 +8,9 @@ import { vaultOfTransaction } from '#domain/id.ts';
 import { historyLines } from '#store/audit.ts';
 
 /**
- * GET /transaction/{txId}/history (ours): every step of a transaction, oldest first: who did what to which digest, with which token,
- * from where and when. The lines belong to the chain of the whole vault; `GET /vault/{vaultId}/history` has all of it.
+ * GET /transaction/{txId}/history: returns every step of a transaction, oldest first, with its
+ * actor, access token, client address, time and digest. The entries belong to the hash chain of the
+ * whole vault, which `GET /vault/{vaultId}/history` returns.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */

@@ -19,11 +19,12 @@ const messageBody = z.strictObject({ ...creationFields, message: z.string() }).m
 });
 
 /**
- * POST /transaction/message (spec part 4): signs a text (EIP-191), or typed data (EIP-712) when the message is typed-data JSON; on Solana an
- * off-chain message, on Bitcoin one of BIP-322.
- * It ends in SUCCEEDED with a `signature` and no `txHash`.
+ * POST /transaction/message: creates a message to sign. It is a text (EIP-191) or, when it is
+ * typed-data JSON, typed data (EIP-712); on Solana it is an off-chain message, and on Bitcoin a
+ * BIP-322 message. It ends in SUCCEEDED with a `signature` and no `txHash`.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * then what `create` refuses.
  */
 export const message = route({
   method: 'POST',
@@ -41,8 +42,8 @@ async function createMessage(context: HttpContext): Promise<Response> {
   const read: ActionReader['read'] = ({ adapter, fault }) => {
     const text = adapter.parseMessage(body.message);
     if (!text.ok) return fault({ pointer: '/message', code: 'invalid-message', detail: text.refusal });
-    // Line breaks and tabs belong to sign-in texts. What turns a text around on a screen belongs to nothing that is signed, and
-    // in typed data it may have come as an escape.
+    // Sign-in texts contain line breaks and tabs. No signed text needs marks that change its
+    // direction, and typed data may contain them as an escape.
     if (isDeceptive(text.value.message.replaceAll(/[\n\r\t]/g, ' '))) {
       const detail = 'Must not contain control characters or marks that change the direction of text.';
       return fault({ pointer: '/message', code: 'deceptive-text', detail });

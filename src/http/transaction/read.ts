@@ -10,9 +10,10 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
 const MAX_WAIT_SECONDS = 30;
 
 /**
- * GET /transaction/{txId} (spec part 4): the record as it is now, straight from its vault. `If-None-Match` gives 304 when nothing
- * has changed. `Prefer: wait=N` holds the answer until something changes, 30 s at most: with `If-None-Match` a change that came
- * before the question is answered at once. Either way it is one read.
+ * GET /transaction/{txId}: returns the current record from the object of its vault. A matching
+ * `If-None-Match` gives 304. `Prefer: wait=N` holds the response until something changes, for at
+ * most 30 s. With `If-None-Match`, a change before the request gets an immediate response. Either
+ * way it counts as one read.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`.
  */
@@ -51,8 +52,8 @@ async function read(context: HttpContext): Promise<Response> {
 }
 
 /**
- * Returns how many seconds the caller waits for a change (`Prefer: wait=N`, RFC 7240): at most 30, and
- * 0 without the preference or with one that cannot be read.
+ * Returns how many seconds the caller waits for a change (`Prefer: wait=N`, RFC 7240): at most 30,
+ * and 0 without the preference or with one that is not valid.
  */
 function preferredWaitSeconds(context: HttpContext): number {
   const header = context.req.header('prefer') ?? '';

@@ -11,7 +11,10 @@ import {
   usdSchema,
 } from '#http/encode/asset.ts';
 
-/** What the interface promises of a transaction. `transactionRecord` fits it by type, and every test by value. */
+/**
+ * The schema of a transaction. The type checker holds `transactionRecord` to it, and every test
+ * checks responses against it.
+ */
 
 const text = z.string();
 const time = z.iso.datetime();
@@ -156,7 +159,7 @@ const transactionFields = {
 
 export const transactionSchema = z.strictObject(transactionFields).meta({ id: 'Transaction' });
 
-/** What approve and reject answer. */
+/** The schema of the response to an approval or a rejection. */
 export const approvalResultSchema = z
   .strictObject({ ...transactionFields, alreadyCounted: z.boolean() })
   .meta({ id: 'TransactionAfterVote' });

@@ -3,9 +3,11 @@ import { route } from '#http/edge/context.ts';
 import { recordDecision } from '#http/transaction/decision.ts';
 
 /**
- * POST /transaction/{txId}/reject (spec part 4): ends a pending transaction for good; any one signer can.
+ * POST /transaction/{txId}/reject: rejects a pending transaction, which ends it permanently. One
+ * rejection of any signer is enough.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-pending`.
  */
 export const reject = route({
   method: 'POST',

@@ -36,10 +36,12 @@ const simulationSchema = z
 type SimulationRecord = z.infer<typeof simulationSchema>;
 
 /**
- * GET /transaction/{txId}/simulation (ours): what a pending transaction would do to its wallet if it were carried out now, by the word of a node:
- * what would come and go, and who would be let spend what. A warning for whoever decides, and no part of what is approved.
+ * GET /transaction/{txId}/simulation: returns the effect on the wallet if a pending transaction
+ * were executed now, as an RPC node simulates it: the balance changes and the allowances. It is a
+ * warning for signers and no part of what they approve.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-pending`.
  */
 export const simulation = route({
   method: 'GET',

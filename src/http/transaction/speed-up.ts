@@ -6,11 +6,12 @@ import { recordOf, transactionIdOf, vaultStubOf } from '#http/transaction/transa
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
 /**
- * POST /transaction/{txId}/speed-up (ours): another attempt at the same account nonce that pays at least an eighth more, within the
- * fee that was approved: one of the attempts is mined and never two. While a better one is on its way it is 200 and changes
- * nothing.
+ * POST /transaction/{txId}/speed-up: sends another attempt at the same account nonce, whose fee is
+ * at least an eighth higher and within the approved fee. At most one of the attempts is mined.
+ * While such an attempt is pending, the request gives 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`, `transaction-not-broadcast`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `transaction-not-found`,
+ * `transaction-not-broadcast`.
  */
 export const speedUp = route({
   method: 'POST',

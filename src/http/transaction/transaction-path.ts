@@ -11,26 +11,26 @@ import { isActivity, publicTransaction } from '#objects/vault/projection.ts';
 import type { ActivityView, TransactionView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** The record of a view, as its reader sees it. */
+/** Returns the record of a view for its reader. */
 export function recordOf(context: HttpContext, view: TransactionView | ActivityView) {
   const record = 'activity' in view ? view.activity : publicTransaction(view.transaction);
   const chain = findChain(chainsFrom(context.env), record.chain);
   return listedRecord(record, { policy: view.policy, viewer: view.viewer, chain });
 }
 
-/** The record of anything that a list has. */
+/** Returns the record of a transaction or activity in a list. */
 export function listedRecord(record: ListedRecord, scope: RecordScope) {
   return isActivity(record) ? activityRecord(record, scope) : transactionRecord(record, scope);
 }
 
-/** The transaction id of the path, or the problem that it is none. */
+/** Returns the transaction id in the path, or a problem when it is not a transaction id. */
 export function transactionIdOf(context: HttpContext): TransactionId | Response {
   const id = parseTransactionId(context.req.param('txId') ?? '');
   const fault = { pointer: 'txId', code: 'invalid-id', detail: 'Must be a transaction id.' };
   return id ?? invalidRequest(context, [fault]);
 }
 
-/** The object of the vault that a transaction belongs to. */
+/** Returns the object of the vault to which a transaction belongs. */
 export function vaultStubOf(context: HttpContext, id: TransactionId) {
   return vaultStub(context.env, vaultOfTransaction(id));
 }

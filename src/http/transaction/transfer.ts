@@ -11,7 +11,7 @@ import {
 } from '#http/transaction/creation.ts';
 import { transactionAnswer } from '#http/transaction/record-schema.ts';
 
-/** Ours: what payments on Solana may say besides. */
+/** Ours: the optional fields of payments on Solana. */
 export const solanaFields = {
   memo: z
     .string()
@@ -57,9 +57,10 @@ const transferBody = z
   });
 
 /**
- * POST /transaction/transfer (spec part 4): pays the native asset or a token.
+ * POST /transaction/transfer: creates a payment of the native asset or of a token.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, then what `create` refuses.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * then what `create` refuses.
  */
 export const transfer = route({
   method: 'POST',
@@ -77,10 +78,13 @@ async function createTransfer(context: HttpContext): Promise<Response> {
   return create(context, body, readTransfer(body));
 }
 
-/** Said of such a recipient alone: of any other one the acknowledgement says nothing, and is dropped. */
+/**
+ * Set only for a recipient without a key. For any other recipient the acknowledgement has no
+ * meaning and is dropped.
+ */
 const KEYLESS = { recipientMayHaveNoKey: true } as const;
 
-/** A transfer in the spelling of its chain. */
+/** Returns the reader of a transfer, which parses its fields by the rules of the chain. */
 export function readTransfer(body: {
   readonly to: string;
   readonly amount: string;

@@ -11,11 +11,11 @@ const visibilityBody = z.strictObject({ visible: z.boolean() }).meta({
 });
 
 /**
- * PATCH /transaction/{txId}/visibility (spec part 4): shows a transaction in lists, or hides it, for everybody in the vault. What a
- * person has chosen stays, whatever the spam rules say later.
+ * PATCH /transaction/{txId}/visibility: shows or hides a transaction in lists, for every member of
+ * the vault. The choice of a member stays, whatever the spam rules decide later.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
- * `forbidden` (a viewer changes nothing), `transaction-not-found`.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * `invalid-request`, `forbidden` (a viewer changes nothing), `transaction-not-found`.
  */
 export const visibility = route({
   method: 'PATCH',

@@ -15,7 +15,11 @@ const listSchema = z
   })
   .meta({ id: 'CredentialResetList' });
 
-/** GET /user/me/credential-reset (ours): the credential resets of the caller, newest first. Refuses: the credential. */
+/**
+ * GET /user/me/credential-reset: returns the credential resets of the caller, newest first.
+ *
+ * Refuses: the credential.
+ */
 export const ownCredentialResets = route({
   method: 'GET',
   path: '/user/me/credential-reset',
@@ -34,10 +38,11 @@ export const ownCredentialResets = route({
 });
 
 /**
- * POST /user/me/credential-reset/{resetId}/cancel (ours): the caller, who still has a credential, wants no other one. Again it is
- * 200 and changes nothing.
+ * POST /user/me/credential-reset/{resetId}/cancel: cancels a credential reset of the caller, who
+ * still has a credential and needs no other one. A repeated request gives 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `credential-reset-not-found`, `credential-reset-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `credential-reset-not-found`,
+ * `credential-reset-not-pending`.
  */
 export const cancelOwnCredentialReset = route({
   method: 'POST',

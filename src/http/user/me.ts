@@ -1,7 +1,7 @@
 import { userSchema } from '#http/user/profile.ts';
 import { route } from '#http/edge/context.ts';
 
-/** GET /user/me (spec part 4): the profile of the caller, out of the token's own object. */
+/** GET /user/me: returns the profile of the caller, as the object of the credential has it. */
 export const me = route({
   method: 'GET',
   path: '/user/me',

@@ -1,4 +1,4 @@
 import * as z from 'zod';
 
-/** A person, as that person and operators see it. */
+/** The profile of a user, as the user and operators receive it. */
 export const userSchema = z.strictObject({ id: z.string(), name: z.string(), email: z.string() }).meta({ id: 'User' });

@@ -24,9 +24,10 @@ const balancesSchema = z
   .meta({ id: 'BalanceList' });
 
 /**
- * GET /vault/{vaultId}/balances (ours; spec part 6: vault balances are updated): what the wallets of a vault have, a hundred assets at
- * once, by chain and token. Every coin is there, and of tokens what the vault has or is about to have; those that only hidden records have
- * moved with `visible=all`. `If-None-Match` gives 304.
+ * GET /vault/{vaultId}/balances: returns the balances of the wallets of a vault, ordered by chain
+ * and token, 100 per page. Native assets are always listed. A token is listed when the vault holds
+ * it or has a pending movement of it. Tokens that only hidden records have moved are listed with
+ * `visible=all`. A matching `If-None-Match` gives 304.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -63,7 +64,7 @@ async function listBalances(context: HttpContext): Promise<Response> {
   return respondWithEtag(context, taggedJson({ balances, nextCursor: last === undefined ? null : writeCursor(last) }));
 }
 
-/** A cursor is the last asset that was shown; opaque, so that it may become something else. */
+/** Returns the cursor of the last asset on a page. It is opaque, so its content can change. */
 function writeCursor({ chain, tokenAddress, tokenId }: BalanceView): string {
   return btoa(JSON.stringify([chain, tokenAddress, tokenId]));
 }

@@ -9,7 +9,7 @@ import { transactionAnswer } from '#http/transaction/record-schema.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { consolidation } from '#objects/vault/writes/new-transaction.ts';
 
-/** What one transaction of a P2TR wallet can spend. */
+/** The maximum number of inputs that one transaction of a P2TR wallet can spend. */
 const MAX_INPUTS = 50;
 
 const consolidateBody = z
@@ -24,12 +24,14 @@ const consolidateBody = z
   .meta({ examples: [{ chain: 'bitcoin', coins: 40 }] });
 
 /**
- * POST /vault/{vaultId}/consolidate (ours): proposes a transaction that joins the smallest coins of a Bitcoin wallet to one, at
- * the slow fee. Nothing leaves the wallet but the fee, whose cap follows from the size. It is approved as any other; 201 with its
- * record. Coins that cost more than they are worth are left alone, and so are those that others have claimed by then.
+ * POST /vault/{vaultId}/consolidate: creates a transaction that merges the smallest UTXOs of a
+ * Bitcoin wallet into one, at the slow fee. Only the fee leaves the wallet, and its cap follows
+ * from the size. The transaction needs the same approvals as any other. Responds with 201 and the
+ * record. UTXOs that cost more to spend than their value are left out, and so are UTXOs that other
+ * transactions have reserved by then.
  *
- * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`, `invalid-request`,
- * `not-on-this-chain` where the chain has no coins, then what `create` refuses.
+ * Refuses, in order: the credential, `body-too-large`, `unsupported-media-type`, `malformed-json`,
+ * `invalid-request`, `not-on-this-chain` when the chain has no UTXOs, then what `create` refuses.
  */
 export const consolidate = route({
   method: 'POST',
@@ -51,11 +53,14 @@ async function propose(context: HttpContext): Promise<Response> {
     return problem(context, 'not-on-this-chain', { detail: `There are no UTXOs to consolidate on ${chain.name}.` });
   }
   const request = { ...body, vaultId, note: note ?? defaultNote(joins), speed: 'slow', joins } as const;
-  // The vault names its wallet.
+  // The vault fills in the address of its wallet.
   return create(context, request, { kind: 'transfer', read: () => consolidation('') });
 }
 
-/** Signers see a payment of nothing to the wallet itself; this says what it is for. */
+/**
+ * Returns the note of a consolidation. Signers see a payment of zero to the wallet itself, and the
+ * note explains it.
+ */
 function defaultNote(joins: number): string {
   return `Consolidates up to ${joins} of the smallest UTXOs of the wallet`;
 }

@@ -13,17 +13,22 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import type { VaultChanges } from '#objects/vault/commands/feed.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** A reader hears something at least this often, and is looked at again: whether the session is open, and the person a member. */
+/**
+ * The interval at which a reader receives at least a comment line. The stream then checks again
+ * that the session is open and that the user is a member.
+ */
 const BEAT_MS = 20_000;
-/** What a browser waits before it comes back. */
+/** The delay before a browser reconnects. */
 const RETRY_MS = 2_000;
 
 /**
- * GET /vault/{vaultId}/events (spec part 6: live updates, internal to the dashboard): Server-Sent Events `transaction` and `balance`, each
- * with the whole record as it is now. The id of an event is a place in the vault's history: with `Last-Event-ID` a reader who was away
- * goes on after it, and without one begins now. The stream ends when the session does, or the membership.
+ * GET /vault/{vaultId}/events: streams Server-Sent Events `transaction` and `balance` to the
+ * dashboard, each with the whole current record. The id of an event is a position in the history of
+ * the vault. With `Last-Event-ID` the stream resumes after that position; without it the stream
+ * starts at the current one. The stream ends when the session or the membership ends.
  *
- * Refuses, in order: the credential, `session-required` (scripts poll), `invalid-request`, `forbidden`.
+ * Refuses, in order: the credential, `session-required` (API clients poll), `invalid-request`,
+ * `forbidden`.
  */
 export const vaultEvents = route({
   method: 'GET',
@@ -68,7 +73,10 @@ interface Reader {
   readonly sessionHash: string;
 }
 
-/** Until the reader is gone: then writing fails. Whatever else goes wrong ends the stream, and the browser comes back. */
+/**
+ * Streams until the reader disconnects, which makes a write fail. Any other fault also ends the
+ * stream, and the browser reconnects.
+ */
 async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>, begin: number): Promise<void> {
   const writer = writable.getWriter();
   const encoder = new TextEncoder();
@@ -82,21 +90,24 @@ async function streamEvents(reader: Reader, writable: WritableStream<Uint8Array>
       after = changes.seq;
     }
   } catch {
-    // There is nobody left to be told.
+    // The response has already begun, so no error can be sent.
   }
   await writer.close().catch(() => {});
 }
 
-/** Null when the reader may not hear it any more. */
+/** Returns the changes after a position; null when the reader has lost access. */
 async function changesFor(reader: Reader, after: number): Promise<VaultChanges | null> {
   const { context, vaultId, actor, sessionId, sessionHash } = reader;
   const changes = await vaultStub(context.env, vaultId).feed(actor, after, BEAT_MS);
-  // Asked afterwards: whoever logged out meanwhile hears nothing of it.
+  // The session is checked after the wait, so a session that ended meanwhile receives no change.
   const isOpen = await sessionObject(context, sessionId).isOpen(sessionHash);
   return isOpen && changes.ok ? changes.value : null;
 }
 
-/** The last one bears the id: whoever loses the line in between hears all of them again. */
+/**
+ * Returns the events of the changes. Only the last event carries the id, so a reader that loses the
+ * connection in between receives all of them again.
+ */
 async function eventsOf({ context }: Reader, changes: VaultChanges, after: number): Promise<string> {
   if (changes.seq === after) return ': nothing new\n\n';
   const balances = await balanceRecords(context.env.DB, changes.balances, chainsFrom(context.env));
@@ -107,7 +118,7 @@ async function eventsOf({ context }: Reader, changes: VaultChanges, after: numbe
   return `${events.join('\n\n')}${events.length === 0 ? '' : '\n'}id: ${changes.seq}\n\n`;
 }
 
-/** JSON has no line breaks of its own. */
+/** Returns one event. `JSON.stringify` writes no line breaks, so the data fits on one line. */
 function event(name: string, record: unknown): string {
   return `event: ${name}\ndata: ${JSON.stringify(record)}`;
 }

@@ -9,8 +9,9 @@ import { historyLines } from '#store/audit.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
- * GET /vault/{vaultId}/history (ours): the hash-chained history of a vault, oldest first. Save its pages and run
- * `npm run conclave -- verify-history FILE...`: nobody can have taken a line out, put one in, changed one or reordered two.
+ * GET /vault/{vaultId}/history: returns the hash-chained history of a vault, oldest first. Save its
+ * pages and run `npm run conclave -- verify-history FILE...` to verify that no entry was removed,
+ * inserted, changed or reordered.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

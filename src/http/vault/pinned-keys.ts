@@ -6,9 +6,11 @@ import type { FieldFault } from '#http/encode/problem.ts';
 import { cosignerIdentities } from '#cosigner-client/identities.ts';
 
 /**
- * The fault of a policy whose keys are not those of the co-signers of now, or null. Co-signers refuse such a policy, so a vault
- * whose signers approved it would sign nothing any more. A co-signer that is away proves nothing: a policy that names the keys
- * again can then pass, and one that inherits them from the policy in force most likely is right.
+ * Returns the fault of a policy whose identity keys are not the current ones of the co-signers, or
+ * null. Co-signers refuse such a policy, so a vault that adopted it could no longer sign. When a
+ * co-signer is unreachable, the keys cannot be compared and the result is null. A policy that names
+ * keys explicitly then passes unchecked; one that inherits them from the policy in force is most
+ * likely correct.
  */
 export async function pinnedKeysFault(
   context: HttpContext,
@@ -25,9 +27,9 @@ export async function pinnedKeysFault(
 }
 
 /**
- * The identity keys of the co-signers, which a vault in device mode names unless its author decides
- * otherwise. A co-signer that is away ends the request: without the keys the signers could verify no
- * statement. Throws `ObjectUnavailable`.
+ * Returns the identity keys of the co-signers. A vault in device mode pins them unless its author
+ * decides otherwise. An unreachable co-signer fails the request, because the signers could verify
+ * no statement without the keys. Throws `ObjectUnavailable`.
  */
 export async function fetchPins(context: HttpContext): Promise<readonly CosignerPin[]> {
   const pins = await cosignerIdentities(context.env);
@@ -36,10 +38,10 @@ export async function fetchPins(context: HttpContext): Promise<readonly Cosigner
 }
 
 /**
- * The identity keys that a change adds because it moves a vault from token mode to device mode, as
- * the creation of a vault in device mode does. Adds none where the body names them or is null there,
- * where the policy in force names them, and for every other change: those keep what the policy has.
- * Throws `ObjectUnavailable`.
+ * Returns the identity keys that a policy change adds because it moves a vault from token mode to
+ * device mode, as the creation of a vault in device mode does. Returns none when the body names
+ * them or sets them to null, when the policy in force names them, and for every other change, which
+ * keeps the keys of the policy. Throws `ObjectUnavailable`.
  */
 export async function pinsForChange(
   context: HttpContext,

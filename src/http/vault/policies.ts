@@ -50,9 +50,9 @@ const listSchema = z
   .meta({ id: 'AdoptedPolicyList' });
 
 /**
- * GET /vault/{vaultId}/policies (ours): every policy that was ever in force, newest first, with the
- * approvals that put it in force. From their canonical bytes and signatures a verifier follows the
- * chain from a policy that it knows to the one of now.
+ * GET /vault/{vaultId}/policies: returns every policy that was ever in force, newest first, with
+ * the approvals that put it in force. A verifier follows the chain of canonical bytes and
+ * signatures from a policy that it knows to the current one.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -75,7 +75,7 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStub(context.env, vaultId),
-    // One more than is shown says whether there is another page.
+    // One extra row shows whether there is another page.
     (vault) => vault.policyHistory(actor, before, PAGE + 1),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);

@@ -28,7 +28,7 @@ const chain = z.string().min(1).max(64);
 const address = z.string().min(1).max(128);
 const amount = z.string().min(1).max(128);
 
-/** The rules of a policy, as an operator or a signer writes them; what is absent stays as it is. */
+/** The rules of a policy as an operator or a signer writes them. An absent rule stays as it is. */
 export const rulesBody = {
   recipients: z.enum(['anyone', 'address-book']).optional(),
   addressBook: z
@@ -82,7 +82,9 @@ export const policyPatchBody = z
     addDevices: z.array(deviceBody).max(MAX_NEW_DEVICES).optional(),
     removeDevices: z.array(deviceKeyId).max(MAX_DEVICES).optional(),
     ...rulesBody,
-    /** A change from token mode to device mode names them when it is absent; null keeps what the policy has. */
+    /**
+     * When absent, a change from token mode to device mode adds them; null keeps the current ones.
+     */
     cosigners: cosignersBody.nullish(),
     note: plainText(500).nullish(),
   })
@@ -108,7 +110,7 @@ export const policyPatchBody = z
 
 type RulesBody = z.infer<z.ZodObject<typeof rulesBody>>;
 
-/** What a body wishes for, in the spelling of its chains; or every fault of it. */
+/** Returns the patch that a body requests, normalised by its chains, or all faults of the body. */
 export async function readPolicyPatch(
   context: HttpContext,
   body: z.infer<typeof policyPatchBody>,
@@ -136,7 +138,7 @@ export async function readPolicyPatch(
   });
 }
 
-/** The rules that a body names, in the spelling of their chains; or every fault of them. */
+/** Returns the rules in a body, normalised by their chains, or all faults of the rules. */
 export function readRules(context: HttpContext, body: RulesBody): Result<Partial<Rules>, readonly FieldFault[]> {
   const faults: FieldFault[] = [];
   const readers = (name: string, pointer: string) => readerOn(context, { name, pointer }, faults);
@@ -181,7 +183,7 @@ export function readRules(context: HttpContext, body: RulesBody): Result<Partial
   });
 }
 
-/** The rules without a chain that a body names. */
+/** Returns the rules in a body that depend on no chain. */
 function optionalRules(body: RulesBody): OptionalRules {
   const { signOnce, limitsIncludeFees, requiredDevice, unboundMessages } = body;
   return {
@@ -242,7 +244,7 @@ const POLICY_FAULTS: Readonly<Record<PolicyPatchFault, readonly [pointer: string
   ],
 };
 
-/** A policy that could not be, by the field that makes it so. */
+/** Returns the problem for a policy that is not valid, with the field that causes it. */
 export function policyProblem(
   context: HttpContext,
   policyFault: PolicyPatchFault,

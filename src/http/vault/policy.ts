@@ -33,8 +33,8 @@ const governanceSchema = z
   .meta({ id: 'PolicyInForce' });
 
 /**
- * GET /vault/{vaultId}/policy (ours): who decides, under which rules, and how much of each limit is used.
- * With a nonce, the answer has the statements of the co-signers for every key of the vault.
+ * GET /vault/{vaultId}/policy: returns the policy in force and the used amount of each limit. With
+ * a nonce, the response contains the statements of the co-signers for every key of the vault.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

@@ -22,8 +22,10 @@ const exportsSchema = z
   .meta({ id: 'RecoveryExports' });
 
 /**
- * GET /vault/{vaultId}/recovery-exports (ours): which recovery packages each co-signer gave out, as it signed just now over the nonce of the
- * reader. `npm run conclave -- verify-exports` compares the lists with the history: an export that the coordinator hid is in the lists alone.
+ * GET /vault/{vaultId}/recovery-exports: returns the recovery packages that each co-signer has
+ * exported, in a list that the co-signer signs over the nonce of the reader. `npm run conclave --
+ * verify-exports` compares the lists with the history. An export that the coordinator hid is in the
+ * lists only.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

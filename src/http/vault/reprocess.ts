@@ -19,9 +19,11 @@ const acknowledgement = z
   .meta({ id: 'ReprocessAcknowledgement' });
 
 /**
- * POST /vault/{vaultId}/reprocess-incoming-transactions (spec part 4): evaluates incoming transactions again when one was missed. Every
- * wallet of the vault is looked for in the newest blocks of its chain, each record that is not final is looked at again, balances are
- * compared with the chain, and deliveries of monitors that were given up on are worked on once more. It is acknowledged at once; what is found comes into the list as if a monitor had reported it.
+ * POST /vault/{vaultId}/reprocess-incoming-transactions: processes incoming transactions again
+ * after one was missed. It scans the newest blocks of each chain for every wallet of the vault,
+ * checks every record that is not final, compares balances with the chain, and retries failed
+ * deliveries of monitors. The response acknowledges the request immediately. Transactions that the
+ * scan finds are listed as if a monitor had reported them.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden` (a viewer changes nothing).
  */

@@ -43,9 +43,9 @@ const listSchema = z
   .meta({ id: 'TransactionList' });
 
 /**
- * GET /vault/{vaultId}/transactions (spec part 4): newest first, by an immutable cursor. Hidden ones only on request (spec
- * part 8). A caller sees what it wrote: the vault finishes projecting before the list is read. `If-None-Match` gives 304 when
- * nothing has changed.
+ * GET /vault/{vaultId}/transactions: returns the transactions of a vault, newest first, by an
+ * immutable cursor. Hidden transactions are listed only on request. Callers read their own writes:
+ * the vault completes its projection before the list is read. A matching `If-None-Match` gives 304.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -98,7 +98,10 @@ async function listTransactions(context: HttpContext): Promise<Response> {
   return respondWithEtag(context, taggedJson({ transactions, nextCursor }));
 }
 
-/** A cursor is the id of the last transaction that was shown; opaque, so that it may become something else. */
+/**
+ * Returns the transaction id in a cursor, or null when the cursor is not valid. The id is that of
+ * the last transaction on a page. The cursor is opaque, so its content can change.
+ */
 function readCursor(cursor: string, vaultId: VaultId): string | null {
   if (!/^[A-Za-z0-9+/]+={0,2}$/.test(cursor) || cursor.length % 4 !== 0) return null;
   const id = parseTransactionId(atob(cursor));

@@ -1,9 +1,14 @@
-/** Of a delivery, also after it is unpacked: what is stored of it has to fit into one row of D1. */
+/**
+ * The limit of a delivery before and after decompression: its stored form has to fit into one row
+ * of D1.
+ */
 export const MAX_DELIVERY_BYTES = 1024 * 1024;
 
 /**
- * The bytes that were signed: unpacked where they came packed. Null for more than `MAX_DELIVERY_BYTES`, announced or found, and
- * for what is not the gzip that it says it is; a small packet that unpacks to gigabytes is cut off at the limit.
+ * Returns the bytes that the signature covers, decompressed when the body is compressed. Returns
+ * null for more than `MAX_DELIVERY_BYTES`, announced or measured, and for a body that is not valid
+ * gzip although it declares gzip. A small body that decompresses to gigabytes is cut off at the
+ * limit.
  */
 export async function rawBody(request: Request): Promise<Uint8Array | null> {
   if (Number.parseInt(request.headers.get('content-length') ?? '0', 10) > MAX_DELIVERY_BYTES) return null;

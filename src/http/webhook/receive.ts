@@ -14,13 +14,15 @@ import { insertDelivery } from '#store/deliveries.ts';
 const receivedSchema = z.strictObject({ received: z.literal(true) }).meta({ id: 'Received' });
 
 /**
- * POST /webhook/{provider}/{endpointId} (spec part 6): a monitor reports activity. The raw bytes are verified before anything is read
- * in them; then they are stored and queued, and that is answered. What the delivery says is looked at afterwards, so an event of an
- * unknown kind, an address of nobody and a repetition are 200 like any other.
+ * POST /webhook/{provider}/{endpointId}: receives activity that a monitor reports. The signature of
+ * the raw bytes is verified before they are parsed. The delivery is then stored, queued and
+ * acknowledged. Its content is processed afterwards, so an event of an unknown kind, an unknown
+ * address and a repetition also give 200.
  *
- * Refuses, in order: `body-too-large` (also what can not be unpacked), `webhook-refused` (an unknown endpoint or provider, a signature
- * that is missing, wrong or out of its time: one answer for all), `quota-exceeded` for an address that tries that too often,
- * `unavailable` when it could not be stored.
+ * Refuses, in order: `body-too-large` (also for a body that cannot be decompressed),
+ * `webhook-refused` (an unknown endpoint or provider, and a missing, wrong or expired signature get
+ * the same response), `quota-exceeded` for an address that sends too many of these, `unavailable`
+ * when the delivery could not be stored.
  */
 export const receiveWebhook = route({
   method: 'POST',
@@ -48,15 +50,17 @@ async function receive(context: HttpContext): Promise<Response> {
     const isOpen = await insertDelivery(context.env.DB, kept);
     if (isOpen) await context.env.ACTIVITY_QUEUE.send({ deliveryId: id });
   } catch (error) {
-    // The monitor sends it again; what was stored meanwhile is found by the sweep as well.
+    // The monitor sends the delivery again. The periodic sweep also finds a delivery that was
+    // stored.
     throw new ObjectUnavailable('a delivery could not be stored', { cause: error });
   }
   return context.json({ received: true });
 }
 
 /**
- * The same for every repetition: by the monitor's own name for it and by its bytes. A name that was ever used twice must not lose
- * activity, and neither must the same words that are said again because a block was replaced.
+ * Returns the id of a delivery, which is the same for every repetition. It covers the monitor's own
+ * name of the delivery and its bytes: activity must not be lost when a monitor uses a name twice,
+ * nor when it sends the same bytes again because a block was replaced.
  */
 function deliveryIdOf(
   { provider, endpointId }: { readonly provider: string; readonly endpointId: string },
@@ -72,7 +76,10 @@ function deliveryIdOf(
   return bytesToHex(sha256(bytes));
 }
 
-/** Guessing must not be free; what is right is never held off. */
+/**
+ * Refuses a delivery. Refusals count against the address, because guessing must not be free; valid
+ * deliveries are never limited.
+ */
 async function refuse(context: HttpContext): Promise<Response> {
   const { success } = await context.env.SHIELD.limit({ key: context.req.header('cf-connecting-ip') ?? 'local' });
   if (success)

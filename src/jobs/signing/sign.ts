@@ -141,9 +141,9 @@ function delayOf(fault: NonceFault): TransactionEvent {
 
 /**
  * Reports whether an earlier attempt decides the transaction. It may have been included meanwhile,
- * or be excluded for good: then this records it, and nothing more is signed. While no attempt can
- * be signed no other job polls. When nothing is visible yet, the chain still executes at most one
- * of all attempts.
+ * or be excluded permanently: then this records it, and nothing more is signed. While no attempt
+ * can be signed no other job polls. When nothing is visible yet, the chain still executes at most
+ * one of all attempts.
  */
 async function isDecided({ env, vault, adapter, work }: SigningTurn): Promise<boolean> {
   if (signedAttempts(work.transaction).length === 0) return false;

@@ -57,8 +57,8 @@ interface QuoteRequest {
  * attempt, in the same order, and adds more when its fee requires them. A cancellation may leave
  * out UTXOs that no server shows (see `keptUtxos`).
  *
- * Refuses for good, in order: RECIPIENT_REFUSED for less than RPC nodes relay to such an address,
- * PARENT_NOT_WAITING when a parent is in a block, dropped, or pays the wallet nothing,
+ * Refuses permanently, in order: RECIPIENT_REFUSED for less than RPC nodes relay to such an
+ * address, PARENT_NOT_WAITING when a parent is in a block, dropped, or pays the wallet nothing,
  * TOO_MANY_COINS, INSUFFICIENT_FUNDS, FEE_CAP_EXCEEDED. Refuses `busy` when the wallet has enough,
  * but not in UTXOs that can be spent now.
  */

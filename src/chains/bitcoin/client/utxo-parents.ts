@@ -23,7 +23,7 @@ interface Tip {
 /**
  * Returns what the transactions that made some UTXOs spend themselves, and so on as far back as a
  * reorg can reach. A removed ancestor is no longer shown by any server, and only this data
- * identifies the transaction that replaced it for good (see `utxo-status.ts`). Ancestors that
+ * identifies the transaction that replaced it permanently (see `utxo-status.ts`). Ancestors that
  * cannot be read are left out; what stays unexplained then needs a manual decision.
  */
 export async function ancestorsOf(

@@ -48,8 +48,8 @@ interface Scene {
 type Answer = Result<UtxoStatus, NodeProblem>;
 
 /**
- * Returns the status of the UTXOs of all attempts. The attempts are excluded for good only when
- * each of them has lost a UTXO for good.
+ * Returns the status of the UTXOs of all attempts. The attempts are excluded permanently only when
+ * each of them has lost a UTXO permanently.
  */
 export async function utxoStatusOf(node: RpcNode, chain: Chain, watched: WatchedAttempts): Promise<Answer> {
   const scene: Scene = { node, chain, watched, missing: new Map() };
@@ -103,8 +103,8 @@ async function statusOfSpent({ node, chain }: Scene, utxo: string, { hash, block
 
 /**
  * Returns the status of a transaction that the server does not show. After another transaction has
- * spent its inputs for good, it can never be mined (again), nor can any transaction that spends its
- * outputs. Its absence alone proves nothing.
+ * spent its inputs permanently, it can never be mined (again), nor can any transaction that spends
+ * its outputs. Its absence alone proves nothing.
  */
 async function statusOfMissing(scene: Scene, name: string): Promise<Answer> {
   const status = scene.missing.get(name) ?? (await searchMissing(scene, name));

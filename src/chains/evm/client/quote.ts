@@ -34,7 +34,7 @@ import type { Attempt, Speed } from '#domain/transaction/transaction.ts';
 /**
  * Returns the current cost of an intent, after all checks that are possible before signing.
  *
- * Refuses for good, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance,
+ * Refuses permanently, in order: INSUFFICIENT_FUNDS for the amount itself or a token balance,
  * SIMULATION_REVERTED (with the contract's reason), FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount
  * and fee together. The checked fee includes what rollups charge besides gas; `Quote.maxFee` is
  * what the bytes themselves allow.

@@ -30,10 +30,7 @@ export interface Receipt {
   readonly succeeded: boolean;
   readonly gasUsed: bigint;
   readonly effectiveGasPrice: bigint;
-  /**
-   * What a rollup charges besides gas, for its data on Ethereum and for its operator, in wei; 0
-   * elsewhere.
-   */
+  /** What a rollup charges besides gas: data fee and operator fee, in wei; 0 elsewhere. */
   readonly rollupFee: bigint;
   readonly logs: readonly Log[];
 }
@@ -112,15 +109,13 @@ export const getTransaction = (hash: string): RpcCall<KnownTransaction | null> =
   read: (answer) => (answer === null ? null : readTransaction(answer, hash)),
 });
 
-/** One call of a transaction, as `callTracer` shows it. */
+/** One call of a transaction from `callTracer`. */
 export interface TraceCall {
   readonly from: Hex;
   /** Null for a contract creation that failed. */
   readonly to: Hex | null;
   readonly value: bigint;
-  /**
-   * False for DELEGATECALL, CALLCODE and STATICCALL, which show the value of their caller or none.
-   */
+  /** False for DELEGATECALL, CALLCODE and STATICCALL, which move no value themselves. */
   readonly isPayment: boolean;
   readonly failed: boolean;
   readonly calls: readonly TraceCall[];
@@ -206,10 +201,7 @@ export const getBlockTimestamp = (tag: BlockTag): RpcCall<bigint | null> => ({
   },
 });
 
-/**
- * Returns the receipt of one transaction from the receipts of its block; null when the RPC node
- * does not have it.
- */
+/** Returns the receipt of a transaction in this block; null when the RPC node lacks it. */
 export const getReceiptInBlock = (number: bigint, hash: string): RpcCall<Receipt | null> => ({
   method: 'eth_getBlockReceipts',
   params: [tagOf(number)],

@@ -38,7 +38,8 @@ export function isUnboundMessage({ format, message }: Pick<MessageIntent, 'forma
   if (format === 'eip191') return true;
   if (format !== 'eip712') return false;
   const typed = readTypedData(parsedJson(message));
-  // Every field of the domain is hashed: `readTypedData` refuses one that its type does not declare.
+  // Every field of the domain is hashed: `readTypedData` refuses one that its type does not
+  // declare.
   return !typed.ok || !Object.hasOwn(typed.value.domain, 'chainId');
 }
 

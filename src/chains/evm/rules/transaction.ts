@@ -52,8 +52,9 @@ export function serialiseSigned(transaction: SignedTransaction): Hex {
 }
 
 /**
- * Refuses, in order: `malformed` (not lower-case hex, too long, not RLP, wrong number or shape of fields),
- * `unsupported-type`, `access-list`, `not-canonical` (a second spelling of the same fields: padded integers, long lengths).
+ * Returns the decoded fields. Refuses, in order: `malformed` (not lower-case hex, too long, not
+ * RLP, wrong number or shape of fields), `unsupported-type`, `access-list`, `not-canonical` (a
+ * second spelling of the same fields: padded integers, long lengths).
  */
 export function parseUnsigned(text: string): Result<UnsignedTransaction, EncodingFault> {
   const parsed = parseFields(text, 9);
@@ -62,7 +63,7 @@ export function parseUnsigned(text: string): Result<UnsignedTransaction, Encodin
   return serialiseUnsigned(transaction) === text ? accepted(transaction) : refused('not-canonical');
 }
 
-/** Refuses as `parseUnsigned` does. Does not verify the signature itself. */
+/** Returns the decoded fields. Refuses as `parseUnsigned` does. Does not verify the signature. */
 export function parseSigned(text: string): Result<SignedTransaction, EncodingFault> {
   const parsed = parseFields(text, 12);
   if (!parsed.ok) return parsed;

@@ -1,6 +1,12 @@
-/** keccak256 of Transfer(address,address,uint256): ERC-20 with two indexed words, ERC-721 with three. */
+/**
+ * keccak256 of Transfer(address,address,uint256): ERC-20 with two indexed words, ERC-721 with
+ * three.
+ */
 export const TRANSFER = '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef';
-/** Approval(address,address,uint256): ERC-20 with two indexed words, ERC-721 with three; and ApprovalForAll(address,address,bool). */
+/**
+ * Approval(address,address,uint256): ERC-20 with two indexed words, ERC-721 with three; and
+ * ApprovalForAll(address,address,bool).
+ */
 export const APPROVAL = '0x8c5be1e5ebec7d5bd14f71427d1e84f3dd0314c0f7b2291e5b200ac8c7c3b925';
 export const APPROVAL_FOR_ALL = '0x17307eab39ab6107e8899845ad3d59bd9653f200f220920489ca2b5937696c31';
 /** ERC-1155: TransferSingle and TransferBatch. */

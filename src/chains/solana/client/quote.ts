@@ -69,7 +69,7 @@ const SOURCE = 3;
 /**
  * Returns the current cost of an intent, after all checks that are possible before signing.
  *
- * Refuses for good, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself,
+ * Refuses permanently, in order: what `targetOf` refuses, INSUFFICIENT_FUNDS for the amount itself,
  * SIMULATION_REVERTED, FEE_CAP_EXCEEDED, INSUFFICIENT_FUNDS for amount and fee together, and for a
  * remainder below the minimum of an account.
  *

@@ -80,14 +80,17 @@ export function tokenAccountOf(owner: Address, mint: Address): Address {
 }
 
 /**
- * `createWithSeed` of the Solana SDK: SHA-256(base, seed, owning program). The key of the base can
- * sign for it.
+ * Returns the address that `createWithSeed` of the Solana SDK returns: SHA-256(base, seed, owning
+ * program). The key of the base can sign for it.
  */
 export function seededAddress(base: Address, seed: string, program: Address): Address {
   return getAddressDecoder().decode(sha256(concatBytes(bytesOf(base), utf8ToBytes(seed), bytesOf(program))));
 }
 
-/** `findProgramAddress` of the Solana SDK: the first bump, from 255 down, whose hash is no point of the curve. */
+/**
+ * Returns the address that `findProgramAddress` of the Solana SDK returns: the first bump, from 255
+ * down, whose hash is no point of the curve.
+ */
 export function derivedAddress(seeds: readonly Uint8Array[], program: Address): Address {
   for (let bump = 255; bump >= 0; bump--) {
     const marker = utf8ToBytes('ProgramDerivedAddress');
@@ -95,5 +98,5 @@ export function derivedAddress(seeds: readonly Uint8Array[], program: Address): 
     const address = getAddressDecoder().decode(hash);
     if (isOffCurveAddress(address)) return address;
   }
-  throw new Error('no bump leads off the curve, which nobody will ever see');
+  throw new Error('no bump gives an address off the curve');
 }

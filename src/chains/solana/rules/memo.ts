@@ -24,7 +24,10 @@ export function memoFault(memo: string): string | null {
   return bytes > MAX_MEMO_BYTES ? `Must have at most ${MAX_MEMO_BYTES} bytes in UTF-8.` : null;
 }
 
-/** Returns the instruction that writes a memo. It names no signer: the wallet signs the whole transaction. */
+/**
+ * Returns the instruction that writes a memo. It names no signer: the wallet signs the whole
+ * transaction.
+ */
 export function memoInstruction(memo: string): Instruction {
   return { programAddress: MEMO_PROGRAM, accounts: [], data: new TextEncoder().encode(memo) };
 }

@@ -9,7 +9,7 @@ import { sendTransaction } from '#chains/solana/client/rpc-calls.ts';
 /**
  * Sends signed bytes to every RPC node. No mempool can refuse them, and a node only forwards them.
  * The statuses show whether they are executed, and until then the same bytes are sent again. So
- * nothing here is ever refused for good.
+ * nothing here is ever refused permanently.
  */
 export async function broadcastSigned(pool: NodePool, raw: string, hash: string): Promise<BroadcastVerdict> {
   const signed = readSigned(raw);

@@ -10,12 +10,13 @@ import { vaultResetOf } from '#http/vault/credential-reset/path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
- * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device (ours): the person cancels the reset with a device of theirs
- * that is in the policy in force of the vault. It takes no credential, because the person may have lost all of them. The device
- * signs the SHA-256 of the canonical bytes of conclave/credential-reset-cancellation/v1 over vaultId, userId and resetId.
+ * POST /vault/{vaultId}/credential-reset/{resetId}/cancel-by-device: cancels the reset of a user
+ * with one of the user's devices in the policy in force of the vault. It requires no credential,
+ * because the user may have lost all of them. The device signs the SHA-256 of the canonical bytes
+ * of conclave/credential-reset-cancellation/v1 over vaultId, userId and resetId.
  *
- * Refuses, in order: the body, `quota-exceeded` (of the address), `invalid-request`, `credential-reset-not-found`,
- * `device-signature-refused`, `credential-reset-not-pending`.
+ * Refuses, in order: the body, `quota-exceeded` (of the address), `invalid-request`,
+ * `credential-reset-not-found`, `device-signature-refused`, `credential-reset-not-pending`.
  */
 export const cancelByDevice = route({
   method: 'POST',

@@ -9,10 +9,12 @@ import { personStub } from '#objects/person/stub.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
- * POST /vault/{vaultId}/credential-reset/{resetId}/cancel (ours): a member of a vault of the person cancels the reset, whatever
- * the member's role. Again it is 200 and changes nothing.
+ * POST /vault/{vaultId}/credential-reset/{resetId}/cancel: cancels the reset of a user. Any member
+ * of a vault of the user can cancel it, in any role. A repeated request gives 200 and changes
+ * nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `credential-reset-not-found`, `credential-reset-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `credential-reset-not-found`,
+ * `credential-reset-not-pending`.
  */
 export const cancelCredentialReset = route({
   method: 'POST',
@@ -38,7 +40,7 @@ async function cancel(context: HttpContext): Promise<Response> {
   return cancelled(context, reset, { userId: actor.userId, tokenId: actor.tokenId, deviceKeyId: null });
 }
 
-/** Cancels a reset at the person's object, which informs the vaults. */
+/** Cancels a reset in the object of the user, which informs the vaults. Returns the response. */
 export async function cancelled(
   context: HttpContext,
   { id, userId }: Pick<CredentialReset, 'id' | 'userId'>,

@@ -15,7 +15,8 @@ const listSchema = z
   .meta({ id: 'VaultCredentialResetList' });
 
 /**
- * GET /vault/{vaultId}/credential-reset (ours): the credential resets of members of the vault, newest first.
+ * GET /vault/{vaultId}/credential-reset: returns the credential resets of the members of the vault,
+ * newest first.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */

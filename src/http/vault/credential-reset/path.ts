@@ -4,14 +4,14 @@ import type { HttpContext } from '#http/edge/context.ts';
 import { invalidRequest } from '#http/edge/request-check.ts';
 import { vaultIdOf } from '#http/vault/vault-path.ts';
 
-/** The credential reset that a path names, or the problem that it names none. */
+/** Returns the id of the credential reset in the path, or a problem when it is not such an id. */
 export function resetIdOf(context: HttpContext): CredentialResetId | Response {
   const id = parseCredentialResetId(context.req.param('resetId') ?? '');
   const fault = { pointer: 'resetId', code: 'invalid-id', detail: 'Must be the id of a credential reset.' };
   return id ?? invalidRequest(context, [fault]);
 }
 
-/** The same in a vault. */
+/** Returns the vault id and the credential reset id in the path, or a problem. */
 export function vaultResetOf(
   context: HttpContext,
 ): { readonly vaultId: VaultId; readonly resetId: CredentialResetId } | Response {

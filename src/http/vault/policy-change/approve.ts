@@ -4,11 +4,13 @@ import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
- * POST /vault/{vaultId}/policy-change/{changeId}/approve (ours): one voice for exactly this next policy. The one that is still needed puts it in force at once and ends all other
- * pending changes. Where the vault counts by devices, one of the caller's signs the digest of the change. The same voice again is 200 and changes nothing.
+ * POST /vault/{vaultId}/policy-change/{changeId}/approve: records the caller's approval of exactly
+ * this next policy. The approval that meets the threshold puts the policy in force at once and ends
+ * all other pending changes. In device mode, a device of the caller signs the digest of the change.
+ * A repeated approval gives 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`,
- * `device-signature-required`, `device-signature-refused`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
+ * `policy-change-not-pending`, `device-signature-required`, `device-signature-refused`.
  */
 export const approvePolicyChange = route({
   method: 'POST',

@@ -3,9 +3,11 @@ import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
- * POST /vault/{vaultId}/policy-change/{changeId}/cancel (ours): whoever proposed it takes it back, or an admin does. Again it is 200 and changes nothing.
+ * POST /vault/{vaultId}/policy-change/{changeId}/cancel: cancels a policy change. Its proposer or
+ * an admin can cancel it. A repeated request gives 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
+ * `policy-change-not-pending`.
  */
 export const cancelPolicyChange = route({
   method: 'POST',

@@ -16,7 +16,7 @@ import type { ChangeDecision } from '#objects/vault/commands/policy.ts';
 import type { PolicyChangeView } from '#objects/vault/views.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
-/** The change that a path names, or the problem that it names none. */
+/** Returns the vault id and the policy change id in the path, or a problem. */
 export function changeOf(
   context: HttpContext,
 ): { readonly vaultId: VaultId; readonly changeId: PolicyChangeId } | Response {
@@ -27,7 +27,7 @@ export function changeOf(
   return changeId === null ? invalidRequest(context, [fault]) : { vaultId, changeId };
 }
 
-/** What became of a change, or why nothing did. */
+/** Returns the response with the policy change, or the problem of a refused one. */
 export function respondWithChange(
   context: HttpContext,
   result: Result<PolicyChangeView, PolicyPatchFault | Refusal>,
@@ -38,7 +38,7 @@ export function respondWithChange(
   return typeof refusal === 'string' ? policyProblem(context, refusal) : refusalProblem(context, refusal);
 }
 
-/** Says what the caller decides about a change, and answers the change after it. */
+/** Records the caller's decision on a policy change and returns the response with the change. */
 export async function decideOnChange(context: HttpContext, decision: ChangeDecision): Promise<Response> {
   const named = changeOf(context);
   if (named instanceof Response) return named;

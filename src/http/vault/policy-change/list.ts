@@ -24,7 +24,8 @@ const listSchema = z
   .meta({ id: 'PolicyChangeList' });
 
 /**
- * GET /vault/{vaultId}/policy-change (ours): every change that was ever proposed, newest first.
+ * GET /vault/{vaultId}/policy-change: returns every policy change that was ever proposed, newest
+ * first.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`.
  */
@@ -47,7 +48,7 @@ async function list(context: HttpContext): Promise<Response> {
   const actor = actorOf(context);
   const read = await callObject(
     () => vaultStub(context.env, vaultId),
-    // One more than is shown says whether there is another page.
+    // One extra row shows whether there is another page.
     (vault) => vault.policyChanges(actor, before, PAGE + 1),
   );
   if (!read.ok) return refusalProblem(context, read.refusal);

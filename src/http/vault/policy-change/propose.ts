@@ -11,10 +11,12 @@ import { vaultIdOf } from '#http/vault/vault-path.ts';
 import { vaultStub } from '#objects/vault/stub.ts';
 
 /**
- * POST /vault/{vaultId}/policy-change (ours): proposes the next policy of a vault; what the body does not name stays as it is. A
- * signer or an admin proposes, the signers of now decide. The same proposal again is the same change.
+ * POST /vault/{vaultId}/policy-change: proposes the next policy of a vault. Fields that are absent
+ * from the body stay as they are. A signer or an admin proposes, and the current signers decide. A
+ * repeated proposal gives the same change.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`, `too-many-policy-changes`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-unchanged`,
+ * `too-many-policy-changes`.
  */
 export const proposePolicyChange = route({
   method: 'POST',
@@ -32,7 +34,7 @@ async function propose(context: HttpContext): Promise<Response> {
   if (vaultId instanceof Response) return vaultId;
   const body = policyPatchBody.parse(await context.req.json());
   const actor = actorOf(context);
-  // First, or an outsider could find out here who is a user.
+  // This check comes first: otherwise an outsider could find out here which user ids exist.
   const seen = await callObject(
     () => vaultStub(context.env, vaultId),
     (vault) => vault.policy(actor),

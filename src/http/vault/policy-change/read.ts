@@ -24,8 +24,8 @@ const changeInFullSchema = policyChangeSchema
   .meta({ id: 'PolicyChangeInFull' });
 
 /**
- * GET /vault/{vaultId}/policy-change/{changeId} (ours): the change, the policy in force, and, with a
- * nonce, the statements of the co-signers for every key of the vault.
+ * GET /vault/{vaultId}/policy-change/{changeId}: returns the policy change, the policy in force
+ * and, with a nonce, the statements of the co-signers for every key of the vault.
  *
  * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`.
  */

@@ -3,9 +3,11 @@ import { route } from '#http/edge/context.ts';
 import { policyChangeSchema } from '#http/encode/policy-change.ts';
 
 /**
- * POST /vault/{vaultId}/policy-change/{changeId}/reject (ours): one signer against it ends a change. Again it is 200 and changes nothing.
+ * POST /vault/{vaultId}/policy-change/{changeId}/reject: rejects a policy change. One rejection of
+ * a signer ends it. A repeated request gives 200 and changes nothing.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`, `policy-change-not-pending`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-change-not-found`,
+ * `policy-change-not-pending`.
  */
 export const rejectPolicyChange = route({
   method: 'POST',

@@ -12,12 +12,13 @@ import { vaultStub } from '#objects/vault/stub.ts';
 const renewalBody = z.strictObject({ note: plainText(500).nullish() });
 
 /**
- * POST /vault/{vaultId}/policy/{version}/renewal (ours): proposes a new mandate for a policy that was adopted and whose mandate has
- * expired. A signer or an admin proposes; the signers of the version before decide, as they did then. The policy stays as it is.
- * The same request again is the same change.
+ * POST /vault/{vaultId}/policy/{version}/renewal: proposes a new mandate for an adopted policy
+ * whose mandate has expired. A signer or an admin proposes. The signers of the version before it
+ * decide, as they did for the adoption. The policy itself does not change. A repeated request gives
+ * the same change.
  *
- * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`, `mandate-in-force`,
- * `too-many-policy-changes`.
+ * Refuses, in order: the credential, `invalid-request`, `forbidden`, `policy-version-not-found`,
+ * `mandate-in-force`, `too-many-policy-changes`.
  */
 export const renewMandate = route({
   method: 'POST',
