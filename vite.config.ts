@@ -2,10 +2,10 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vite';
 import type { UserConfig } from 'vite';
 
-/** What a browser loads: the dashboard, and with `--mode approval-page` the approval page. */
+/** Builds the dashboard, or with `--mode approval-page` the approval page. */
 export default defineConfig(({ mode }) => {
   if (mode !== 'approval-page') return dashboard;
-  // A variable of the shell must not decide which bytes a release has.
+  // NODE_ENV is fixed, so that a variable of the shell does not change the bytes of a release.
   process.env['NODE_ENV'] = 'production';
   return approvalPage;
 });
@@ -15,7 +15,7 @@ const jsx: UserConfig = {
   logLevel: 'warn',
 };
 
-/** The dashboard: what a browser loads, as files that the coordinator serves beside its interface. */
+/** The dashboard: files for the browser that the coordinator serves beside its API. */
 const dashboard: UserConfig = {
   ...jsx,
   root: resolve(import.meta.dirname, 'src/dashboard'),
@@ -23,21 +23,22 @@ const dashboard: UserConfig = {
     outDir: resolve(import.meta.dirname, 'dist/dashboard'),
     emptyOutDir: true,
     target: 'es2022',
-    // Nothing stands in the page itself: the policy of its content allows no inline script, and no data for one.
+    // Every asset is its own file, because the content security policy allows no inline script and
+    // no data URL.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
   },
 };
 
 /**
- * The approval page: static files for an origin that the coordinator does not control. The same sources
- * give the same bytes on every machine, so that anybody can compare a served page with the release:
- * names carry no hash, and nothing depends on paths or times.
+ * The approval page: static files for an origin that the coordinator does not control. The same
+ * sources give the same bytes on every machine, so that any person can compare a served page with
+ * the release. File names carry no hash, and the bytes depend on no path or time.
  */
 const approvalPage: UserConfig = {
   ...jsx,
   root: resolve(import.meta.dirname, 'src/approval-page'),
-  // Relative, so that the page also works under a path.
+  // The base is relative, so that the page also works under a path.
   base: './',
   build: {
     outDir: resolve(import.meta.dirname, 'dist/approval-page'),

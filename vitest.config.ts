@@ -9,8 +9,9 @@ import { filesOutOfTurn } from './test/setup/turns.ts';
 import { workersInNode } from './test/setup/workers-in-node.ts';
 
 /**
- * The coordinator as one file: it starts in each file of tests, and its 800 modules one by one would take five seconds each time. The pool
- * asks for it once per file as well, and it is made once: who wrote it anew would take it from under those who are just reading it.
+ * The coordinator bundled into one file. It starts in each test file, and loading its 800 modules
+ * one by one would take five seconds each time. It is built once per run, because a second build
+ * would replace the file while tests read it.
  */
 let coordinator: Promise<string> | undefined;
 function coordinatorUnderTest(): Promise<string> {
@@ -28,22 +29,22 @@ async function bundleOfCoordinator(): Promise<string> {
     mainFields: ['module', 'main'],
     conditions: ['workerd', 'worker', 'import'],
     external: ['cloudflare:*', 'node:*'],
-    // Some packages name Node's modules without their prefix, in parts that no Worker uses.
+    // Some packages import Node's modules without the `node:` prefix, in parts that no Worker uses.
     alias: Object.fromEntries(builtinModules.map((name) => [name, `node:${name}`])),
-    // A source map of ten megabytes would be read at the start of each file.
+    // Without minification the source map of ten megabytes would be read at the start of each file.
     minify: true,
     outfile,
   });
   return outfile;
 }
 
-/** Opens the internal interface of the tests, and nothing else anywhere. */
+/** The service key of the tests. It opens the internal API of the tests alone. */
 const SERVICE_KEY = 'service_key_of_the_tests';
 
-/** Of the one monitor of the worker tests. */
+/** The secret of the one monitor in the worker tests. */
 const MONITOR_SECRET = 'the-signing-key-of-the-tests';
 
-/** Keys of this run, and a push service that is none. */
+/** Returns push keys for this run, and the address of a push service that does not exist. */
 function newPushSettings() {
   const { x = '', y = '', d } = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({ format: 'jwk' });
   const point = Buffer.concat([Buffer.from([4]), Buffer.from(x, 'base64url'), Buffer.from(y, 'base64url')]);
@@ -53,13 +54,18 @@ function newPushSettings() {
 
 keepTemporaryFilesInMemory();
 
-/** Files of one process, or of one runtime, share their modules, which halves the time; `npm run proof` runs each file apart. */
+/**
+ * The files of one process or runtime share their modules, which halves the time. `npm run proof`
+ * isolates each file.
+ */
 const isolate = process.env['CONCLAVE_ISOLATED_TESTS'] === 'true';
 
-/** Three rooms: pure code in Node, objects and HTTP in workerd, and the whole stack from the outside. */
+/**
+ * Three projects: plain code in Node, objects and HTTP in workerd, and the whole stack end to end.
+ */
 export default defineConfig({
   test: {
-    // End-to-end tests mostly wait for processes of their own, so there are more than a small machine has cores.
+    // End-to-end tests mostly wait for their own processes, so there are more workers than cores.
     maxWorkers: 4,
     projects: [
       {
@@ -69,7 +75,7 @@ export default defineConfig({
           isolate,
           globalSetup: ['./test/setup/test-run.ts'],
           include: ['test/**/*.test.ts'],
-          // The attacks that take a browser run with the tests of the e2e project.
+          // The attacks that need a browser run in the e2e project.
           exclude: [
             ...filesOutOfTurn(),
             '**/*.worker.test.ts',
@@ -133,7 +139,10 @@ export default defineConfig({
   },
 });
 
-/** These tests look at the coordinator alone; co-signers have tests of their own, and the whole stack is tested end to end. */
+/**
+ * Answers for the absent co-signers. These tests test the coordinator alone; co-signers have their
+ * own tests.
+ */
 function absent(): Response {
   return new Response(null, { status: 503 });
 }

@@ -59,7 +59,7 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
           <th scope="col">Chain</th>
           <th scope="col">Balance</th>
           <th scope="col">Value (USD)</th>
-          <th scope="col">Outgoing</th>
+          <th scope="col">Outgoing, not final</th>
         </tr>
       </thead>
       <tbody>
@@ -82,7 +82,7 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
               )}
             </td>
             <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
-            <td data-label="Outgoing">{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
+            <td data-label="Outgoing, not final">{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
           </tr>
         ))}
       </tbody>
