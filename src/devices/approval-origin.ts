@@ -29,7 +29,7 @@ export function isOfOtherOrigin(
   return origin !== null && device.algorithm === 'webauthn-p256' && device.origin !== origin;
 }
 
-/** Returns the warnings for a signer with such a passkey, one for all of them. */
+/** Returns one warning for a signer who has passkeys of another origin, else none. */
 export function passkeyWarnings(
   own: readonly Parameters<typeof isOfOtherOrigin>[0][],
   origin: string | null,

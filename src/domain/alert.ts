@@ -152,7 +152,7 @@ export function alertsFor(
     isBefore(longestUnsweptAtMs, LATE_SWEEP_MS)
       ? {
           code: 'late-sweep',
-          detail: `A vault was not swept for ${minutes(longestUnsweptAtMs)} minutes. Check that the cron trigger runs.`,
+          detail: `No scheduled run has woken a vault for ${minutes(longestUnsweptAtMs)} minutes. Check the cron.`,
         }
       : null,
     ...cosigners.map(({ node, fault }): Alert | null =>

@@ -68,9 +68,9 @@ function deliveriesIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv):
 }
 
 function jobsIn({ messages }: MessageBatch<unknown>, env: CoordinatorEnv): readonly MessageGroup[] {
-  const request = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
+  const parsed = messages.map((message) => ({ message, job: jobMessage.safeParse(message.body).data }));
   // Messages that failed together are retried alone, because one of them may be the cause.
-  const together = Map.groupBy(request, ({ message, job }) =>
+  const together = Map.groupBy(parsed, ({ message, job }) =>
     job?.job === 'notify' && message.attempts === 1 ? job.vaultId : message,
   );
   return [...together.values()].map((some) => {

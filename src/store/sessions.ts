@@ -23,7 +23,7 @@ export async function sessionsOf(db: D1Database, userId: UserId, sinceMs: number
   return rows.flatMap(({ id }) => parseTokenId(id) ?? []);
 }
 
-/** Deletes sessions that are over in any case. */
+/** Deletes sessions that were created before a time. The caller knows that they have expired. */
 export async function pruneSessions(db: D1Database, beforeMs: number): Promise<void> {
   await drizzle(db).delete(sessions).where(lt(sessions.createdAtMs, beforeMs));
 }

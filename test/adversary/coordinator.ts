@@ -24,7 +24,7 @@ export interface Proposal {
   readonly digest: string;
   readonly approvals: Approval[];
   readonly words: string;
-  /** The nonce and coin that an honest coordinator would use. */
+  /** The nonce and the UTXO that an honest coordinator would use. */
   readonly nonce: bigint;
   readonly utxo: GameUtxo | null;
   /** Attempts that were signed. */
@@ -40,7 +40,10 @@ export interface Begun {
   readonly signers: readonly PartyIndex[];
   /** The last rounds that are still to come, by honest signer. */
   readonly waiting: Map<PartyIndex, Round>;
-  /** The honest signers that have given their last message, with the policy rightfully in force there then. */
+  /**
+   * The honest signers that have given their last message, with the policy rightfully in force
+   * there then.
+   */
   readonly given: Map<PartyIndex, Policy>;
   result: Readonly<Record<string, unknown>> | null;
 }
@@ -78,7 +81,10 @@ export class Coordinator {
     return walletOn(chain, this.#publicKey);
   }
 
-  /** A coin that the wallet of a network has, or null where there are none. The oracle sees it on the chain. */
+  /**
+   * Returns a UTXO of the wallet of a network, or null where there are none. The oracle finds it on
+   * the chain.
+   */
   utxo(chain: string): GameUtxo | null {
     if (!isBitcoin(chain)) return null;
     const utxo = utxoOf(chain, this.wallet(chain), this.#chance.bytes(32));

@@ -132,7 +132,10 @@ export class HonestCosigner {
     return [storage, new CosignerKey(context)];
   }
 
-  /** The check at key generation (src/cosigner/object.ts): the policies that it would pin, or the code of its refusal. */
+  /**
+   * The check at key generation (src/cosigner/object.ts): the policies that it would pin, or the
+   * code of its refusal.
+   */
   async readPolicies(sent: readonly AdoptedPolicy[], attestations: Signatures): Promise<readonly Policy[] | string> {
     const { threshold } = this.#group;
     try {
@@ -186,7 +189,8 @@ export class HonestCosigner {
   /**
    * Its statement of the policy that it has in force, over the nonce of a verifier.
    *
-   * @param other a key that is in no session of the game, with the policy that this co-signer has for it
+   * @param other a key that is in no session of the game, with the policy that this co-signer has
+   * for it
    */
   async state(nonce: string, other?: { readonly keyId: string; readonly policy: Policy }): Promise<SignedStatement> {
     const { storage } = this;
@@ -216,8 +220,8 @@ const READ = new Map<string, Policy>();
 const MAX_READ = 2_000;
 
 /**
- * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and the
- * games send few policies many times, so equal texts are read once.
+ * A policy as a co-signer reads it from the wire. Reading decompresses the key of each device, and
+ * the games send few policies many times, so equal texts are read once.
  */
 function received({ policy, mandate }: AdoptedPolicy): PolicyWithMandate {
   const text = JSON.stringify(policy);

@@ -33,7 +33,9 @@ const SIZES = [
 
 const MOVES = 20;
 
-/** Plays the game of a seed. All its chance comes from the seed, so the same seed is the same game. */
+/**
+ * Plays the game of a seed. All its chance comes from the seed, so the same seed is the same game.
+ */
 export async function play(seed: number): Promise<Verdict> {
   clock.nowMs = START_MS;
   const trace: string[] = [];

@@ -4,9 +4,9 @@ import { takeOverClock } from './clock.ts';
 import type { Verdict } from './game.ts';
 
 /**
- * `npm run test:adversary` plays random attackers against co-signers: a coordinator and as many co-signers as
- * the documents allow choose from a grammar of lies (moves.ts, policies.ts), and an oracle judges every
- * signature (oracle.ts).
+ * `npm run test:adversary` plays random attackers against co-signers: a coordinator and as many
+ * co-signers as the documents allow choose from a grammar of lies (moves.ts, policies.ts), and an
+ * oracle judges every signature (oracle.ts).
  *
  *     npm run test:adversary                              1,000 games from seed 1
  *     npm run test:adversary -- --count 100000 --from 1   the long mode

@@ -89,7 +89,8 @@ function createdAt({ chance }: World): number {
 
 async function peopleApprove(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
-  // Where a policy asks for less than the others, the coordinator tries to be content with less.
+  // Where a policy requires fewer approvals than the others, the coordinator tries that smaller
+  // number.
   const lax = chance.percent(40) ? coordinator.policies.find(({ policy }) => policy.threshold === 1) : undefined;
   const policy = lax?.policy ?? named(world);
   const proposal = coordinator.propose(payment(world, 'supplier'), policy, { createdAtMs: createdAt(world) });
@@ -129,7 +130,7 @@ async function signAnything(world: World): Promise<void> {
   await sign(world, chance.of(coordinator.proposals), chance.percent(70) ? 'intent' : 'cancellation');
 }
 
-/** As often as it can be had: by another group, at another nonce, with another coin. */
+/** Tries to get it signed again: by another group, at another nonce, with another UTXO. */
 async function payAgain(world: World): Promise<void> {
   const { chance, coordinator } = world;
   const paid = coordinator.proposals.filter(({ attempts }) => attempts > 0);
@@ -141,7 +142,7 @@ async function payAgain(world: World): Promise<void> {
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt, purpose: 'intent' });
 }
 
-/** Coins of mainnet for an approval of test coins, and the other way round. */
+/** Spends mainnet UTXOs with an approval for a test network, and the other way round. */
 async function useOtherNetwork(world: World): Promise<void> {
   const { chance, coordinator, people, say } = world;
   const chain = chance.of([TESTNET, TESTNET, BITCOIN, SEPOLIA]);
@@ -158,7 +159,10 @@ async function useOtherNetwork(world: World): Promise<void> {
   if (bytes !== null) await signBytes(world, { proposal, bytes, attempt: 1, purpose: 'intent' });
 }
 
-/** A policy change has reached some co-signers only: something that both policies allow is signed by both kinds. */
+/**
+ * A policy change has reached some co-signers only: something that both policies allow is signed by
+ * both kinds.
+ */
 async function joinPolicies(world: World): Promise<void> {
   const { chance, coordinator, group, honest, people, say } = world;
   const held = [...honest].map(([index, { storage }]) => ({ index, policy: storage.policies().at(-1) }));
@@ -187,8 +191,8 @@ async function joinPolicies(world: World): Promise<void> {
 }
 
 /**
- * Asks each honest co-signer for a receipt for bytes of its own, before any of them signs, and then has
- * all these bytes signed.
+ * Requests a receipt of each honest co-signer, for different bytes each, before any of them signs,
+ * and then tries to have all these bytes signed.
  */
 async function collectReceipts(world: World): Promise<void> {
   const { chance, coordinator, honest, say } = world;
@@ -202,7 +206,7 @@ async function collectReceipts(world: World): Promise<void> {
     const elsewhere = { nonce: coordinator.nextNonce(), utxo: coordinator.utxo(proposal.intent.chain) };
     const bytes = bytesOf(proposal.intent, { ...elsewhere, fee: (ORDINARY_FEES[proposal.intent.chain] ?? 0n) / 8n });
     if (bytes === null) continue;
-    // All but this one are signers of the plan, so it alone is asked.
+    // All but this one are signers of the plan, so it alone gets the request.
     const signers = world.group.parties.filter((party) => party !== index);
     await receiptsFor(world, { ...terms, bytes, signers });
     proposal.prepared.push(bytes);
@@ -210,7 +214,10 @@ async function collectReceipts(world: World): Promise<void> {
   for (const bytes of proposal.prepared) await signBytes(world, { ...terms, bytes });
 }
 
-/** Bytes of a proposal: mostly what it says, sometimes dearer, for another payee, or at another nonce. */
+/**
+ * Bytes of a proposal: mostly what it says, sometimes dearer, for another payee, or at another
+ * nonce.
+ */
 function composed(world: World, proposal: Proposal, purpose: AttemptPurpose, before: number): Bytes | null {
   const { chance, coordinator } = world;
   const { intent } = proposal;
@@ -245,7 +252,7 @@ async function signBytes(world: World, request: SignRequest, signers = someGroup
   const { chance } = world;
   const policyVersion = chance.percent(95) ? null : 1 + chance.upTo(3);
   const plan = { ...request, signers, policyVersion };
-  // Whoever gives a receipt writes a row, so the coordinator asks for none before it has to.
+  // A co-signer that gives a receipt writes a row, so the coordinator requests none before it must.
   let begun = await begin(world, { ...plan, receipts: 'none' });
   if (begun === 'receipt-missing') {
     const receipts = chance.of(['asked', 'asked', 'forged', 'invented'] as const);
@@ -278,7 +285,9 @@ async function finishLater(world: World): Promise<void> {
   else await finish(world, begun, [...begun.waiting.keys()]);
 }
 
-/** Hostile co-signers say that they have signed something, and honest ones are asked to believe it. */
+/**
+ * Shows honest co-signers a record that only hostile co-signers attest.
+ */
 async function forgeRecord(world: World): Promise<void> {
   const { chance, coordinator, group, honest, hostile, oracle, say } = world;
   if (coordinator.proposals.length === 0) return;

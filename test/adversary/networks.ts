@@ -67,14 +67,17 @@ export function walletOn(chain: string, publicKey: Uint8Array): string {
   return wallet;
 }
 
-/** A coin that exists on one network, with the transaction that made it. */
+/** A UTXO of one network, with the transaction that created it. */
 export interface GameUtxo {
   readonly chain: string;
   readonly raw: string;
   readonly utxo: { readonly txid: string; readonly vout: number; readonly amount: bigint };
 }
 
-/** Two bitcoin that a wallet has on a network. @param source of the transaction that made it: 32 bytes */
+/**
+ * Two bitcoin that a wallet has on a network. @param source of the transaction that made it: 32
+ * bytes
+ */
 export function utxoOf(chain: string, address: string, source: Uint8Array): GameUtxo {
   const amount = 2n * BTC;
   const raw = RawTx.encode({
@@ -104,7 +107,9 @@ export interface Bytes {
 
 const GAS_LIMIT = 60_000n;
 
-/** The bytes of an effect, whatever they cost; null where there are none (a payment above the coin). */
+/**
+ * The bytes of an effect, whatever they cost; null where there are none (a payment above the coin).
+ */
 export function bytesOf(effect: OnChainIntent, { fee, nonce, utxo }: Choice): Bytes | null {
   if (!isBitcoin(effect.chain)) {
     const price = (fee / GAS_LIMIT).toString();

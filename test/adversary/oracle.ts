@@ -29,7 +29,10 @@ export interface Truth {
 /** A signature that has come to exist. */
 export interface Signature {
   readonly request: SigningRequest & { readonly intent: TransferIntent };
-  /** Each honest signer with the policy that was rightfully in force there when it gave its last message. */
+  /**
+   * Each honest signer with the policy that was rightfully in force there when it gave its last
+   * message.
+   */
   readonly honest: ReadonlyMap<PartyIndex, Policy>;
   /** Of the key that signed, and what it signed: hex. */
   readonly publicKey: string;
@@ -38,7 +41,7 @@ export interface Signature {
 
 /** What bytes do when they are carried out, read without the production code. */
 interface Effect {
-  /** The network that takes them: the key and the coins decide. Null where none does. */
+  /** The network that accepts them, by the key and the UTXOs. Null where none does. */
   readonly chain: string | null;
   readonly isPaymentOf: (intent: TransferIntent) => boolean;
   /** Nothing leaves the wallet but the fee. */
@@ -63,7 +66,9 @@ export interface DeviceApproval {
   /** The policy that it showed as the one in force. */
   readonly policy: Policy;
   readonly adoptedCounts: AdoptedCounts;
-  /** An honest co-signer's answer to this question reached the device, and it named another policy. */
+  /**
+   * An honest co-signer's answer to this question reached the device, and it named another policy.
+   */
   readonly isContradicted: boolean;
 }
 
@@ -72,8 +77,8 @@ const DAY_MS = 24 * HOUR_MS;
 const FRESH_MS = 5 * MINUTE_MS;
 
 /**
- * Judges a game from what devices really signed and from the true history of the policies. It asks
- * no production code whether something is allowed.
+ * Judges a game from what devices really signed and from the true history of the policies. It calls
+ * no production code to decide whether something is allowed.
  */
 export class Oracle {
   readonly faults: string[] = [];
@@ -99,7 +104,9 @@ export class Oracle {
     this.#utxos.set(`${utxo.utxo.txid}:${utxo.utxo.vout}`, utxo);
   }
 
-  /** A key was made: what the people founded the vault with is in force, whatever else was pinned. */
+  /**
+   * Records a new key: the first policy of the people is in force, whatever else was pinned.
+   */
   created(index: PartyIndex, first: Policy): void {
     this.#histories.set(index, [{ policy: first, atMs: clock.nowMs }]);
   }
@@ -110,7 +117,10 @@ export class Oracle {
     return adoption.policy;
   }
 
-  /** A co-signer says that it has adopted a policy. It is rightfully in force if the people put it there in time. */
+  /**
+   * A co-signer says that it has adopted a policy. It is rightfully in force if the people put it
+   * there in time.
+   */
   adopted(index: PartyIndex, adopting: AdoptedPolicy): void {
     const before = this.inForceAt(index);
     const { policy, mandate } = adopting;
@@ -121,7 +131,7 @@ export class Oracle {
     if (this.#digests.signersOf(digest, before) < needed) return;
     const isHeld = (one: Adoption) => policyHashOf(one.policy) === policyHashOf(policy);
     const isInTime = clock.nowMs < mandate.expiresAtMs;
-    // A co-signer that was away may catch up with an honest one that adopted it in time.
+    // A co-signer that was unreachable may catch up with an honest one that adopted it in time.
     if (!isInTime && ![...this.#histories.values()].some((history) => history.some(isHeld))) return;
     this.#histories.get(index)?.push({ policy, atMs: clock.nowMs });
   }
@@ -150,7 +160,9 @@ export class Oracle {
     }
   }
 
-  /** What a co-signer can have stated rightfully to a question, in a statement that is fresh enough. */
+  /**
+   * What a co-signer can have stated rightfully to a question, in a statement that is fresh enough.
+   */
   #heldSince(index: PartyIndex, adoptedCounts: AdoptedCounts): readonly Policy[] {
     const history = this.#histories.get(index) ?? [];
     const isFresh = (i: number) => clock.nowMs - (history[i + 1]?.atMs ?? clock.nowMs) <= FRESH_MS;
@@ -165,7 +177,10 @@ export class Oracle {
     this.#recorded.set(index, known.add(digest));
   }
 
-  /** A co-signer has taken a record over from others. It is true where one of the honest ones has it. */
+  /**
+   * A co-signer has taken a record over from others. It is true where one of the honest ones has
+   * it.
+   */
   believed(index: PartyIndex, digest: string): void {
     if (![...this.#recorded.values()].some((digests) => digests.has(digest))) return;
     this.#recorded.set(index, (this.#recorded.get(index) ?? new Set<string>()).add(digest));
@@ -269,7 +284,8 @@ export class Oracle {
     const own = bytesToHex(inputs[0]?.witnessUtxo?.script ?? new Uint8Array());
     const foreign = outputs.filter(({ script = new Uint8Array() }) => bytesToHex(script) !== own);
     const [first] = utxos;
-    // Coins of mainnet belong to the key itself, and those of test networks to keys derived from it.
+    // Mainnet UTXOs belong to the key itself, and those of test networks to keys derived from
+    // it.
     const isOwner = first !== undefined && (first.chain === BITCOIN) === (publicKey === this.#truth.publicKey);
     return {
       chain: isOwner && utxos.length === inputs.length ? first.chain : null,

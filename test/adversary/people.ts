@@ -41,7 +41,7 @@ export function devicesOf(owners: readonly Owned[]): readonly Device[] {
   return sortedByKeyId(owners.map(({ device }) => device));
 }
 
-/** What each device has signed, whoever held it: the oracle counts nothing else. */
+/** What each device has signed, in any hands: the oracle counts nothing else. */
 export class SignedDigests {
   readonly #byDevice = new Map<string, Set<string>>();
 
@@ -59,8 +59,9 @@ export class SignedDigests {
 }
 
 /**
- * Alice, bob and carol. They read what is shown to them, compare addresses without their case, do not
- * look at fees, and sign what they want. They know which policy change they have signed last.
+ * Alice, bob and carol. They read what is shown to them, compare addresses without their case,
+ * ignore fees, and sign what they have requested. They know the policy change that they signed
+ * last.
  */
 export class People {
   readonly digests = new SignedDigests();
@@ -80,7 +81,7 @@ export class People {
     return SETS[this.#set] ?? [];
   }
 
-  /** The set that replaces the devices of now; null when there is none left. */
+  /** The set that replaces the current devices; null when none is left. */
   nextDevices(): readonly Owned[] | null {
     return SETS[this.#set + 1] ?? null;
   }

@@ -121,7 +121,9 @@ async function isInstalled(world: World, sent: readonly AdoptedPolicy[]): Promis
   return false;
 }
 
-/** The people sign a change; the coordinator shows it to all, to some, or only when it has expired. */
+/**
+ * The people sign a change; the coordinator shows it to all, to some, or only when it has expired.
+ */
 export async function changePolicy(world: World): Promise<void> {
   const { chance, people, coordinator, honest, say } = world;
   const [before, all] = [people.policy, [...honest.keys()]];
@@ -164,7 +166,7 @@ export async function showAnything(world: World): Promise<void> {
 /** A next policy that too few devices of the vault have signed, or none of them. */
 function forgedChange(world: World): AdoptedPolicy {
   const { chance, people, coordinator } = world;
-  // One of the people alone wants to decide alone.
+  // One device alone signs a policy of threshold 1, under which its owner decides alone.
   const isLonely = chance.percent(40);
   const owners = isLonely ? chance.some(people.devices, 1) : [...FORGED, ...people.stolen];
   const next = isLonely ? nextOf(people.policy, { threshold: 1 }) : hiddenBehind(people.policy);
@@ -183,7 +185,10 @@ async function show(world: World, adopting: AdoptedPolicy, to: readonly PartyInd
   }
 }
 
-/** Honest co-signers attest what they have; hostile ones attest anything, also in the names of others. */
+/**
+ * Honest co-signers attest what they have; hostile ones attest anything, also in the names of
+ * others.
+ */
 async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap<PartyIndex, Uint8Array>> {
   const { chance, honest, hostile } = world;
   const attestations = new Map<PartyIndex, Uint8Array>();
@@ -191,7 +196,7 @@ async function attestationsOf(world: World, policy: Policy): Promise<ReadonlyMap
   for (const [index, cosigner] of honest) {
     const held = cosigner.storage.policies().find(({ version }) => version === policy.version);
     const attestation = await cosigner.attest(policy.version);
-    // One for another policy of that version is a lie as well.
+    // An attestation of another policy with that version is also false.
     if (attestation !== null && (isSame(held) || chance.percent(50))) attestations.set(index, attestation);
   }
   for (const [index, membership] of hostile) attestations.set(index, await attest(membership, policy));

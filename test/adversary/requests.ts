@@ -20,17 +20,21 @@ import { changePolicy, hiddenBehind, mandated, nextOf } from './policies.ts';
 import type { World } from './world.ts';
 
 /**
- * Lies about what is in force. A device shows a chain of policies and asks the co-signers about the
- * last one, each time with a new nonce. The coordinator delivers the chain and the answers.
+ * Lies about the policy in force. A device shows a chain of policies and requests statements about
+ * the last one, each time with a new nonce. The coordinator delivers the chain and the answers.
  */
 
-/** The compressed point 3G: another key of the vault, whose co-signers were shown version 1 only. */
+/**
+ * The compressed point 3G: another key of the vault, whose co-signers were shown version 1 only.
+ */
 const OTHER_KEY = '02f9308a019258c31049344f85f89d5229b531c845836f99b08601f113bce036f9';
 const SCHEME = 'ecdsa-secp256k1';
 const OTHER_KEY_ID = keyIdOf(SCHEME, hexToBytes(OTHER_KEY));
 const OTHER_VAULT = present(parseVaultId(8));
 
-/** The policies that a device is shown, from version 1 on. The last one is claimed to be in force. */
+/**
+ * The policies that a device is shown, from version 1 on. The last one is claimed to be in force.
+ */
 export function shownChain(world: World): readonly AdoptedPolicy[] {
   const { chance, coordinator, people } = world;
   const claim = chance.of(['newest', 'newest', 'any', 'any', 'any', 'any', 'hidden', 'other co-signers'] as const);
@@ -61,14 +65,14 @@ function chainTo({ coordinator }: World, last: Policy): readonly AdoptedPolicy[]
   return chain;
 }
 
-/** What a device asks, and what the coordinator has for an answer. */
+/** The request of a device for statements, and what the coordinator has for an answer. */
 interface StatementQuery {
   readonly nonce: string;
   readonly adopted: AdoptedCounts;
   /** The policy that the device shows as the one in force. */
   readonly shown: Policy;
   readonly keyId: string;
-  /** Answers that the coordinator has kept back since the device has asked. */
+  /** Answers that the coordinator has kept back since the request of the device. */
   readonly early: ReadonlyMap<PartyIndex, SignedStatement>;
   /** For every honest co-signer that has another policy in force; null: one for each. */
   readonly lie: StatementLie | null;
@@ -105,7 +109,7 @@ export async function requestDevices(
   return isApproved;
 }
 
-/** The coordinator asks the co-signers itself, to have something for later. */
+/** The coordinator requests statements of its own, to keep them for later. */
 async function collect({ chance, coordinator, honest }: World): Promise<void> {
   const nonce = bytesToHex(chance.bytes(32));
   for (const cosigner of honest.values()) coordinator.statements.push(await cosigner.state(nonce));
@@ -146,9 +150,8 @@ async function isConvinced(
     wallet: { chain: intent.chain, address: intent.from },
   } as const;
   const setSimilar = await signers.setSimilar(owner.device.keyId, { call, intent }, chain);
-  say(
-    `  ${owner.name} ${setSimilar === null ? `approves under version ${shown.version}` : `does not approve: ${setSimilar}`}`,
-  );
+  const verdict = setSimilar === null ? `approves under version ${shown.version}` : `does not approve: ${setSimilar}`;
+  say(`  ${owner.name} ${verdict}`);
   if (setSimilar !== null) return false;
   oracle.approved({ deviceId: owner.device.keyId, policy: shown, adoptedCounts: adopted, isContradicted });
   for (const fault of oracle.faults) say(`  FAULT: ${fault}`);
@@ -258,7 +261,10 @@ function kept({ coordinator }: World, statements: readonly SignedStatement[]): r
   return statements;
 }
 
-/** One that the co-signer has made before, for another question: best of all of the policy that is shown. */
+/**
+ * One that the co-signer has made before, for another question: best of all of the policy that is
+ * shown.
+ */
 function older({ coordinator }: World, { shown }: StatementQuery, index: PartyIndex): readonly SignedStatement[] {
   const known = coordinator.statements.filter(({ cosigner }) => cosigner === index);
   const best = known.findLast(({ policyHash }) => policyHash === policyHashOf(shown)) ?? known.at(-1);
@@ -269,7 +275,7 @@ function named({ version, ...rest }: Policy) {
   return { policyVersion: version, policyHash: policyHashOf({ version, ...rest }) };
 }
 
-/** The statement that the coordinator wishes for, signed by whoever signs it. */
+/** Returns the statement that the coordinator needs, with the signature of a hostile co-signer. */
 async function signedByLiar(own: CosignerIdentity, { nonce, shown, keyId }: StatementQuery): Promise<SignedStatement> {
   const { vaultId } = shown;
   const about = { cosigner: own.index, vaultId, keyId, epoch: 1, issuedAtMs: clock.nowMs, nonce };

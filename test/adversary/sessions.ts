@@ -15,7 +15,7 @@ import type { HonestCosigner } from './cosigner.ts';
 import type { Bytes } from './networks.ts';
 import type { World } from './world.ts';
 
-/** What a coordinator asks to have signed, and how it comes by the receipts. */
+/** What a coordinator tries to have signed, and how it gets the receipts. */
 export interface Plan {
   readonly proposal: Proposal;
   readonly bytes: Bytes;
@@ -23,11 +23,11 @@ export interface Plan {
   readonly purpose: AttemptPurpose;
   readonly signers: readonly PartyIndex[];
   /**
-   * `forged`: where an honest co-signer gives none, what a hostile one signed or an older one is shown.
-   * `invented`: the honest ones are not even asked, so they write no row.
+   * `forged`: for an honest co-signer that gives no receipt, one of a hostile co-signer or an older
+   * one is shown. `invented`: the honest ones get no request, so they write no row.
    */
   readonly receipts: 'asked' | 'forged' | 'invented' | 'none';
-  /** The version that it names to all alike; null: to each the one that it has in force. */
+  /** The policy version in every request; null: each co-signer gets its own version in force. */
   readonly policyVersion: number | null;
 }
 
@@ -40,7 +40,7 @@ function requestFor(cosigner: HonestCosigner, plan: Plan): BegunRequest {
   return { intent, ...bytes, attempt, purpose, approvals: proposal.approvals, policyVersion };
 }
 
-/** As it comes out of the wire. */
+/** Returns the request as a co-signer decodes it from JSON. */
 function received(request: SigningRequest): SigningRequest {
   return signingRequestOf(JSON.parse(JSON.stringify({ ...request, approvals: request.approvals.map(encodeApproval) })));
 }
@@ -139,7 +139,10 @@ async function forgedReceipt({ group, hostile }: World, plan: Plan, index: Party
   return signAsCosigner(membership.own, recordBytes(group.keyId, record));
 }
 
-/** The row that honest co-signers would write for these bytes; null for bytes that do not fit their intent. */
+/**
+ * The row that honest co-signers would write for these bytes; null for bytes that do not fit their
+ * intent.
+ */
 export function recordFor({
   proposal,
   bytes,
@@ -154,7 +157,10 @@ export function recordFor({
   return recordOf(proposal.intent.transactionId, attempt, checked);
 }
 
-/** Takes the last message of some of the honest signers. When all have given theirs there is a signature. */
+/**
+ * Takes the last message of some of the honest signers. When all have given theirs there is a
+ * signature.
+ */
 export async function finish(world: World, begun: Begun, from: readonly PartyIndex[]): Promise<void> {
   const { oracle, say } = world;
   for (const index of from) {

@@ -17,9 +17,9 @@ export interface NamedPolicy {
 }
 
 /**
- * The devices of the people: what each has pinned, and the check of `npm run conclave -- device` before each
- * approval. Its client asks the coordinator of the game. Each person goes on without a co-signer of
- * which nothing is known, and with no other exception.
+ * The devices of the people: what each has pinned, and the check of `npm run conclave -- device`
+ * before each approval. Its client calls the coordinator of the game. Each person goes on without a
+ * co-signer of which nothing is known, and with no other exception.
  */
 export class Signers {
   readonly #cosigners: PinnedVault['cosigners'];
@@ -35,7 +35,10 @@ export class Signers {
     this.#keyId = keyId;
   }
 
-  /** Every device has compared the fingerprint when the vault was made, and has the first policy from then. */
+  /**
+   * Every device has compared the fingerprint when the vault was made, and has the first policy
+   * from then.
+   */
   pin(first: Policy): void {
     this.#first = first;
   }
@@ -51,7 +54,10 @@ export class Signers {
     return this.#pinned.get(deviceId) ?? entered;
   }
 
-  /** Null where the device is convinced that the last policy of the chain is in force, else why it does not approve. */
+  /**
+   * Null where the device is convinced that the last policy of the chain is in force, else why it
+   * does not approve.
+   */
   async setSimilar(
     deviceId: string,
     { call, intent }: { readonly call: StatementQuery; readonly intent: NamedPolicy },
@@ -75,8 +81,8 @@ export class Signers {
 }
 
 /**
- * From now on the client of a device is answered here. Nothing else in this process asks anybody. What
- * a device shows to its owner on the terminal is not printed.
+ * Answers the client of a device from now on. Nothing else in this process sends requests.
+ * What a device shows to its owner on the terminal is not printed.
  */
 function answerWith(chain: readonly AdoptedPolicy[]): void {
   Object.assign(globalThis, { fetch: async () => Response.json(pageOf(chain)) });

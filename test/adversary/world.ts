@@ -12,7 +12,7 @@ export interface World {
   readonly chance: Chance;
   readonly group: Group;
   readonly honest: ReadonlyMap<PartyIndex, HonestCosigner>;
-  /** With the secrets of these the coordinator signs whatever it wants. */
+  /** The coordinator has the secrets of these and signs anything with them. */
   readonly hostile: ReadonlyMap<PartyIndex, CosignerSet>;
   readonly people: People;
   readonly signers: Signers;

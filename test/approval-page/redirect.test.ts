@@ -18,7 +18,7 @@ const policy = policyOf();
 const request = requestOf(policy, transferOf(policy));
 const { requestId } = request;
 
-/** A tab of the page, and where it has gone. */
+/** Returns a tab of the approval page that records the addresses it navigates to. */
 function newTab(allowed: readonly string[] = [DASHBOARD]) {
   const [kept, gone] = [new Map<string, string>(), [] as string[]];
   const storage = {
@@ -115,7 +115,7 @@ test('a request without its own call is not asked', async () => {
   for (const attempt of attempts) {
     const tab = newTab([DASHBOARD, OTHER]);
     await expect(requestFromRedirect(attempt(tab), tab)).rejects.toThrow(InvalidRequest);
-    // What was refused cannot be tried again with the same nonce.
+    // A refused request cannot be repeated with the same nonce.
     expect([...tab.kept]).toEqual([]);
   }
 });
@@ -140,7 +140,7 @@ test('an address without a redirect is no arrival', () => {
   expect(parseRedirectResult('#/approval/r/%')?.message).toBe('');
 });
 
-test('a request that is longer than browsers take has no address', () => {
+test('a request beyond the length limit of browsers has no address', () => {
   const addressOf = (bytes: number) =>
     resultTargetUrl(PAGE, { dashboard: DASHBOARD, request: { ...request, policy: '00'.repeat(bytes) } });
   expect(addressOf(40_000)?.length).toBeLessThan(100_000);

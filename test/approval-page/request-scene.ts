@@ -18,7 +18,10 @@ import { NO_RULES } from '#domain/policy/rules.ts';
 import type { PolicyStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
 
-/** A vault of alice and bob with three co-signers, and the requests that a coordinator can send about it. */
+/**
+ * A vault of alice and bob with three co-signers, and the requests that a coordinator can send
+ * about it.
+ */
 
 export const NOW_MS = Date.UTC(2026, 10, 23, 12);
 export const NONCE = '5a'.repeat(32);
@@ -118,7 +121,7 @@ export function statementOf(cosigner: number, said: Partial<PolicyStatement>, op
   return { cosigner, keyId: statement.keyId, statement: { ...statement, signature } };
 }
 
-/** What all three co-signers say when they have this policy in force. */
+/** Returns the statements of all three co-signers when they have this policy in force. */
 export function statementsOf(policy: Policy, said: Partial<PolicyStatement> = {}): readonly RelayedStatement[] {
   const inForce = { policyVersion: policy.version, policyHash: hashOf(policy) };
   return [1, 2, 3].map((cosigner) => statementOf(cosigner, { ...inForce, ...said }));

@@ -96,7 +96,7 @@ test.each<[string, ApprovalRequest]>([
   ['another policy than the intent names', requestOf(policyOf({ threshold: 1 }), intent)],
   ['a policy with a field more', requestOf(policy, intent, { policy: withOneField(policyBytes(policy)) })],
   ['a proposed policy beside an intent', changeOf(policy, policy, { canonical: requestOf(policy, intent).canonical })],
-])('there is nothing to approve in %s', (_name, request) => {
+])('a request with %s has nothing to approve', (_name, request) => {
   expect(() => verifyRequest(request, NOW_MS)).toThrow(InvalidRequest);
 });
 
@@ -181,7 +181,7 @@ test('a policy change must follow the policy in force and be the one that its ma
   }
 });
 
-test('a policy without keys of co-signers takes those of the server, and none are refused', () => {
+test('a policy without co-signer keys uses those of the server, and none are refused', () => {
   const { cosigners: _cosigners, ...old } = policyOf();
   const request = requestOf(old, transferOf(old), { cosigners: PINS });
   expect(claimedPins(request, verifyRequest(request, NOW_MS))).toEqual(PINS);
@@ -189,13 +189,13 @@ test('a policy without keys of co-signers takes those of the server, and none ar
   expect(() => claimedPins(none, verifyRequest(none, NOW_MS))).toThrow(InvalidRequest);
 });
 
-test('keys that a quorum has adopted take the place of the ones that were confirmed', () => {
+test('keys that a quorum has adopted replace the confirmed ones', () => {
   const next = policyOf({ cosigners: pinsOf('new') });
   const request = requestOf(next, transferOf(next));
   const verified = verifyRequest(request, NOW_MS);
   expect(pinsAfter(pins, verified)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, verified).cosigners).toEqual(pinsOf('new'));
-  // How many of four sign together is not known: all have to agree.
+  // The number of co-signers that sign together is unknown for four: all have to agree.
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new').slice(0, 2) }, verified).threshold).toBe(3);
 });
 

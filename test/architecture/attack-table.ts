@@ -37,11 +37,11 @@ export interface Attack {
 
 const HEADER = new RegExp(
   [
-    String.raw`^/\*\*\n \* Attack: (?<attack>\S.*)`,
+    String.raw`^/\*\*\n \* Attack: (?<attack>\S.*(?:\n \*   \S.*)*)`,
     String.raw` \* Attacker: (?<attacker>[a-z -]+)`,
     String.raw` \* Co-signers: (?<cosigners>[0-4f])`,
     String.raw` \* Finding: (?<findings>\S.*)`,
-    String.raw` \* Defence: (?<defence>\S.*)`,
+    String.raw` \* Defence: (?<defence>\S.*(?:\n \*   \S.*)*)`,
     String.raw` \*/\n`,
   ].join(String.raw`\n`),
   'u',
@@ -264,7 +264,11 @@ function paragraph(text: string, indent = ''): string {
 
 /** One spelling for all: a capital letter first, and one full stop at the end. */
 function sentence(text: string): string {
-  const trimmed = text.trim().replace(/\.$/u, '');
+  // A long header continues on the next line, indented.
+  const trimmed = text
+    .replaceAll(/\n \* +/gu, ' ')
+    .trim()
+    .replace(/\.$/u, '');
   return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}.`;
 }
 

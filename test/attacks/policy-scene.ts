@@ -52,7 +52,10 @@ export function approvalsOf(digest: string, ...signs: readonly Signs[]): readonl
 
 const MINUTE_MS = 60_000;
 
-/** A policy change with the approvals of these devices; it expires in an hour unless the story says otherwise. */
+/**
+ * A policy change with the approvals of these devices; it expires in an hour unless the story says
+ * otherwise.
+ */
 export function changeTo(
   policy: Policy,
   signs: readonly Signs[],
@@ -64,7 +67,10 @@ export function changeTo(
   return { policy, mandate: { ...terms, policy, approvals: approvalsOf(digest, ...signs) } };
 }
 
-/** What each of these co-signers says when it is shown a policy: `adopted`, or the code of its refusal. */
+/**
+ * What each of these co-signers says when it is shown a policy: `adopted`, or the code of its
+ * refusal.
+ */
 export async function shownTo(
   cosigners: readonly CosignerClient[],
   keyId: string,

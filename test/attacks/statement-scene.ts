@@ -30,7 +30,9 @@ export function pinsOf(cosigners: Cosigners): Promise<readonly CosignerPin[]> {
   );
 }
 
-/** The change of a policy to three approvals, which alice's laptop and bob's phone have approved. */
+/**
+ * The change of a policy to three approvals, which alice's laptop and bob's phone have approved.
+ */
 export function stricter(policy: Policy): AdoptedPolicy {
   const next = successor(policy, { threshold: 3 });
   const { bytes: _bytes, digest: _digest, ...mandate } = mandateFor(next, undefined, Date.now());
@@ -46,7 +48,7 @@ export async function showTo(
   await syncPolicies({ cosigners, attesters: cosigners, keyId }, policies);
 }
 
-/** A signer who asks through the coordinator, and what of the answer is proven. */
+/** Returns a signer who requests statements through the coordinator and verifies the answers. */
 export function signer(
   pins: readonly CosignerPin[],
   { keyId, policy }: { readonly keyId: string; readonly policy: Policy },
@@ -60,7 +62,7 @@ export function signer(
   return {
     draw,
     verdicts,
-    /** Asks with a fresh nonce; the coordinator may do to the entries what it likes. */
+    /** Requests statements with a new nonce. `tamper` is what the coordinator does to them. */
     request: async (
       cosigners: readonly CosignerClient[],
       tamper: (entries: readonly DeliveredStatement[]) => readonly DeliveredStatement[] = (entries) => entries,
@@ -76,8 +78,8 @@ export const inWords = (verdicts: readonly StatementVerdict[]): readonly string[
   verdicts.map((one) => (one.verdict === 'unknown' ? `unknown: ${one.reason}` : one.verdict));
 
 /**
- * What the device does on these verdicts: it lists the co-signers that the person has to name before
- * it signs, or says why it never signs. The policies are those that the device was shown.
+ * What the device does on these verdicts: it lists the co-signers that the person has to name
+ * before it signs, or says why it never signs. The policies are those that the device was shown.
  */
 export function decisionOn(
   verdicts: readonly StatementVerdict[],
@@ -88,7 +90,9 @@ export function decisionOn(
   return exceptions.ok ? exceptions.value.map((one) => `${one.cosigner}:${one.agreement}`) : exceptions.refusal;
 }
 
-/** A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted. */
+/**
+ * A co-signer in the attacker's hands: it signs that a policy is in force, whatever it has adopted.
+ */
 export function liar(
   cosigners: Cosigners,
   index: number,

@@ -10,7 +10,10 @@ import { anvilAdapter, present, startCosigners } from '../cosigner/cosigners.ts'
 import { Puppet } from '../cosigner/signing/byzantine-cosigner.ts';
 import { changeTo, LAPTOP, PHONE, revoked, shownTo } from './policy-scene.ts';
 
-/** A vault with receipts of every co-signer, whose revocation co-signer 1 knows and co-signer 3 is not shown; co-signer 2 is hostile. */
+/**
+ * A vault with receipts of every co-signer, whose revocation co-signer 1 knows and co-signer 3 is
+ * not shown; co-signer 2 is hostile.
+ */
 
 export const guarded: Policy = { ...byDevice, rules: { ...byDevice.rules, signOnce: 'every-cosigner' } };
 export const after: Policy = { ...revoked, rules: guarded.rules, previousHash: policyHashOf(guarded) };
@@ -37,7 +40,9 @@ export async function startWithheldScene() {
     if (!response.ok) throw new Error(response.refusal.code);
     return present((response.value as { record: unknown; signature: string }[])[0]);
   };
-  /** Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in. */
+  /**
+   * Co-signer 1 takes the row from co-signers 2 and 3, as after a signature that it had no part in.
+   */
   const witnessedAtOne = async (transactionId: string, request: unknown) => {
     const line = await rowAt(three, transactionId);
     const attesters = { 2: await puppet.rowSignature(key.keyId, { request }), 3: line.signature };

@@ -7,7 +7,7 @@ const ROWS = [
   { what: 'approve', rps: 500, lastingRps: 120.5, p50Ms: 2, p95Ms: 3.45, ratio: { value: 0.257, of: 'bare' } },
 ];
 
-test('the figures of a run take the place of those before, and nothing else changes', () => {
+test('the figures of a run replace the former ones, and nothing else changes', () => {
   const written = withTable(DOCUMENT, ROWS, 'figures');
   expect(written).toContain('| approve | 500        | 121     | 2.0    | 3.5    | 0.26 of bare       |');
   expect(written).toContain('| bare    | 12000      | 11999   | 0.1    | 1.0    |                    |');
@@ -23,14 +23,14 @@ test('a latency that was not measured is left out', () => {
   );
 });
 
-test('a text without a place for them is left alone', () => {
+test('a text without markers for the tables is unchanged', () => {
   for (const text of ['', DOCUMENT.replace('<!-- to here -->', ''), DOCUMENT.replace('writes from here', '')])
     expect(() => withTable(text, ROWS, 'figures')).toThrow('no place');
 });
 
 const MEMORY = new Map([['conclave', { most: 20 * 2 ** 20, inUse: 8.5 * 2 ** 20 }]]);
 
-test('each table has its own place', () => {
+test('each table has its own markers', () => {
   const growth = '<!-- npm run bench -- --growth --write writes from here -->\n<!-- to here -->\n';
   const memory = '<!-- npm run bench -- --growth --write, its memory, writes from here -->\n<!-- to here -->\n';
   const document = `${DOCUMENT}${growth}${memory}`;

@@ -15,7 +15,10 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf } from './chromium.ts';
 
-/** Two people make passkeys on the approval page and pay with them; the dashboard, the co-signers and the chain are real. */
+/**
+ * Two people create passkeys on the approval page and pay with them; the dashboard, the co-signers
+ * and the chain are real.
+ */
 
 const executable = chromiumHere();
 
@@ -33,7 +36,8 @@ describe.skipIf(executable === null)('with an approval page', () => {
     position = await serveApprovalPage(() => dashboards);
     scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
     dashboards.push(scene.url);
-    // Alice's browser takes the script that looks for barriers; the others keep the policy of the content.
+    // Alice's browser accepts the script that checks accessibility; the others keep the content
+    // security policy.
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
     for (const name of NAMES) pages.set(name, (await scene.keptPageOf(name, name === 'alice' ? phone : {})).page);
     pins = pinsOfStack(scene.world.folder);
@@ -49,7 +53,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     return page;
   };
 
-  /** What a person does on the approval page that a button of the dashboard opens. */
+  /** Does what a person does on the approval page that a button of the dashboard opens. */
   async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
     const opening = pageOf(name).waitForEvent('popup');
     await pageOf(name).getByRole('button', { name: button, exact: true }).click();
@@ -69,7 +73,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     }
   };
 
-  test('passkeys are made on the approval page, and another page is refused', async () => {
+  test('passkeys are created on the approval page, and another page is refused', async () => {
     const { people } = scene.world;
     for (const name of NAMES) {
       await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
@@ -170,7 +174,9 @@ describe.skipIf(executable === null)('with an approval page', () => {
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** What keeps somebody out of a page (axe, WCAG 2.2 AA), or does not fit a phone. */
+/**
+ * Returns the accessibility barriers of a page (axe, WCAG 2.2 AA), and what does not fit a phone.
+ */
 async function barriersOf(page: Page): Promise<readonly unknown[]> {
   await page.evaluate(AXE);
   return page.evaluate(async () => {

@@ -13,8 +13,8 @@ import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
 /**
- * People whose browser opens no window for the approval page: one tab goes there and comes back. Alice has a
- * phone, bob's browser blocks windows, and carol chooses this way.
+ * Covers people whose browser opens no window for the approval page: one tab goes there and comes
+ * back. Alice has a phone, bob's browser blocks windows, and carol chooses this way.
  */
 
 const executable = chromiumHere();
@@ -34,7 +34,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     dashboards.push(scene.url);
     for (const name of ['alice', 'bob', 'carol']) {
       const { page } = await scene.keptPageOf(name, name === 'alice' ? PHONE : {});
-      // As a blocker does it; carol's browser would open one.
+      // Blocks windows as a blocker does; carol's browser would open one.
       if (name !== 'carol') await page.addInitScript(() => (window.open = () => null));
       await page.reload();
       page.on('popup', (popup) => opened.push(popup.url()));
@@ -65,7 +65,10 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     }
   }
 
-  /** Goes to the approval page from where the dashboard offers it, and confirms the co-signers where it asks. */
+  /**
+   * Opens the approval page from the link in the dashboard, and confirms the co-signers if it
+   * requires so.
+   */
   async function toApprovalPage(name: string, path: string): Promise<void> {
     await tabOf(name).goto(`${scene.url}/#${path}`);
     // The tab may have been there before: then it has an older list.
@@ -158,7 +161,8 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     });
     const answer = { type: 'conclave/approval/answer', version: 1, requestId: 'other', keyId: 'k', signature: 's' };
     const message = encodeURIComponent(JSON.stringify({ ...answer, authenticatorData: 'a', clientDataJSON: 'c' }));
-    // From another page, as every answer comes: a change of the fragment alone does not load the dashboard.
+    // From another page, as every answer comes: a change of the fragment alone does not load the
+    // dashboard.
     await tab.goto(position.origin);
     await tab.goto(`${scene.url}/#/approval/other/${message}`);
     await tab.getByText('did not request').waitFor();

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A passkey as the virtual authenticator of Chromium gives it away. */
+/** A passkey as the virtual authenticator of Chromium exports it. */
 export interface VirtualCredential {
   readonly credentialId: string;
   readonly isResidentCredential: boolean;
@@ -9,7 +9,10 @@ export interface VirtualCredential {
   readonly rpId?: string;
 }
 
-/** Gives a page an authenticator whose owner always agrees. Each window has its own, so a passkey is carried along. */
+/**
+ * Gives a page an authenticator whose owner always agrees. Each window has its own, so a passkey is
+ * carried along.
+ */
 export async function withAuthenticator(page: Page, passkeys: readonly VirtualCredential[] = []) {
   const session = await page.context().newCDPSession(page);
   await session.send('WebAuthn.enable', {});

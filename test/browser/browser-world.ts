@@ -6,7 +6,10 @@ import { complaintsOf, launch, logIn } from './chromium.ts';
 type ContextOptions = Parameters<Browser['newContext']>[0];
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
-/** The dashboard of a person in a context that may have a session already; one that has ended is begun again. */
+/**
+ * The dashboard of a person in a context that may have a session already; one that has ended is
+ * begun again.
+ */
 async function enteredPage(context: BrowserContext, url: string, name: string): Promise<Page> {
   if ((await context.cookies()).length === 0) return logIn(context, url, name);
   const page = await context.newPage();
@@ -19,7 +22,10 @@ async function enteredPage(context: BrowserContext, url: string, name: string): 
   return logIn(context, url, name);
 }
 
-/** The whole stack, a vault called treasury, and a real browser in which people log in. @param urlOf the service as its readers call it */
+/**
+ * The whole stack, a vault called treasury, and a real browser in which people log in. @param urlOf
+ * the service as its readers call it
+ */
 export async function startBrowserWorld(
   executable: string,
   urlOf?: (url: string) => string,
@@ -29,9 +35,15 @@ export async function startBrowserWorld(
   const { world, url } = scene;
   const vault = await world.vault('treasury');
   const browser = await launch(executable);
-  /** Of each person that has logged in: the way through the issuer is four pages, and costs a second of CPU. */
+  /**
+   * The session of each person that has logged in: a login with the issuer is four pages, and costs
+   * a second of CPU.
+   */
   const sessions = new Map<string, StorageState>();
-  /** A person's page, in a browser of their own, and what it has complained of until then. It stays open. */
+  /**
+   * Opens the page of a person, in a browser of their own, with its console messages until then. It
+   * stays open.
+   */
   const keptPageOf = async (name: string, options: ContextOptions = {}) => {
     const storageState = sessions.get(name);
     const context = await browser.newContext({ ...options, ...(storageState === undefined ? {} : { storageState }) });
@@ -45,14 +57,17 @@ export async function startBrowserWorld(
     vault,
     browser,
     keptPageOf,
-    /** The same until the test ends: an open page follows every event of the vault, and slows all pages after it. */
+    /**
+     * The same until the test ends: an open page follows every event of the vault, and slows all
+     * pages after it.
+     */
     pageOf: async (name: string, options: ContextOptions = {}) => {
       const person = await keptPageOf(name, options);
       onTestFinished(() => person.page.context().close());
       return person;
     },
     goTo: (page: Page, path: string) => page.goto(`${url}/#${path}`),
-    /** A transfer of alice's that nobody has decided about. Gives its id. */
+    /** Creates a transfer of alice's without decisions. Returns its id. */
     transferOf: async (note: string | null = null): Promise<string> => {
       const to = await world.chain.account(7);
       const body = { vaultId: vault.id, chain: 'anvil', to, amount: '1000000000000000' };

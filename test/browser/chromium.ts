@@ -8,12 +8,18 @@ const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 /** The same engine without a window, for half the CPU. It displays no notifications. */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 
-/** Returns the path of the Chromium for most tests: CHROMIUM, else the headless shell, else the whole browser. Null where there is none. */
+/**
+ * Returns the path of the Chromium for most tests: CHROMIUM, else the headless shell, else the
+ * whole browser. Null where there is none.
+ */
 export function chromiumHere(): string | null {
   return executableOf([HEADLESS_SHELL, ...BROWSERS]);
 }
 
-/** Returns the path of a Chromium with all its parts: CHROMIUM, else the first by name. Null where there is none. */
+/**
+ * Returns the path of a Chromium with all its parts: CHROMIUM, else the first by name. Null where
+ * there is none.
+ */
 export function wholeChromiumHere(): string | null {
   return executableOf(BROWSERS);
 }
@@ -35,7 +41,10 @@ export function launch(executablePath: string): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
 }
 
-/** What a page has said on its console, or tried against the policy of its content: nothing of the kind is meant to be. */
+/**
+ * The messages of a page on its console, and its violations of the content security policy: none is
+ * expected.
+ */
 export function complaintsOf(page: Page): readonly string[] {
   const complaints: string[] = [];
   page.on('console', (message) => {

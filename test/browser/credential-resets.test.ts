@@ -5,7 +5,10 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** An operator's credential reset is announced to the person and to the members of their vaults, who can cancel it. */
+/**
+ * Covers an operator's credential reset: the dashboard announces it to the person and to the
+ * members of their vaults, who can cancel it.
+ */
 
 const executable = chromiumHere();
 
@@ -48,7 +51,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     expect(await openResets()).toEqual([id]);
     await opened(alice, '/');
     await banner(alice).getByText('If you did not ask for this, cancel it now.').waitFor();
-    // Bob is asked about in the vault that he shares with alice, and has no reset of his own.
+    // Bob sees the request in the vault that he shares with alice, and has no reset of his own.
     await opened(bob, '/');
     expect(await banner(bob).count()).toBe(0);
     await alice.getByRole('button', { name: 'Cancel the reset' }).click();

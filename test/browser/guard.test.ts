@@ -6,11 +6,14 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { wholeChromiumHere } from './chromium.ts';
 
-/** Whose page it is, and until when: other sites, ended sessions, and what comes to a browser while nobody looks. */
+/**
+ * Covers who may use a page, and until when: other sites, ended sessions, and notifications while
+ * no page is open.
+ */
 
 const executable = wholeChromiumHere();
 
-describe.skipIf(executable === null)('the dashboard and what is around it', () => {
+describe.skipIf(executable === null)('the dashboard and its surroundings', () => {
   let scene: BrowserWorld;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');
@@ -23,7 +26,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
   };
 
   test.each(['127.0.0.1', 'localhost'])(
-    'a page of another origin (%s) makes nobody’s browser pay, approve or log out',
+    'a page of another origin (%s) makes no browser of a user pay, approve or log out',
     async (host) => {
       const { page } = await scene.pageOf('alice');
       const id = await scene.transferOf('bait');
@@ -41,7 +44,8 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
         .filter(([method]) => method === 'POST')
         .map(
           ([, path], i) =>
-            `<form id="f${i}" method="post" enctype="text/plain" action="${scene.url}${path}"><input name='{"a":"' value='"}'></form>`,
+            `<form id="f${i}" method="post" enctype="text/plain" action="${scene.url}${path}">` +
+            `<input name='{"a":"' value='"}'></form>`,
         );
       const evil = createServer((_request, response) => {
         response.setHeader('content-type', 'text/html').end(`<title>Prizes</title>${forms.join('')}`);
@@ -79,7 +83,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
       evil.close();
       evil.closeAllConnections();
       expect(await statesNow()).toEqual(before);
-      // She is logged in as before, and has no token that she has not made.
+      // She is logged in as before, and has no token that she has not created.
       await page.reload();
       await page.getByRole('link', { name: 'Tokens' }).click();
       await page.getByRole('listitem').first().waitFor();
@@ -88,7 +92,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     60_000,
   );
 
-  test('a session that has ended is said at the next step, and its page is there again after the next login', async () => {
+  test('an ended session is reported at the next step, and its page is there again after the next login', async () => {
     const [here, there] = [await scene.pageOf('bob'), await scene.pageOf('bob')];
     const id = await scene.transferOf('while away');
     await scene.goTo(here.page, `/transaction/${id}`);
@@ -103,7 +107,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     await here.page.getByRole('button', { name: 'Approve' }).waitFor();
   }, 60_000);
 
-  test('a live stream that was refused begins again, and what was missed is there', async () => {
+  test('a refused live stream starts again, with the changes that it missed', async () => {
     const { page } = await scene.pageOf('carol');
     await scene.transferOf('before');
     let refusals = 0;
@@ -123,7 +127,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     expect(refusals).toBe(2);
   }, 60_000);
 
-  /** The issuer may know its browser, and ask no more. */
+  /** The issuer may know its browser, and require nothing more. */
   async function loggedIn(page: Page, name: string): Promise<void> {
     const field = page.locator('input[name="login"]');
     await Promise.race([field.waitFor(), page.getByRole('navigation').waitFor()]);
@@ -134,11 +138,11 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     await page.locator('button[type="submit"]').click();
   }
 
-  test('a browser is told what waits for its owner, also while no page looks, until he does not want it', async () => {
+  test('a browser notifies its owner of pending decisions, also without an open page, until the owner turns it off', async () => {
     const { page, complaints } = await scene.pageOf('bob');
     const context = page.context();
     await context.grantPermissions(['notifications'], { origin: scene.url });
-    // Its push service is not to be had here; this one takes and gives what a real one does.
+    // Its push service is not reachable here; this one takes and gives what a real one does.
     await page.addInitScript(() => {
       PushManager.prototype.subscribe = async function subscribe(options?: PushSubscriptionOptionsInit) {
         const { userVisibleOnly, applicationServerKey: key } = options ?? {};
@@ -165,7 +169,8 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
       });
     });
     await session.send('ServiceWorker.enable');
-    // Chromium's record of each notification that it displays: `getNotifications` was seen to stay empty after a notification was displayed.
+    // Chromium's record of each notification that it displays: `getNotifications` stayed empty in
+    // trials after a notification was displayed.
     const shown: object[] = [];
     session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent: event }) => {
       if (event.eventName !== 'Notification displayed') return;
@@ -197,7 +202,7 @@ describe.skipIf(executable === null)('the dashboard and what is around it', () =
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('whoever does not want notifications gets none, and is told so', async () => {
+  test('a user who refuses notifications gets none, and sees so', async () => {
     const { page } = await scene.pageOf('carol', { permissions: [] });
     await page.addInitScript(() => {
       Notification.requestPermission = async () => 'denied';

@@ -3,7 +3,7 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** Signers agree on other rules at the dashboard. */
+/** Covers how signers change the rules at the dashboard. */
 
 const executable = chromiumHere();
 
@@ -24,7 +24,7 @@ describe.skipIf(executable === null)('other rules', () => {
     return body.policy;
   };
 
-  test('what is typed is proposed, nothing but what is another, and in force when the quorum has said so', async () => {
+  test('the form proposes only the fields that differ, and they are in force after the approval of the quorum', async () => {
     const before = await policyOf();
     const landlord = await scene.world.chain.account(7);
     const { page, complaints } = await scene.pageOf('alice');
@@ -75,11 +75,11 @@ describe.skipIf(executable === null)('other rules', () => {
       limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: null, perDay: '1000500000000000000000' }],
       higherThresholds: [{ chain: 'anvil', tokenAddress: null, above: '250000000000000000', threshold: 3 }],
     });
-    // The refused proposal is an answer that the browser tells of as well.
+    // The browser also reports the refused proposal, which is expected.
     expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
   }, 60_000);
 
-  test('what there is stands in the form as it is, and is taken out from there', async () => {
+  test('existing rules are in the form unchanged, and can be removed there', async () => {
     const { page } = await scene.pageOf('carol');
     await scene.goTo(page, `${path}/rules`);
     const limit = page.getByRole('group', { name: 'limit 1' });
@@ -97,7 +97,7 @@ describe.skipIf(executable === null)('other rules', () => {
     expect((await policyOf())['version']).toBe(2);
   }, 60_000);
 
-  test('whoever does not sign is shown the policy, and no way to propose another', async () => {
+  test('a member who does not sign sees the policy, and no way to propose another', async () => {
     const { mallory } = scene.world.people();
     await scene.world
       .service()

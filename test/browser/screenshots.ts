@@ -4,7 +4,10 @@ import { startLoginWorld } from '../e2e/login-world.ts';
 import { finished } from '../e2e/world.ts';
 import { wholeChromiumHere, launch, logIn } from './chromium.ts';
 
-/** `npm run screenshots`: every page of the dashboard, light and dark, on a desk and on a phone, to be looked at. */
+/**
+ * `npm run screenshots` captures every page of the dashboard, light and dark, at desktop and phone
+ * sizes, for review.
+ */
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
 const VIEWPORTS = { desktop: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };

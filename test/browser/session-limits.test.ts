@@ -3,7 +3,10 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** Sessions have the default limits in all page tests; here a person uses them as fast as a browser goes. */
+/**
+ * Sessions have the default limits in all page tests; here a person uses them as fast as a browser
+ * can.
+ */
 
 const executable = chromiumHere();
 const PAGES = 60;

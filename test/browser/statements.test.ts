@@ -3,7 +3,7 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** The policy page shows what co-signers state, and that it proves nothing there. */
+/** Covers the policy page: it shows what co-signers state, and that this proves nothing there. */
 
 const executable = chromiumHere();
 
@@ -19,7 +19,7 @@ describe.skipIf(executable === null)('statements of the co-signers', () => {
   }, 120_000);
   afterAll(() => scene.end());
 
-  test('each co-signer agrees, disagrees or is unknown, and the page says that it proves nothing', async () => {
+  test('each co-signer agrees, disagrees or is unknown, and the page states that it proves nothing', async () => {
     const { page, complaints } = await scene.pageOf('alice');
     const nonces: (string | null)[] = [];
     page.on('request', (request) => {

@@ -1,22 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 
-/** What a node that cannot be trusted does with one call. Without a rule the call goes to the real chain behind it. */
+/**
+ * The reaction of a faulty node to one call. A call without a rule goes to the real chain behind
+ * it.
+ */
 export type Rule =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } }
   | { readonly status: number; readonly body: string; readonly type?: string }
-  /** Passes the call on, and says in place of the answer that it went wrong. */
+  /** Passes the call on, and returns an error in place of the response. */
   | { readonly passedOn: { readonly code: number; readonly message: string } }
-  /** Passes the call on and cuts the line before the answer. */
+  /** Passes the call on and closes the connection before the response. */
   | 'swallow'
-  /** Passes the call on, and cuts the line in the middle of the answer. */
+  /** Passes the call on, and closes the connection in the middle of the response. */
   | 'halve'
-  /** Passes the call on, and says nothing for ever. */
+  /** Passes the call on, and never responds. */
   | 'mute'
-  /** Says nothing for ever. */
+  /** Never responds. */
   | 'ignore'
-  /** Cuts the line. */
+  /** Closes the connection. */
   | 'cut'
   /** Sends headers and half a body, and then nothing for ever. */
   | 'hang'
@@ -26,18 +29,19 @@ type Script = (method: string, params: readonly unknown[]) => Rule;
 
 export interface FalseNode {
   readonly url: string;
-  /** The methods that were asked, in order. */
+  /** The methods that were called, in order. */
   readonly requests: string[];
   follow(script: Script): void;
   stop(): Promise<void>;
 }
 
-/** A tiny JSON-RPC server that answers as a script says. @param behind a real node */
+/** A small JSON-RPC server that responds as a script says. @param behind a real node */
 export async function startFalseNode(behind: string): Promise<FalseNode> {
   let script: Script = () => 'forward';
   const requests: string[] = [];
   let before: Promise<unknown> = Promise.resolve();
-  // One after the other: asked much at once, anvil locks itself up after a thousand transactions (foundry-rs/foundry#10452 is of the kind).
+  // Forwards one call after the other: under many calls at once, anvil locks up after a thousand
+  // transactions (foundry-rs/foundry#10452 is similar).
   const forward = (body: string) => {
     const real = before.then(() => requestOf(behind, body));
     before = real.catch(() => {});
@@ -80,7 +84,7 @@ async function requestOf(url: string, body: string): Promise<Real> {
 }
 
 interface Scene {
-  /** To the real chain: its status and its words. */
+  /** Forwards to the real chain: its status and its body. */
   readonly forward: (body: string) => Promise<Real>;
   readonly requests: string[];
   readonly script: Script;

@@ -27,7 +27,7 @@ test('a setting is read once, and another one is another one', () => {
   expect(findChain(chainsFrom({ CHAINS }), 'local')).toEqual(findChain(chains, 'local'));
 });
 
-test('without configuration there are the chains of the reference', () => {
+test('the chains of the reference are configured by default', () => {
   expect(known.map((chain) => `${chain.name} ${chain.caip2} ${chain.nativeSymbol}`)).toEqual([
     'ethereum eip155:1 ETH',
     'base eip155:8453 ETH',
@@ -59,7 +59,7 @@ test('without configuration there are the chains of the reference', () => {
     expect(nativeDecimals).toBe({ evm: 18, solana: 9, bitcoin: 8 }[family]);
 });
 
-test('a chain is found by its name and by its CAIP-2, spelled exactly', () => {
+test('a chain is found by its name and by its CAIP-2 id, spelled exactly', () => {
   expect(findChain(known, 'base')?.caip2).toBe('eip155:8453');
   expect(findChain(known, 'eip155:8453')?.name).toBe('base');
   for (const text of [
@@ -80,13 +80,13 @@ test('a chain is found by its name and by its CAIP-2, spelled exactly', () => {
 
 const DOLLAR = { address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', symbol: 'USDC', decimals: 6, isCash: true };
 
-test('a row with a known name changes only what stands in it', () => {
+test('a row with a known name changes only its own fields', () => {
   const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'anvil', confirmations: 3, pollIntervalMs: 100 }]) });
   expect(findChain(chains, 'anvil')).toEqual({ ...findChain(known, 'anvil'), confirmations: 3, pollIntervalMs: 100 });
   expect(chains).toHaveLength(known.length);
 });
 
-test('an operator lists tokens, in place of those that are built in', () => {
+test('an operator lists tokens, in place of the built-in ones', () => {
   const chains = chainsFrom({ CHAINS: JSON.stringify([{ name: 'ethereum', tokens: [DOLLAR] }]) });
   const ethereum = findChain(chains, 'ethereum');
   expect(ethereum?.tokens).toEqual([DOLLAR]);
@@ -113,7 +113,7 @@ test('a whole row adds a chain', () => {
 
 const FEES = { minTip: '1000000000', finalDepth: 64, dataFee: 'none', gasEstimate: 'linea' } as const;
 
-test('a row of an EVM chain may say what tips, finality and bytes cost, and need not', () => {
+test('a row of an EVM chain may state its tip, finality and data fee, and need not', () => {
   const chains = chainsFrom({
     CHAINS: JSON.stringify([
       { ...LOCAL, ...FEES },
@@ -135,18 +135,18 @@ test.each<[string, string, string | null, number, string, string | null]>([
   ['unichain', '130', null, 1024, 'op-stack', null],
   ['plasma', '9745', null, 64, 'none', null],
   ['hyperevm', '999', null, 64, 'none', null],
-])('the row of %s says what its fees and its finality are', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
+])('the row of %s states its fees and its finality', (name, chainId, minTip, finalDepth, dataFee, estimate) => {
   const chain = findChain(known, name);
   expect(chain).toMatchObject({ caip2: `eip155:${chainId}`, family: 'evm', nativeDecimals: 18, finalDepth });
   expect([chain?.minTip ?? null, chain?.gasEstimate ?? null]).toEqual([minTip, estimate]);
-  // The rows of before look for the contract of the OP stack.
+  // Older rows use the contract of the OP stack.
   expect(chain?.dataFee ?? 'looked for').toBe(dataFee);
   expect(countedFinalDepth(chain ?? { confirmations: 1 })).toBe(BigInt(finalDepth));
   // A payment to an account without code fits below the cap at a tip ten times the floor.
   expect(BigInt(chain?.maxFee ?? 0)).toBeGreaterThan(21_000n * 10n * BigInt(minTip ?? 0));
 });
 
-test('without a row of its own four times the confirmations of a chain are final', () => {
+test('four times the confirmations of a chain are final by default', () => {
   expect(countedFinalDepth({ confirmations: 3 })).toBe(12n);
   expect(known.every(({ finalDepth, confirmations }) => finalDepth === undefined || finalDepth >= confirmations)).toBe(
     true,
@@ -185,7 +185,7 @@ test.each<[string, unknown, string]>([
   ['a token without digits', [{ name: 'anvil', tokens: [{ ...DOLLAR, decimals: undefined }] }], "invalid 'tokens'"],
   ['a token with a field too many', [{ name: 'anvil', tokens: [{ ...DOLLAR, name: 'Dollar' }] }], "invalid 'tokens'"],
   ['a name with capitals', [{ ...LOCAL, name: 'Local' }], "invalid 'name'"],
-  ['a name that looks like CAIP-2', [{ ...LOCAL, name: 'eip155:1' }], "invalid 'name'"],
+  ['a name in the form of CAIP-2', [{ ...LOCAL, name: 'eip155:1' }], "invalid 'name'"],
   ['a family that there is not', [{ ...LOCAL, family: 'cosmos' }], "invalid 'family'"],
   ['a family that is not the one of its CAIP-2', [{ ...LOCAL, family: 'solana' }], 'belongs to another family'],
   ['a padded chain id', [{ ...LOCAL, caip2: 'eip155:01337' }], "invalid 'caip2'"],
@@ -202,11 +202,11 @@ test.each<[string, unknown, string]>([
     'twice',
   ],
   ['a new name twice', [LOCAL, LOCAL], 'twice'],
-])('%s stops the service, with words that say where', (_name, rows, words) => {
+])('%s stops the service, with a message that names the field', (_name, rows, words) => {
   expect(() => chainsFrom({ CHAINS: JSON.stringify(rows) })).toThrow(words);
 });
 
-test('what is not JSON stops the service', () => {
+test('a setting that is not JSON stops the service', () => {
   expect(() => chainsFrom({ CHAINS: 'anvil' })).toThrow('must be JSON');
 });
 

@@ -4,9 +4,9 @@ import { createServer } from 'node:http';
 import { expect, test } from 'vitest';
 import { Client } from '#cli/api-client.ts';
 
-test('a connection that rests is given up by who asks, long before the runtime would close it', async () => {
+test('the client closes an idle connection long before the runtime would close it', async () => {
   const sockets: Socket[] = [];
-  // It would wait for an hour.
+  // The server would wait for an hour.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, (_request, response) => response.end('{}'));
   server.on('connection', (socket) => sockets.push(socket));
   server.listen(0, '127.0.0.1');
@@ -15,7 +15,7 @@ test('a connection that rests is given up by who asks, long before the runtime w
   const client = new Client(`http://127.0.0.1:${port}`, 'token');
   expect((await client.request('GET', '/')).status).toBe(200);
   const [socket] = sockets;
-  if (socket === undefined) throw new Error('somebody has asked');
+  if (socket === undefined) throw new Error('a client has connected');
   const answeredAt = performance.now();
   await once(socket, 'close');
   // The runtime's patience is five seconds.

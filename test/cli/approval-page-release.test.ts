@@ -27,7 +27,7 @@ test('the page is the same bytes from two folders, and the bytes of the committe
   const here = built(PROJECT, 'here', { NODE_ENV: 'development', TZ: 'Asia/Tokyo' });
   const there = built(elsewhere, 'there', {});
   expect(releaseOf(there)).toBe(releaseOf(here));
-  // Another page needs another release: `npm run approval-page:hash -- --write`.
+  // Another page requires another release: `npm run approval-page:hash -- --write`.
   expect(releaseOf(here)).toBe(readFileSync(RELEASE, 'utf8'));
 });
 

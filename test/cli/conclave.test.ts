@@ -86,7 +86,7 @@ test.each([
   expect(errors).toContain('npm run ');
 });
 
-test('work that fails ends with exit code 1, and its reason is on standard error', async () => {
+test('failed work ends with exit code 1, and its reason is on standard error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-cli-'));
   try {
     const page = join(folder, 'page.json');

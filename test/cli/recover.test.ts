@@ -9,7 +9,10 @@ import { sealForRecovery } from '#mpc/recovery.ts';
 import { dealKey, party } from '../mpc/dealt-key.ts';
 import { x25519 } from '@noble/curves/ed25519.js';
 
-/** What the packages of a P2WPKH vault's co-signers open: the wallet of each network, and what it was before. */
+/**
+ * Covers the packages of the co-signers of a P2WPKH vault: they give the wallet of each network,
+ * and its former one.
+ */
 
 const scheme = 'ecdsa-secp256k1';
 const networks = chainsFrom({}).filter(({ family }) => family === 'bitcoin');
@@ -38,7 +41,7 @@ async function opened() {
   return { key: dealt.publicKey, wallets: answer.wallets };
 }
 
-test('of every test network both wallets are recovered, the former one marked; of mainnet there is one', async () => {
+test('both wallets of every test network are recovered, the former one marked; mainnet has one', async () => {
   const { key, wallets } = await opened();
   const found = wallets.map(({ chain, address, isFormer = false }) => ({ chain, address, isFormer }));
   const on = (chain: string, publicKey: Uint8Array, isFormer: boolean) => ({

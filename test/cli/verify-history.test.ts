@@ -6,7 +6,7 @@ import { actor } from '../domain/cast.ts';
 
 type Line = HistoryEntry & { readonly hash: string };
 
-/** What the service would have written. */
+/** Returns the history that the service would have written. */
 function chain(length: number): readonly Line[] {
   const lines: Line[] = [];
   for (let seq = 1; seq <= length; seq++) {
@@ -32,18 +32,18 @@ function chain(length: number): readonly Line[] {
 const five = chain(5);
 const [first, second, third, fourth, fifth] = five as [Line, Line, Line, Line, Line];
 
-test('what the service wrote is unbroken', () => {
+test('a history of the service is unbroken', () => {
   expect([chainFault(five), chainFault([])]).toEqual([null, null]);
 });
 
 test.each<[string, readonly Line[], string]>([
   ['a line that was taken out', [first, second, fourth, fifth], 'Line 4'],
   ['the first line taken out', [second, third], 'Line 2'],
-  ['two lines that changed places', [first, third, second], 'Line 3'],
+  ['two swapped lines', [first, third, second], 'Line 3'],
   ['a line that stands twice', [first, first], 'Line 1'],
   ['another person', [first, { ...second, actor: actor(2) }, third], 'Line 2 (approve) does not match its hash'],
   ['another time', [first, { ...second, atMs: 7 }], 'Line 2 (approve) does not match its hash'],
-])('%s is found', (_name, lines, words) => {
+])('the verification finds %s', (_name, lines, words) => {
   expect(chainFault(lines)).toContain(words);
 });
 

@@ -50,11 +50,11 @@ test.each<[string, CosignerSettings]>([
   ['a sixth', { ...three, COSIGNER_URLS: urls(6), COORDINATOR_SECRET }],
   ['addresses, and nothing to sign with', { ...three, COSIGNER_URLS: urls(2) }],
   [
-    'an address that anybody between could answer for',
+    'an address that a network attacker could answer for',
     { ...three, COSIGNER_URLS: '{"1":"http://a.example"}', COORDINATOR_SECRET },
   ],
   ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
   ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
-])('%s: that is no deployment', (_name, env) => {
+])('%s: the settings are no deployment', (_name, env) => {
   expect(() => cosignerEndpoints(env)).toThrow(/co-signers|COSIGNER_URLS/);
 });

@@ -7,7 +7,10 @@ import { NOON_MS, policy, vaultId } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
-/** A reader who asks what co-signers have in force, while some of them have not been shown the newest policy. */
+/**
+ * Statements about the policy in force, while some of the co-signers have not adopted the newest
+ * policy.
+ */
 
 const KEY = 'k'.repeat(26);
 const NONCE = 'ab'.repeat(32);
@@ -47,7 +50,7 @@ function cosigner(index: number, version: number, refuses = false) {
   return { client, calls };
 }
 
-test('a co-signer with an older policy is shown the newer one and asked again; the others are left alone', async () => {
+test('a co-signer with an older policy gets the newer one and a second request; the others get neither', async () => {
   const [current, behind, stubborn] = [cosigner(1, 2), cosigner(2, 1), cosigner(3, 1, true)];
   const all = [current, behind, stubborn].map(({ client }) => client);
   const query = { keyIds: [KEY], nonce: NONCE };
@@ -62,7 +65,7 @@ test('a co-signer with an older policy is shown the newer one and asked again; t
   expect(stubborn.calls.filter((call) => call === 'statement')).toEqual(['statement']);
 });
 
-test('where nobody is behind, the history of the policies is not read', async () => {
+test('where no co-signer is behind, the history of the policies is not read', async () => {
   const unreachable: CosignerClient = {
     index: party(3),
     call: async () => refused({ cosigner: party(3), code: 'unreachable', detail: null, culprit: null }),

@@ -49,7 +49,7 @@ async function isTaken(headers: Record<string, string>, { host = 'cosigner-2.exa
   return isClaimedBody(claim, utf8ToBytes(body));
 }
 
-test('what the pinned coordinator has signed is taken, for a minute to each side', async () => {
+test('a request with the signature of the pinned coordinator is accepted, for a minute to each side', async () => {
   for (const atMs of [NOON_MS, NOON_MS - 60_000, NOON_MS + 60_000]) {
     expect(await isTaken(await headersOf({ atMs: String(atMs) }))).toBe(true);
   }
@@ -66,7 +66,7 @@ test.each<[string, Signed]>([
   expect(await isTaken(await headersOf(signed))).toBe(false);
 });
 
-test('without a signature, with half of one, or with words in place of a time, nothing is taken', async () => {
+test('a request without a signature, with half of one, or with words in place of a time is refused', async () => {
   const right = await headersOf();
   const half = { ...right, [REQUEST_SIGNATURE]: String(right[REQUEST_SIGNATURE]).slice(0, 43) };
   const timeless = { ...right, [REQUEST_TIME]: 'now' };
@@ -74,11 +74,11 @@ test('without a signature, with half of one, or with words in place of a time, n
   const bodiless = { ...right, [REQUEST_BODY_HASH]: '' };
   const emptyBody = { ...right, [REQUEST_BODY_HASH]: bytesToHex(sha256(new Uint8Array())) };
   for (const headers of [{}, half, timeless, moved, bodiless, emptyBody]) expect(await isTaken(headers)).toBe(false);
-  // A node that has pinned a coordinator believes no binding without it.
+  // A co-signer with a pinned coordinator accepts no service binding without its signature.
   expect(await isTaken({}, { host: 'cosigner' })).toBe(false);
 });
 
-test('a node that has pinned nobody is there for its account alone', () => {
+test('a co-signer without a pinned coordinator serves its own account only', () => {
   const claimAt = (host: string) => {
     const request = new Request(`https://${host}/key/abc/open`, { method: 'POST' });
     return parseClaim(request, { env: { NODE_INDEX: '2' } as CosignerEnv, nowMs: NOON_MS });
@@ -92,7 +92,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-test('over the network, whoever comes without that signature is sent away, and learns only who the node is', async () => {
+test('over the network, a caller without that signature is refused and learns only the identity of the co-signer', async () => {
   const origin = cosigners.originOf(2);
   const stranger = await fetch(`${origin}/pairs/status`, { method: 'POST', body: '{}' });
   expect([stranger.status, await stranger.json()]).toMatchObject([

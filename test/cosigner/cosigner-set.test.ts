@@ -32,7 +32,7 @@ test.each<[string, object]>([
   ['a RECOVERY_KEY that is too short', { RECOVERY_KEY: '00' }],
   ['another IDENTITY_SECRET than its peers have pinned', { IDENTITY_SECRET: '44'.repeat(32) }],
   ['KEY_ENCRYPTION_SECRETS that are none', { KEY_ENCRYPTION_SECRETS: '[]' }],
-])('a co-signer with %s does not look well to its operator', async (_what, differences) => {
+])('a co-signer with %s answers its operator that it is misconfigured', async (_what, differences) => {
   const pairState = async () => ({ banned: false, setupId: null });
   const env = {
     ...settings(publicIdentity(SECRETS[1]).exchange),

@@ -69,8 +69,9 @@ function contextOver(sql: SqlStorage): DurableObjectState {
 }
 
 /**
- * Co-signers in this process: the Worker's own code over SQLite in memory, asked through a service binding. A restart costs nothing here,
- * so a loop can cut a run off at every place. Storage on disk, eviction and HTTP are proven with `startCosigners`, in workerd.
+ * Co-signers in this process: the Worker's own code over SQLite in memory, called through a service
+ * binding. A restart costs nothing here, so a loop can cut a run off at every step. Storage on
+ * disk, eviction and HTTP are proven with `startCosigners`, in workerd.
  */
 export function cosignersInMemory(count = 3) {
   const machines = Array.from({ length: count }, (_, i) => new Machine(i + 1));
@@ -94,7 +95,10 @@ export function cosignersInMemory(count = 3) {
     };
     return cosignerClient(index, { origin: 'http://cosigner', fetcher: { fetch }, coordinatorSecret: null });
   });
-  /** What is under way comes to its end first: a machine that dies in the middle of a request needs workerd. */
+  /**
+   * What is under way comes to its end first: a machine that dies in the middle of a request needs
+   * workerd.
+   */
   const settled = () => Promise.allSettled(running);
   return {
     ...clients,
@@ -103,7 +107,10 @@ export function cosignersInMemory(count = 3) {
       await settled();
       configure();
     },
-    /** The machine of a co-signer is gone, with its storage and its secrets; another one takes its place, and the others pin its keys. */
+    /**
+     * The machine of a co-signer is gone, with its storage and its secrets; another one takes its
+     * place, and the others pin its keys.
+     */
     replace: async (index: number) => {
       await settled();
       machines[index - 1]?.replace();

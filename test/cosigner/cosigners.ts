@@ -28,7 +28,10 @@ import type { PartyIndex } from '#mpc/party.ts';
 import { party } from '../mpc/dealt-key.ts';
 import { copyPairedCosigners } from '../setup/paired-cosigners.ts';
 
-/** What passes between the coordinator and a node: what a coordinator can see, change, drop and repeat. */
+/**
+ * What passes between the coordinator and a node: what a coordinator can see, change, drop and
+ * repeat.
+ */
 export interface Passage {
   readonly cosigner: number;
   readonly path: string;
@@ -36,21 +39,23 @@ export interface Passage {
 }
 
 /**
- * Every request has a connection of its own. On a connection that is kept, a request can meet its end: workerd closes one that was
- * idle, and on a busy machine the client learns of it too late.
+ * Every request has a connection of its own. On a connection that is kept, a request can meet its
+ * end: workerd closes one that was idle, and on a busy machine the client learns of it too late.
  */
 const dispatcher = new Agent({ pipelining: 0 });
 const ONE_CONNECTION_EACH = {
   fetch: async (request: RequestInfo | URL, init?: RequestInit) => {
-    if (typeof request !== 'string') throw new Error('the client of a co-signer asks by text');
+    if (typeof request !== 'string') throw new Error('the client of a co-signer sends text');
     return (await undiciFetch(request, { ...(init as UndiciInit), dispatcher })) as unknown as Response;
   },
 };
 
-/** Looks at a request on its way and may change its body. */
+/** Reads a request in transit and may change its body. */
 export type Relay = (passage: Passage) => void | Promise<void>;
 
-/** Clients of so many co-signers, whose every request passes where a test may look at it and change it. */
+/**
+ * Clients of so many co-signers; a test may read and change each of their requests.
+ */
 export function watchedClients(count: number, clientOf: (index: PartyIndex) => CosignerClient) {
   let relay: Relay = () => {};
   const client = (number: number): CosignerClient => {
@@ -82,8 +87,9 @@ interface CosignerOptions extends Pick<Settings, 'recoveryKeys'> {
 export type Cosigners = Awaited<ReturnType<typeof startCosigners>>;
 
 /**
- * Co-signers in workerd, three unless the story says otherwise, each with its own storage and secrets; this process plays their coordinator,
- * over HTTP as from another account, and signs what it sends.
+ * Co-signers in workerd, three unless the story says otherwise, each with its own storage and
+ * secrets; this process plays their coordinator, over HTTP as from another account, and signs what
+ * it sends.
  */
 export async function startCosigners(count = 3, more: CosignerOptions = {}) {
   const { arePaired = true, ...differences } = more;
@@ -121,7 +127,10 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       configure(folder, { ...settings, sharesSince });
       runtime = await startRuntime(files.slice(1), { folder });
     },
-    /** A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup does. */
+    /**
+     * A copy of all that a node has stored. Gives what puts it back, as a restore of an old backup
+     * does.
+     */
     keep: async (index: number) => {
       const copy = await mkdtemp(join(folder, 'kept-'));
       await runtime.stop();
@@ -147,7 +156,10 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
       configure(folder, settings);
       runtime = await startRuntime(files.slice(1), { folder });
     },
-    /** The machine of a node is gone, with its storage and its secrets; another one takes its place, and the others are told its keys. */
+    /**
+     * Replaces the machine of a co-signer, its storage and its secrets by new ones, and sets the
+     * new keys in the settings of the others.
+     */
     replace: async (index: number) => {
       await runtime.stop();
       const stored = join(folder, 'secrets.json');
@@ -169,7 +181,9 @@ export async function startCosigners(count = 3, more: CosignerOptions = {}) {
 
 export const anvilAdapter: ChainAdapter = adapterFor(present(findChain(chainsFrom({}), 'anvil')), []);
 
-/** A policy as version 1 of another vault: a co-signer keeps one chain of policies for each vault. */
+/**
+ * A policy as version 1 of another vault: a co-signer keeps one chain of policies for each vault.
+ */
 export function inVault(id: number, first: Policy): Policy {
   return { ...first, vaultId: present(parseVaultId(id)) };
 }
@@ -210,7 +224,10 @@ export interface ApprovedTransfer extends ThresholdSignRequest {
 
 type OnChainAction = Exclude<Action, { readonly kind: 'message' }>;
 
-/** A transfer of 1000 wei that alice and bob have approved, as the coordinator asks the nodes to sign it. */
+/**
+ * A transfer of 1000 wei that alice and bob have approved, as the coordinator sends it to the
+ * co-signers.
+ */
 export function approvedTransfer(options: TransferOptions): ApprovedTransfer {
   const to = options.to ?? RECIPIENT;
   const action = { kind: 'transfer', to, tokenAddress: null, amount: amount('1000') } as const;
@@ -245,7 +262,10 @@ export function approvedMessage(key: VaultKey, text: Pick<MessageIntent, 'format
   };
 }
 
-/** A payment of the chain's coin by a key of any chain that alice and bob have approved; its bytes are the story's. */
+/**
+ * A payment of the chain's native asset by a key of any chain that alice and bob have approved; the
+ * test gives its bytes.
+ */
 export function approvedPayment(
   key: VaultKey,
   chain: Chain,

@@ -4,7 +4,7 @@ import type { ThresholdSignRequest } from '#jobs/signing/threshold-sign.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Cosigners } from './cosigners.ts';
 
-/** Each of these is asked of every pair of nodes, and every one of them must refuse by itself. */
+/** Sends the request to every pair of co-signers; each co-signer must refuse it by itself. */
 export async function refusedByAll(cosigners: Cosigners, request: ThresholdSignRequest, code: string): Promise<void> {
   for (const pair of [
     [1, 2],

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { declaresAtMost, readBody } from '#cosigner/request-body.ts';
 
-/** What a co-signer reads of a request, through a service binding as well, where no signature is asked for. */
+/**
+ * What a co-signer reads of a request, also through a service binding, where no signature is
+ * required.
+ */
 
 const URL_WITHOUT_SERVER = 'http://cosigner/pairs/status';
 

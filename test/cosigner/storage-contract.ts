@@ -5,11 +5,11 @@ import type { CosignerStorage } from '#cosigner/storage.ts';
 import type { SignedRecord } from '#cosigner/storage.ts';
 import { policy } from '../domain/cast.ts';
 
-/** One node's storage. */
+/** The storage of one co-signer. */
 export interface Book {
-  /** As after a restart: nothing of the ledger before is left in memory. */
+  /** Opens the storage as after a restart, with nothing of the former one in memory. */
   readonly open: <T>(use: (storage: CosignerStorage, sql: SqlStorage) => T) => Promise<T>;
-  /** Takes everything from the memory of whoever holds the storage. */
+  /** Empties the memory of the holder of the storage. */
   readonly restart: () => Promise<void>;
 }
 
@@ -41,13 +41,13 @@ const message = (digest: number) => ({ ...checked(digest), bid: null });
 const TX = '7.01J9ZK0000000000000000000A';
 const OTHER_TX = '7.01J9ZK0000000000000000000B';
 
-/** Asks and, where that is allowed, writes; 'signs' or the refusal. */
+/** Checks the request and, where it is allowed, records it; returns 'signs' or the refusal. */
 function request(storage: CosignerStorage, transactionId: string, attempt: number, what: CheckedRequest): string {
   const answer = storage.signOnce(transactionId, attempt, { ...what, record: true });
   return answer.ok ? 'signs' : answer.refusal.code;
 }
 
-/** What a ledger has to be on any storage. @param book a new one, empty */
+/** Registers the tests of a co-signer storage on any storage. @param book a new one, empty */
 export function describeStorage(book: () => Book): void {
   describe('the sign-once row', () => {
     test('the same digest may be signed again, another one never, also after a restart', async () => {
@@ -76,7 +76,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', 'second-digest', 'second-digest', 'signs', 'second-digest', 'signs']);
     });
 
-    test('a cancellation may be the first that a node sees of a payment, which it then never signs; of a message there is none', async () => {
+    test('a co-signer may sign a cancellation before the payment, which it then never signs; a message has no cancellation', async () => {
       const { open } = book();
       const cancels = (digest: number, nonce = 4n) => checked(digest, { nonce, purpose: 'cancellation' });
       const answers = await open((storage) => [
@@ -91,7 +91,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', no, no, no, 'signs', no]);
     });
 
-    test('asking without writing commits to nothing', async () => {
+    test('a check without a record commits to nothing', async () => {
       const { open } = book();
       const answer = await open((storage) => storage.signOnce(TX, 1, { ...checked(1), record: false }).ok);
       expect([answer, await open((storage) => request(storage, TX, 1, checked(2)))]).toEqual([true, 'signs']);
@@ -109,7 +109,7 @@ export function describeStorage(book: () => Book): void {
       expect(answers).toEqual(['signs', 'signs', 'second-digest', 'second-digest', 'second-digest']);
     });
 
-    test('the same words may be signed again for another message, and never as a transaction', async () => {
+    test('the same text may be signed again for another message, and never as a transaction', async () => {
       const { open } = book();
       const answers = await open((storage) => [
         request(storage, TX, 1, message(1)),
@@ -168,7 +168,7 @@ export function describeStorage(book: () => Book): void {
       ...change,
     });
 
-    test('counts as if this node had signed it', async () => {
+    test('counts as if this co-signer had signed it', async () => {
       const { open, restart } = book();
       expect(await open((storage) => storage.remember(record(1)))).toBe(true);
       await restart();
@@ -178,7 +178,7 @@ export function describeStorage(book: () => Book): void {
       ).toEqual(['second-digest', 'signs']);
     });
 
-    test('takes the place of nothing, and is told whether it stands', async () => {
+    test('replaces no record, and returns whether it is recorded', async () => {
       const { open } = book();
       const second = record(2, { attempt: 2, maxFee: '1100', maxTip: '110' });
       const response = await open((storage) => {
@@ -225,7 +225,7 @@ export function describeStorage(book: () => Book): void {
       expect(await open((storage) => request(storage, TX, attempt, what))).toBe(outcome);
     });
 
-    test('the earlier one may still be asked for again: both are out, and at most one is mined', async () => {
+    test('the earlier one may still be requested again: both are out, and at most one is mined', async () => {
       const { open } = book();
       await open((storage) => request(storage, TX, 1, checked(1)));
       await open((storage) => request(storage, TX, 2, checked(2, { fee: 1100n, tip: 110n })));
@@ -279,7 +279,7 @@ export function describeStorage(book: () => Book): void {
     expect(await open((storage) => storage.remembersSinceMs())).toBe(0);
   });
 
-  test('whoever had nothing in use that a share was dealt from remembers from then on only', async () => {
+  test('a co-signer without an active share before the dealt one remembers only from its activation', async () => {
     const record = { kekId: 'k', salt: sid(1), iv: sid(2), ciphertext: sid(3) };
     const dealt = { epoch: 3, baseEpoch: 2, isActive: false, madeAtMs: 3, label: 'statement', record };
     for (const before of [[], [{ ...dealt, epoch: 1, baseEpoch: 0, isActive: true }]]) {
@@ -334,7 +334,7 @@ export function describeStorage(book: () => Book): void {
     expect(again).toContain('UNIQUE');
   });
 
-  test('asking an object that keeps nothing leaves nothing behind', async () => {
+  test('a check of an object that keeps nothing leaves nothing behind', async () => {
     const { open } = book();
     const tables = await open((storage, sql) => {
       const before = sql.exec('SELECT name FROM sqlite_master').toArray().length;

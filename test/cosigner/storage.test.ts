@@ -4,7 +4,10 @@ import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
 
-/** The stories of the real storage once more without it: small changes of the ledger are tried here by the hundred. */
+/**
+ * The contract of the real storage, on storage in memory: hundreds of small changes of the code are
+ * tried here.
+ */
 
 const book = (): Book => {
   const sql = memorySql();

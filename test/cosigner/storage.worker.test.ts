@@ -6,7 +6,7 @@ import type { Book } from './storage-contract.ts';
 import { describeStorage } from './storage-contract.ts';
 import { describeSessions } from './session/session-contract.ts';
 
-/** A ledger on real storage, in objects that have no table of its names. */
+/** The contract on real storage, in objects that have no tables of the same names. */
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
 let books = 0;

@@ -25,7 +25,7 @@ test.each([
   ['en-IN', '1,234.5'],
   ['fr-FR', '1\u202f234,5'],
   ['pl-PL', '1\u00a0234,5'],
-])('in %s the separators are those of the locale: %s', (name, text) => {
+])('the separators in %s are those of the locale: %s', (name, text) => {
   expect(unitsText('1234500', 3, name)).toBe(text);
 });
 
@@ -65,7 +65,7 @@ test('a decimal that the locale does not write so is refused, and never read as 
   );
 });
 
-test('what is no amount is refused', () => {
+test('an invalid amount is refused', () => {
   const typed = [
     '',
     '.',
@@ -100,11 +100,11 @@ test.each([
   ['0.004', '< $0.01'],
   ['0.999', '$1.00'],
   ['123456789012345678901234567890.129', '$123,456,789,012,345,678,901,234,567,890.13'],
-])('%s dollars are %s', (value, text) => {
+])('%s dollars are shown as %s', (value, text) => {
   expect(usdText(value, 'en-US')).toBe(text);
 });
 
-test('a value has two decimals in every locale, and one that is not known is nothing', () => {
+test('a value has two decimals in every locale, and an unknown value is null', () => {
   expect([usdText('24937.412307', 'de-DE'), usdText(null)]).toEqual(['24.937,41\u00a0$', null]);
   fc.assert(
     fc.property(

@@ -10,13 +10,13 @@ test('the origin of the approval page is an origin and nothing else', () => {
 });
 
 test.each(['https://approve.example.com/', 'http://approve.example.com', 'approve.example.com', 'javascript:alert(1)'])(
-  '%s is refused as a setting, and not repeated',
+  'the setting %s is refused, and not repeated',
   (text) => {
     expect(() => approvalOrigin({ APPROVAL_ORIGIN: text })).toThrow(/^APPROVAL_ORIGIN must be an origin/);
   },
 );
 
-test('only a passkey can be of another origin, and only where there is an approval page', () => {
+test('only a passkey can be of another origin, and only if there is an approval page', () => {
   const passkey = deviceOf({
     userId: ALICE,
     algorithm: 'webauthn-p256',

@@ -5,7 +5,7 @@ import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
 import { enrolmentBytes } from '#domain/access/device.ts';
 import type { UserId } from '#domain/id.ts';
 
-/** What a browser and an authenticator would say otherwise than they should. */
+/** The faults of a browser and an authenticator that a test sets. */
 export interface Assertion {
   readonly type?: string;
   readonly challenge?: string;
@@ -14,7 +14,7 @@ export interface Assertion {
   readonly topOrigin?: string;
   readonly rpId?: string;
   readonly flags?: number;
-  /** In place of the whole of it. */
+  /** Replaces all of it. */
   readonly clientDataJson?: string;
   readonly counter?: number;
 }
@@ -43,7 +43,10 @@ export class Authenticator {
     this.passkey = device;
   }
 
-  /** Part 6.3.3, "The authenticatorGetAssertion Operation", and part 5.8.1 for the client's data. @param digest lower-case hex */
+  /**
+   * Signs by part 6.3.3, "The authenticatorGetAssertion Operation", and part 5.8.1 for the client's
+   * data. @param digest lower-case hex
+   */
   signed(digest: string, differences: Assertion = {}): DeviceSignature {
     const { rpId, origin, keyId } = this.passkey;
     const {
@@ -72,12 +75,12 @@ export class Authenticator {
     };
   }
 
-  /** What is sent with an approval. @param digest lower-case hex */
+  /** Returns the signature of an approval. @param digest lower-case hex */
   sign(digest: string) {
     return { keyId: this.passkey.keyId as string, ...this.#sent(digest) };
   }
 
-  /** What is sent to show, at its enrolment, that it is there. */
+  /** Returns the proof of possession of an enrolment. */
   proof() {
     return this.#sent(createHash('sha256').update(enrolmentBytes(this.passkey)).digest('hex'));
   }

@@ -17,12 +17,13 @@ const stating = (policyVersion: number, policyHash: string): StatementVerdict =>
 
 const agreement = (verdict: StatementVerdict, shown: ShownPolicies = { chain }) => agreementsOf([verdict], shown)[0];
 
-test('a co-signer stands where the policy that it states is in the chain', () => {
+test('a co-signer agrees if the policy that it states is in the chain', () => {
   const cases: readonly (readonly [StatementVerdict, Agreement, string])[] = [
     [agreeing, 'agrees', 'version 4'],
     [stating(3, hash(3)), 'behind', 'version 3'],
     [stating(2, hash(2)), 'behind', 'version 2'],
-    // Another policy of the same version, the hash of another version, and a version that the chain does not reach.
+    // Another policy of the same version, the hash of another version, and a version that the chain
+    // does not reach.
     [stating(4, other), 'other-history', other],
     [stating(3, other), 'other-history', other],
     [stating(3, hash(2)), 'other-history', 'version 3'],
@@ -39,7 +40,7 @@ test('a co-signer stands where the policy that it states is in the chain', () =>
   }
 });
 
-test('for a renewal of version 4, versions 3 and 4 agree, and no other policy does', () => {
+test('only versions 3 and 4 agree with a renewal of version 4', () => {
   const renewal = { chain, since: 3 };
   const of = (verdict: StatementVerdict) => agreement(verdict, renewal)?.agreement;
   expect([of(agreeing), of(stating(3, hash(3)))]).toEqual(['agrees', 'agrees']);
@@ -49,7 +50,7 @@ test('for a renewal of version 4, versions 3 and 4 agree, and no other policy do
   expect(of({ verdict: 'unknown', cosigner: 1, reason: 'missing' })).toBe('unknown');
 });
 
-test('without a policy there is nothing to agree with', () => {
+test('no co-signer agrees without a policy', () => {
   expect(() => agreementsOf([agreeing], { chain: [] })).toThrow('no policy');
 });
 
@@ -69,7 +70,7 @@ const sizes = [
   { n: 4, t: 4 },
 ];
 
-test.each(sizes)('$t of $n: with t agreements each other co-signer is named, and with fewer nothing', ({ n, t }) => {
+test.each(sizes)('$t of $n: each other co-signer is named with t agreements, and none with fewer', ({ n, t }) => {
   const all = combinations(n);
   expect(all).toHaveLength(AGREEMENTS.length ** n);
   for (const agreements of all) {

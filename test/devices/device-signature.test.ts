@@ -13,7 +13,10 @@ import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy } from '../domain/c
 import type { Assertion } from './authenticator.ts';
 import { Authenticator } from './authenticator.ts';
 
-/** Whose voice a signature is. OpenSSL signs, and what checks it is another implementation. */
+/**
+ * Covers which signatures count as approvals, and whose they are. OpenSSL signs, and another
+ * implementation verifies.
+ */
 
 const OTHER_DIGEST = 'd2'.repeat(32);
 const script = ScriptDevice.create();
@@ -25,7 +28,7 @@ test('a key that signs for a script, and a passkey that signs for a person, spea
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST))).toBeNull();
 });
 
-test('for another digest it is no voice', async () => {
+test('a signature over another digest is no approval', async () => {
   expect(await signatureFault(laptop, OTHER_DIGEST, script.signed(DIGEST))).toBe('wrong-signature');
   expect(await signatureFault(phone.passkey, OTHER_DIGEST, phone.signed(DIGEST))).toBe('wrong-digest');
 });
@@ -44,35 +47,35 @@ test.each<[string, Assertion, string]>([
   ['the page inside one that is named', { topOrigin: 'https://mallory.example' }, 'wrong-origin'],
   ['another domain', { rpId: 'example.org' }, 'wrong-relying-party'],
   ['the page in place of its domain', { rpId: 'vaults.example.com' }, 'wrong-relying-party'],
-  ['nobody there', { flags: 0b100 }, 'user-not-verified'],
-  ['somebody who showed nothing', { flags: 0b001 }, 'user-not-verified'],
+  ['without user presence', { flags: 0b100 }, 'user-not-verified'],
+  ['without user verification', { flags: 0b001 }, 'user-not-verified'],
   ['no flags', { flags: 0 }, 'user-not-verified'],
   ['no JSON', { clientDataJson: 'approve' }, 'malformed'],
   ['JSON that is no object', { clientDataJson: '"webauthn.get"' }, 'malformed'],
   ['nothing, in JSON', { clientDataJson: 'null' }, 'malformed'],
   ['an object without anything', { clientDataJson: '{}' }, 'wrong-ceremony'],
-])('a passkey that signs %s is no voice', async (_name, differences, fault) => {
+])('a passkey that signs %s gives no approval', async (_name, differences, fault) => {
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, differences))).toBe(fault);
 });
 
-test('authenticators may count, may say that the key is kept elsewhere as well, and may add extensions', async () => {
+test('an authenticator may count, may report that the key is backed up, and may add extensions', async () => {
   const kept = phone.signed(DIGEST, { flags: 0b11101, counter: 7 });
   expect(await signatureFault(phone.passkey, DIGEST, kept)).toBeNull();
 });
 
-test('a byte order mark in front of what the browser said is no part of it', async () => {
+test('a byte order mark in front of the client data is no part of it', async () => {
   const { origin } = phone.passkey;
   const challenge = Buffer.from(DIGEST, 'hex').toString('base64url');
   const said = `\uFEFF${JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false })}`;
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, { clientDataJson: said }))).toBeNull();
 });
 
-test('of another authenticator it is a wrong signature', async () => {
+test('a signature of another authenticator is wrong', async () => {
   const other = { ...new Authenticator(bob.userId).signed(DIGEST), keyId: phone.passkey.keyId };
   expect(await signatureFault(phone.passkey, DIGEST, other)).toBe('wrong-signature');
 });
 
-test('no byte of a voice can be changed', async () => {
+test('no byte of a device signature can be changed', async () => {
   const change = (text: string, at: number) => {
     const bytes = Buffer.from(text, 'base64url');
     bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << (at % 8));
@@ -102,7 +105,7 @@ test('no byte of a voice can be changed', async () => {
 
 test.each<[string, Partial<DeviceSignature>]>([
   ['under the name of another device', { keyId: phone.passkey.keyId }],
-  ['with an assertion that nobody needs', { assertion: { authenticatorData: 'AAAA', clientDataJson: 'AAAA' } }],
+  ['with a superfluous assertion', { assertion: { authenticatorData: 'AAAA', clientDataJson: 'AAAA' } }],
   ['with a byte too many', { signature: `${script.signed(DIGEST).signature}AA` }],
   ['with padding', { signature: `${script.signed(DIGEST).signature}==` }],
   ['with nothing', { signature: '' }],
@@ -110,7 +113,7 @@ test.each<[string, Partial<DeviceSignature>]>([
   expect(await signatureFault(laptop, DIGEST, { ...script.signed(DIGEST), ...differences })).toBe('malformed');
 });
 
-test('a passkey without what the authenticator signed is malformed', async () => {
+test('a passkey without authenticator data is malformed', async () => {
   const right = phone.signed(DIGEST);
   expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: null })).toBe('malformed');
   const { assertion } = right;
@@ -147,7 +150,7 @@ const edwards = (publicKey: string) => described({ algorithm: 'ed25519', publicK
 const NEUTRAL = `01${'00'.repeat(31)}`;
 
 test.each<[string, DeviceDescription, string]>([
-  ['an algorithm that nobody checks', described({ algorithm: 'rs256' }), 'algorithm'],
+  ['an unsupported algorithm', described({ algorithm: 'rs256' }), 'algorithm'],
   ['the neutral element, whose signatures hold for anything', edwards(NEUTRAL), 'publicKey'],
   ['a point of order eight', edwards('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a'), 'publicKey'],
   [
@@ -168,15 +171,15 @@ test.each<[string, DeviceDescription, string]>([
   ['no domain', described({ rpId: null }), 'rpId'],
   ['a domain in capitals', described({ rpId: 'Example.com' }), 'rpId'],
   ['no page', described({ origin: null }), 'origin'],
-  ['a page that anybody between could have written', described({ origin: 'http://vaults.example.com' }), 'origin'],
+  ['a page without TLS, which others could have changed', described({ origin: 'http://vaults.example.com' }), 'origin'],
   ['a page of another domain', described({ origin: 'https://vaults.example.com.mallory.org' }), 'origin'],
   ['a domain that ends alike', described({ origin: 'https://badexample.com' }), 'origin'],
   ['a page with a path', described({ origin: 'https://vaults.example.com/' }), 'origin'],
-])('%s is no device', async (_name, description, part) => {
+])('%s gives no device', async (_name, description, part) => {
   expect(parseDevice(description)).toBe(part);
 });
 
-test('one key has one name, however its point is written', async () => {
+test('one key has one id, however its point is encoded', async () => {
   const whole = p256.Point.fromHex(phone.passkey.publicKey).toHex(false);
   const device = parseDevice(described({ publicKey: whole }));
   expect(device).toMatchObject({ publicKey: phone.passkey.publicKey, keyId: phone.passkey.keyId });
@@ -186,7 +189,7 @@ test('one key has one name, however its point is written', async () => {
   });
 });
 
-describe('under a policy of devices', () => {
+describe('a policy of devices', () => {
   const devices = sortedByKeyId([laptop, phone.passkey]);
   const byDevice: Policy = { ...policy, approvalMode: 'device', devices };
   const approvalOf = (actor: typeof alice, device: DeviceSignature | null, digest = DIGEST) => ({
@@ -198,12 +201,12 @@ describe('under a policy of devices', () => {
   const hers = approvalOf(alice, script.signed(DIGEST));
   const his = approvalOf(bob, phone.signed(DIGEST));
 
-  test('what a device of the signer has signed is proven, and nothing else', async () => {
+  test('only a signature by a device of the signer is proven', async () => {
     const approvals = [
       hers,
       his,
       approvalOf(carol, null),
-      // Each in the other's name, and in that of somebody who has no device, or no vote.
+      // Each signs in the other's name, and in that of a user who has no device or is no signer.
       approvalOf(bob, script.signed(DIGEST)),
       approvalOf(alice, phone.signed(DIGEST)),
       approvalOf(carol, script.signed(DIGEST)),
@@ -214,7 +217,7 @@ describe('under a policy of devices', () => {
     expect(await verifiedApprovals(approvals, policy)).toEqual(approvals);
   });
 
-  test('a voice is refused with the reason why it does not count', async () => {
+  test('an approval is refused with the reason why it does not count', async () => {
     expect(await deviceSignatureRefusal(hers, byDevice)).toBeNull();
     expect(await deviceSignatureRefusal(approvalOf(alice, null), byDevice)).toEqual({
       code: 'device-signature-required',

@@ -5,7 +5,8 @@ const pins = [1, 2, 3].map((index) => ({ index, signing: `${index}e`.repeat(32) 
 
 test('a fingerprint is the same for the same keys, and another one for every other key or order', () => {
   expect(fingerprintOf(pins)).toMatch(/^([0-9a-f]{4}-){4}[0-9a-f]{4}$/);
-  // Known answer, computed apart from this code: people compare it with what an operator wrote down years ago.
+  // Known answer, computed apart from this code: people compare it with what an operator wrote down
+  // years ago.
   expect(fingerprintOf(pins)).toBe('d0bf-872f-c030-d65e-2d2f');
   const others = [
     pins.slice(0, 2),

@@ -56,7 +56,7 @@ test('a policy is read out of its canonical bytes, with every rule and without a
   }
 });
 
-test('bytes in another spelling, or of a policy that cannot be, are no policy', () => {
+test('bytes in another spelling, or of an invalid policy, are no policy', () => {
   expect(readPolicy(set('threshold', '02'))).toBeNull();
   expect(readPolicy(set('threshold', 'NaN'))).toBeNull();
   expect(readPolicy(set('unreadableThreshold', 'NaN'))).toBeNull();

@@ -29,7 +29,7 @@ export const unsigned =
   (actor: Actor): SignApproval =>
   () => [actor, null];
 
-/** The mandate for a policy, approved by alice's laptop and bob's phone unless the story says otherwise. */
+/** Returns the mandate for a policy, approved by alice's laptop and bob's phone by default. */
 export function mandateFor(
   policy: Policy,
   approvals: readonly SignApproval[] = [byLaptop, byPhone],

@@ -23,7 +23,10 @@ function linksOf(...documents: readonly PolicyLinkBytes[]) {
   return links.value;
 }
 
-/** The pins of a device that has verified the first policy, under this chain; or why it has none. */
+/**
+ * Returns the pins of a device that has verified the first policy, under this chain; or why it has
+ * none.
+ */
 async function pinsAfter(...documents: readonly PolicyLinkBytes[]) {
   const known = { version: 1, hash: hashOf(first) };
   const found = await pinsUnder({ pins: old, policy: known }, linksOf(...documents));
@@ -51,13 +54,13 @@ test('a gap, another history, another vault and another mandate are no chain', (
   expect(read({ policy: policyBytes(first).subarray(1), mandate: null })).toMatchObject({ refusal: 'malformed' });
 });
 
-test('pins follow a policy that the quorum of the one before has approved with its devices', async () => {
+test('pins follow a policy that the quorum of its predecessor has approved with its devices', async () => {
   expect(await pinsAfter(creation(first), changed(rotated))).toEqual(fresh);
   const more = successor(rotated, { threshold: 3 });
   expect(await pinsAfter(creation(first), changed(rotated), changed(more))).toEqual(fresh);
 });
 
-test('pins stay under a policy that names the same co-signers, or none', async () => {
+test('pinned co-signer keys stay when the next policy names the same co-signers or no co-signers', async () => {
   const { cosigners: _, ...unpinned } = successor(first);
   expect(await pinsAfter(creation(first))).toEqual(old);
   expect(await pinsAfter(creation(first), changed(successor(first, { threshold: 3 }), []))).toEqual(old);
@@ -80,7 +83,7 @@ test('pins do not follow a policy without the approvals of the quorum before it'
   expect(refusals).toEqual(refusals.map(() => 'unproven-pins'));
 });
 
-test('pins do not follow out of token mode, where approvals are the word of the coordinator', async () => {
+test('pins do not follow out of token mode, where only the coordinator states the approvals', async () => {
   const byToken: Policy = { ...policy, cosigners: old };
   const next = successor(byToken, { cosigners: fresh });
   const links = linksOf(creation(byToken), changed(next));
@@ -101,7 +104,7 @@ test('pins do not follow a chain that is older than what the device has verified
   });
 });
 
-test('a successor takes as many approvals as any rule of the policy before it, and its required device', async () => {
+test('a successor requires as many approvals as any rule of its predecessor, and its required device', async () => {
   const step = { chain: 'eip155:31337', tokenAddress: null, above: amount('3'), threshold: 3 };
   const stepped: Policy = { ...first, rules: { ...first.rules, higherThresholds: [step] } };
   const next = successor(stepped);

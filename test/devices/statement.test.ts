@@ -35,7 +35,7 @@ const honest = [entry(1, one.sign(statement(1))), entry(2, two.sign(statement(2)
 const verify = (entries: readonly StatementEntry[], query = request) =>
   verifyStatements({ pins, request: query, nowMs: NOON_MS, entries });
 
-/** What is proven of co-signer 3 when this was delivered for it, and the two others agree. */
+/** The proof of co-signer 3 when this was delivered for it, and the two others agree. */
 const ofThird = (...delivered: readonly StatementEntry[]) => {
   const [first, second, third] = verify([...honest.slice(0, 2), ...delivered]);
   expect([first?.verdict, second?.verdict]).toEqual(['agrees', 'agrees']);
@@ -93,7 +93,7 @@ test('a statement is believed for five minutes in either direction, and not for 
   expect(at(NOON_MS + STATEMENT_TTL_MS + 1)).toBe('too-old');
 });
 
-test('anything that is no statement is unknown', () => {
+test('anything but a statement is unknown', () => {
   const signed = three.sign(statement(3));
   const { nonce: _, ...cut } = signed;
   const odd: readonly unknown[] = [

@@ -30,7 +30,7 @@ const THERE: readonly CosignerState[] = [1, 2, 3].map((node) => ({ node, fault: 
 const codes = (condition: Partial<ServiceHealth>, cosigners = THERE) =>
   alertsFor({ ...FINE, ...condition }, cosigners, NOW_MS).map(({ code }) => code);
 
-test('on a good day nobody is called', () => {
+test('no alert is raised while all is well', () => {
   expect(codes({})).toEqual([]);
   expect(codes({ quietest: [quiet(59)], oldestDueAtMs: ago(14), openDeliveries: 3 })).toEqual([]);
 });
@@ -41,11 +41,11 @@ test.each<[string, Partial<ServiceHealth>]>([
   ['failed-deliveries', { failedDeliveries: 1, newestFailureAtMs: ago(5) }],
   ['dead-letters', { deadLetters: 1, newestDeadLetterAtMs: ago(5) }],
   ['late-sweep', { longestUnsweptAtMs: ago(131) }],
-])('%s alone', (code, condition) => {
+])('%s is the only alert', (code, condition) => {
   expect(codes(condition)).toEqual([code]);
 });
 
-test('what the nodes do not explain is reported sooner than what is only slow, however many others are quieter', () => {
+test('a transaction that the nodes do not explain is reported sooner than a slow one, however many others are quieter', () => {
   const since = (stateReason: string, minutes: number) => ({ stateReason, number: 2, updatedAtMs: ago(minutes) });
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'NODES_DISAGREE', 'SECOND_NODE_AWAY']) {
     expect(codes({ unexplained: [since(stateReason, 11)] })).toEqual(['unexplained-transactions']);
@@ -62,7 +62,7 @@ test('a failure of the day before yesterday is in the list, and no alarm', () =>
   ).toEqual([]);
 });
 
-test('a co-signer that is away, and one that has caught another cheating, are named', () => {
+test('an unreachable co-signer, and one that has caught another cheating, are named', () => {
   const [first, , third] = THERE;
   const cosigners = [
     first,

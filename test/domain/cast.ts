@@ -18,7 +18,7 @@ import type {
   TransactionState,
 } from '#domain/transaction/transaction.ts';
 
-/** The people of every story: alice, bob and carol sign, mallory does not. */
+/** The people of every test: alice, bob and carol sign, mallory does not. */
 export const alice = actor(1);
 export const bob = actor(2);
 export const carol = actor(3);
@@ -30,7 +30,7 @@ export const NOON_MS = CREATED_AT_MS + 3 * 60 * 60 * 1000;
 
 export const vaultId: VaultId = parsed(parseVaultId(7));
 
-/** How most vaults of the tests count. */
+/** The policy of most vaults in the tests. */
 export const BY_TOKEN = { approvalMode: 'token', devices: [] } as const;
 
 export const policy: Policy = {
@@ -59,7 +59,7 @@ export const OTHER_HASH = `0x${'bb'.repeat(32)}`;
 
 const transactionId = newTransactionId(vaultId, CREATED_AT_MS, new Uint8Array(10).fill(5));
 
-/** What all intents of the stories have. */
+/** The fields that all intents of the tests share. */
 export const FRAME = {
   vaultId,
   transactionId,
@@ -85,20 +85,22 @@ export function transferIntent(): TransferIntent {
   };
 }
 
-/** What `transferIntent` puts at stake. */
+/** The exposure of `transferIntent`. */
 export function transferExposure(): Exposure {
   const { chain, to, tokenAddress, amount: moved } = transferIntent();
   return { chain, movements: [{ tokenAddress, amount: moved }], beneficiaries: [to], isUnreadable: false };
 }
 
-/** Nothing was spent today. */
+/** No amount was spent today. */
 export const UNSPENT = () => 0n;
 
 export function messageIntent(): MessageIntent {
   return { ...FRAME, kind: 'message', format: 'eip191', message: 'hello' };
 }
 
-/** A 2-of-3 transfer in the given state, with what a record in that state has gone through. */
+/**
+ * Returns a 2-of-3 transfer in the given state, with the fields that a record in that state has.
+ */
 export function transactionIn(state: TransactionState, differences: Partial<Transaction> = {}): Transaction {
   const decided = !['DRAFT', 'SUBMITTED', 'REJECTED', 'CANCELLED', 'EXPIRED'].includes(state);
   const sent = ['BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'].includes(state);
@@ -161,10 +163,10 @@ export function sentAttempt(): Attempt {
   return { ...signedAttempt(), sent: { outcome: 'accepted', answer: null, atMs: CREATED_AT_MS, times: 1 } };
 }
 
-/** Of a deployment without any source of prices. */
+/** The valuation of a deployment without a price source. */
 export const UNPRICED: Valuation = { native: { price: { state: 'unpriced' }, decimals: 18 }, tokens: [] };
 
-/** A vault that has dealt with nobody. */
+/** A vault without counterparties. */
 export const NO_COUNTERPARTIES: KnownCounterparties = { isLookalike: () => false, hasSent: () => false };
 
 export function inclusion(differences: Partial<ValuedInclusion> = {}): ValuedInclusion {

@@ -37,7 +37,7 @@ test('ids sort by age', () => {
   expect(ids.toSorted()).toEqual(ids);
 });
 
-test('a ULID takes 80 random bits and says so', () => {
+test('a ULID uses 80 random bits and refuses fewer', () => {
   expect(ulid(0, new Uint8Array(10))).toBe('0'.repeat(26));
   expect(ulid(2 ** 48 - 1, random)).toBe('7'.padEnd(26, 'Z'));
   expect(() => ulid(0, new Uint8Array(9))).toThrow('80 random bits');

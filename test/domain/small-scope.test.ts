@@ -21,9 +21,10 @@ import {
 } from './cast.ts';
 
 /**
- * Everything that can happen to one payment of three signers, in every order: people who repeat themselves and change the policy, consumers
- * that come twice, late or never again after a crash, a network whose answer is lost, blocks that are undone. Every state that can be reached
- * through the one transition table is looked at, and from each of them everything is then let come to its end.
+ * Explores everything that can happen to one payment of three signers, in every order: people who
+ * repeat themselves and change the policy, consumers that come twice, late or never again after a
+ * crash, a network whose response is lost, and blocks that are undone. Every state that the one
+ * transition table can reach is checked, and from each of them everything then comes to its end.
  */
 
 const PEOPLE: readonly Actor[] = [alice, bob, carol];
@@ -36,7 +37,7 @@ const DEEP_ENOUGH = 3;
 const DEPTHS = [1, 3, 'final'] as const;
 type Depth = (typeof DEPTHS)[number];
 
-/** The record, and what is true around it. Bits are by the number of an attempt. */
+/** The record, and the true state around it. Bits are by the number of an attempt. */
 interface Position {
   readonly record: Transaction;
   readonly isLate: boolean;
@@ -44,12 +45,12 @@ interface Position {
   /** The network has these bytes now, and has had them at some time. */
   readonly out: number;
   readonly everOut: number;
-  /** What some consumer has read, and may still report. */
+  /** The observations of a consumer that it may still report. */
   readonly everSigned: number;
   readonly mined: { readonly attempt: number; readonly depth: Depth } | null;
-  /** Everything that was ever seen of the chain: it may be reported late. Bits are by attempt and depth. */
+  /** All observations of the chain: they may be reported late. Bits are by attempt and depth. */
   readonly seen: number;
-  /** No node ever takes what is signed. */
+  /** No node ever accepts the signed bytes. */
   readonly isBad: boolean;
 }
 
@@ -57,7 +58,10 @@ const hashOf = (attempt: number) => `0x${String(attempt).padStart(64, '0')}`;
 const has = (bits: number, attempt: number) => (bits & (1 << attempt)) !== 0;
 const numberOf = (hash: string) => Number.parseInt(hash.slice(2), 10);
 
-/** Records that are the same for everything that can follow are one object here, so that each step of it is decided once. */
+/**
+ * Interns records that are equal for everything that can follow, so that each step of one is
+ * decided once.
+ */
 const records = new Map<string, Transaction>();
 const numbers = new Map<Transaction, number>();
 
@@ -71,7 +75,7 @@ function oneOfAlike(record: Transaction): Transaction {
   return record;
 }
 
-/** What each event makes of a record: by time and policy, by record, and by event. */
+/** The result of each event for a record: by time and policy, by record, and by event. */
 type Decisions = Map<TransactionEvent, Transaction>;
 const decisions = new Map<string, Map<Transaction, Decisions>>();
 
@@ -131,7 +135,7 @@ const refuseAll = ofAttempt((attempt) => ({ type: 'refuseBroadcast', attempt, an
 const includedWith = (depth: Depth) => ofAttempt((attempt) => included({ attempt, depth }));
 const includedAt = { 1: includedWith(1), 3: includedWith(3), final: includedWith('final') };
 
-/** What consumers report whatever they have read: it may come at any time. */
+/** The reports of consumers that depend on nothing they read: they may come at any time. */
 const REPORTS: readonly TransactionEvent[] = [
   { type: 'delaySigning', reason: 'SIGNER_UNAVAILABLE' },
   { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null },
@@ -143,7 +147,7 @@ const REPORTS: readonly TransactionEvent[] = [
   { type: 'waitForNonce', blocker: null },
 ];
 
-/** What people do, in any order and as often as they like. */
+/** The actions of people, in any order and as often as they like. */
 function byPeople(position: Position): Position[] {
   const { record, hasCarol } = position;
   const later: Position = { ...position, isLate: true };
@@ -157,7 +161,7 @@ function byPeople(position: Position): Position[] {
   ];
 }
 
-/** What consumers report, of now or of long ago. */
+/** The reports of consumers, current or old. */
 function byMachines(position: Position): Position[] {
   const { record, everOut, everSigned, isBad } = position;
   const attempts = record.attempts.map(({ number }) => number);
@@ -191,7 +195,7 @@ const BLOCKS: readonly Block[] = Array.from({ length: MAX_ATTEMPTS }, (_, i) => 
 );
 const bitOf = ({ attempt, depth }: Block) => (attempt - 1) * DEPTHS.length + DEPTHS.indexOf(depth);
 
-/** What is signed in the record is read by somebody. */
+/** Notes the signed attempts of the record, because a consumer may have read them. */
 function knowing(position: Position): Position {
   const bits = position.record.attempts.reduce(
     (sum, { number, signed }) => (signed === null ? sum : sum | (1 << number)),
@@ -207,7 +211,7 @@ function included({ attempt, depth }: Block): TransactionEvent {
   return { type: 'include', inclusion: found, confirmationsNeeded: DEEP_ENOUGH };
 }
 
-/** What the network and the chain do by themselves with what was handed to them. */
+/** The steps that the network and the chain take by themselves with the bytes they were given. */
 function byTheWorld(position: Position): Position[] {
   const { out, everOut, everSigned, mined, isBad } = position;
   const next: Position[] = [];
@@ -229,7 +233,7 @@ function withBlock(position: Position, mined: Block): Position {
   return { ...position, mined, seen: position.seen | (1 << bitOf(mined)) };
 }
 
-/** Only then the number of times that it was sent decides anything. */
+/** Only then does the number of broadcasts decide anything. */
 const isRefusedOnce = (sent: Attempt['sent']) => sent?.outcome === 'refused' && sent.times === 1;
 
 /** From there on more refusals decide nothing else. */
@@ -274,7 +278,7 @@ function purposeOf({ attempts }: Transaction, mined: Position['mined']): string 
   return attempts.find(({ number }) => number === mined?.attempt)?.purpose ?? null;
 }
 
-/** What must never be, whatever happened before. */
+/** Returns the violated invariant, or null. */
 function faultOf({ record, everOut, mined }: Position): string | null {
   const { state, approvals, attempts, inclusion: found } = record;
   const people = new Set(approvals.map(({ actor }) => actor.userId));
@@ -286,16 +290,16 @@ function faultOf({ record, everOut, mined }: Position): string | null {
   const isOver = state === 'REJECTED' || state === 'EXPIRED';
   if (isOver && everOut !== 0) return 'it is over, and its bytes are out';
   if (state === 'FAILED' && found === null && everOut !== 0) return 'it was given up, and its bytes are out';
-  if (state === 'CANCELLED' && found === null && everOut !== 0) return 'it was taken back, and its bytes are out';
+  if (state === 'CANCELLED' && found === null && everOut !== 0) return 'it was cancelled, and its bytes are out';
   if (mined !== null && purposeOf(record, mined) === null) return 'what is mined is forgotten';
   if (state === 'SUCCEEDED' && attempts.find(({ signed }) => signed?.hash === found?.hash)?.purpose !== 'intent') {
     return 'it succeeded by something else';
   }
-  if (!isFinal(state) && outstandingJob(record) === null) return 'nobody has anything to do, and it is not over';
+  if (!isFinal(state) && outstandingJob(record) === null) return 'no job is outstanding, and it is not over';
   return null;
 }
 
-/** Everybody does what there is to do, in fair weather. Gives how it ends. */
+/** Returns the end of a position in which every participant does its work without faults. */
 function ended(position: Position): Position {
   let now = position;
   for (let step = 0; step < 60; step++) {
@@ -340,14 +344,14 @@ function worked(position: Position, job: NonNullable<ReturnType<typeof outstandi
   }
 }
 
-/** What rests is sent again, without a record of it. */
+/** A resting transaction is sent again, without a record of it. */
 function offered(position: Position): Position {
   const bit = 1 << (signedAttempts(position.record).at(-1)?.number ?? 0);
   return { ...position, out: position.out | bit, everOut: position.everOut | bit };
 }
 
 function endingFault(position: Position): string | null {
-  // What may be out is never given up, whatever nodes say of it: somebody has to look.
+  // Bytes that may be out are never given up, whatever nodes state of them: a person has to check.
   if (position.isBad && position.record.attempts.some(({ sent }) => sent !== null)) return null;
   const { record, mined } = ended(position);
   if (outstandingJob(record) !== null || !isFinal(record.state)) return `it never ends: ${record.state}`;

@@ -1,7 +1,10 @@
-/** What a browser does of HTTP: it keeps cookies by host, follows where it is sent, and fills in the one form of a page. */
+/**
+ * The HTTP part of a browser: it keeps cookies by host, follows redirects, and fills in the one
+ * form of a page.
+ */
 export class Browser {
   readonly #jars = new Map<string, Map<string, string>>();
-  /** Where it is. */
+  /** The current address. */
   url = '';
 
   cookie(origin: string, name: string): string | undefined {
@@ -12,7 +15,10 @@ export class Browser {
     this.#jarOf(origin).set(name, value);
   }
 
-  /** Goes there as somebody does who has typed it, and on to where that sends it. Stops before an address that `stopAt` knows. */
+  /**
+   * Opens an address as a typed one, and follows its redirects. Stops before an address that
+   * `stopAt` matches.
+   */
   async go(url: string, stopAt: (url: string) => boolean = () => false): Promise<Response> {
     let [address, response] = [url, await this.#request(url)];
     for (let hops = 0; response.status >= 300 && response.status < 400; hops++) {
@@ -26,7 +32,7 @@ export class Browser {
     return response;
   }
 
-  /** Sends the form of a page with what was typed into it, and goes on. */
+  /** Sends the form of a page with what was typed into it, and follows the redirects. */
   async submit(
     page: string,
     typed: Readonly<Record<string, string>>,

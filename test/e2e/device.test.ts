@@ -19,12 +19,15 @@ import { Authenticator } from '../devices/authenticator.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
-/** A vault whose signers sign: alice from her terminal, bob with the passkey of his phone, carol with a script. */
+/**
+ * A vault whose signers sign: alice from her terminal, bob with the passkey of his phone, carol
+ * with a script.
+ */
 
 const RECIPIENT = '0x00000000000000000000000000000000de71ce01';
 let world: World;
 let vault: ReadyVault;
-/** Passkeys are of the approval page alone. */
+/** A passkey belongs to the approval page alone. */
 const APPROVAL_ORIGIN = 'http://localhost:5173';
 let phone: Authenticator;
 const script = ScriptDevice.create();
@@ -65,7 +68,7 @@ async function approveChange(person: Person, changeId: string, signature?: Retur
   return unwrap(api.approve.$post({ param, ...(signature === undefined ? {} : { json: signature }) }));
 }
 
-test('three people enrol what they sign with, and from then on nothing else counts', async () => {
+test('three people enrol their devices, and nothing else counts from then on', async () => {
   const { alice, bob, carol } = world.people();
   await device('new');
   expect((await stat(keyFile())).mode & 0o777).toBe(0o600);
@@ -84,7 +87,7 @@ test('three people enrol what they sign with, and from then on nothing else coun
   expect([policy.version, policy.approvalMode, policy.devices.length]).toEqual([3, 'device', 3]);
 });
 
-test('without pins the device signs nothing, and only the fingerprint of the operators pins', async () => {
+test('a device without pins signs nothing, and only the fingerprint of the operators sets the pins', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '5' });
   await expect(device('approve', '--transaction', id, '--yes')).rejects.toThrow('No co-signers are pinned');
@@ -117,14 +120,14 @@ test('alice approves in her terminal what her own machine has read and hashed, b
   expect(await world.chain.balance(RECIPIENT)).toBe(4321n);
 });
 
-test('a service that shows one payment and asks for the signature of another gets none', async () => {
+test('a service that shows one payment and requests the signature of another gets none', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1' });
   const other = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '2' });
   const bytes = { own: await alice.client.challenge(id), other: await alice.client.challenge(other.id) };
   expect(readCanonical(hexToBytes(bytes.own.canonical)).fields).toContainEqual(['amount', '1']);
   const requests: string[] = [];
-  // In the middle: it answers for the service, and sees what it is sent.
+  // A service in the middle: it answers for the real one, and reads what it is sent.
   const liar = createServer((request, response) => {
     requests.push(`${request.method} ${request.url}`);
     response.setHeader('content-type', 'application/json');
@@ -142,7 +145,10 @@ test('a service that shows one payment and asks for the signature of another get
   expect(requests).toEqual([expect.stringMatching(`^GET /transaction/${id}/challenge\\?nonce=[0-9a-f]{64}$`)]);
 });
 
-/** A service in the middle that changes the statements that it delivers, and passes on everything else. */
+/**
+ * A service in the middle that changes the statements that it delivers, and passes on everything
+ * else.
+ */
 async function withStatements(
   change: (statements: readonly Statement[]) => readonly Statement[],
   act: (url: string) => Promise<void>,
@@ -200,7 +206,7 @@ test('a service that leaves out, replays or forges the statements of co-signers 
   await alice.client.reject(id);
 });
 
-test('without the statement of one co-signer the device signs once its owner has named that co-signer', async () => {
+test('a device without the statement of one co-signer signs once its owner has named that co-signer', async () => {
   const { alice } = world.people();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '6' });
   const withoutThird = (given: readonly Statement[]) =>
@@ -219,7 +225,7 @@ test('without the statement of one co-signer the device signs once its owner has
     const { stdout, stderr } = await approve('--yes', '--despite-cosigner', '3:unknown');
     expect(JSON.parse(stdout)).toMatchObject({ state: 'SUBMITTED', approvalsCounted: 1 });
     expect(stderr).toContain('Co-signer 3: unknown (missing)');
-    // In a terminal she types the number. A second approval of one person is the first one.
+    // She types the number in a terminal. A second approval of one person is the first one.
     const typed = approve();
     typed.child.stdin?.end('yes despite 3\n');
     expect(JSON.parse((await typed).stdout)).toMatchObject({ approvalsCounted: 1 });
@@ -276,7 +282,7 @@ test('a vault that is created in device mode names the identity keys of its co-s
   expect(policy.cosigners).toEqual(cosigners());
 });
 
-/** Somebody presses enter. */
+/** Runs a device command, and answers its prompt with enter. */
 async function unanswered(words: readonly string[]): Promise<unknown> {
   const { alice } = world.people();
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_TOKEN: alice.token };

@@ -12,7 +12,10 @@ import { anvilClient } from '../chains/evm/anvil-client.ts';
 import type { World } from './world.ts';
 import { startWorld } from './world.ts';
 
-/** A monitor that loses, doubles, delays and shuffles, on a chain that takes blocks back: the history ends as the chain has it. */
+/**
+ * A monitor that loses, doubles, delays and shuffles, on a chain that takes blocks back: the
+ * history ends as the chain has it.
+ */
 
 const SEED = Number(process.env['MISCHIEF_SEED'] ?? 20261121);
 const PAYMENTS = 40;
@@ -31,7 +34,10 @@ afterAll(() => world.end());
 
 const client = () => anvilClient(world.chainUrl);
 
-/** Pays the vault without waiting for anything; null when the chain has just taken the nonce back. */
+/**
+ * Pays the vault without waiting for anything. Returns null when the chain has just reorganised the
+ * nonce away.
+ */
 async function pay(number: number): Promise<Hex | null> {
   const amount = BigInt(number + 1);
   const to = getAddress(vault.address);
@@ -66,7 +72,7 @@ async function chainsOwn(hashes: readonly Hex[]): Promise<ReadonlyMap<string, st
   return blocks;
 }
 
-/** What a history shows of payments: of each that stands, its block. */
+/** Returns the payments of a history: the block of each one that stands. */
 function shownOf(records: readonly TransactionRecord[]): ReadonlyMap<string, string> {
   const agreement = records.filter(({ state, visible }) => state === 'SUCCEEDED' && visible);
   return new Map(agreement.map(({ txHash, block }) => [txHash ?? '', block?.hash ?? '']));
@@ -97,7 +103,7 @@ test(`a history is the chain's, whatever its monitor does (seed ${SEED})`, async
     'a history that is the chain’s',
     async () => {
       const seen = await incoming();
-      // What the vault was given before the monitor began is found by looking again, and counts like the rest.
+      // The payments from before the monitor began are found by a rescan, and count like the rest.
       if (sum(seen, null) !== (await world.chain.balance(vault.address))) return null;
       const shown = shownOf(seen.filter(({ txHash }) => sent.some((hash) => hash === txHash)));
       return same(shown, truth) ? seen : null;

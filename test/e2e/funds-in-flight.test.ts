@@ -12,7 +12,10 @@ import { gethPool } from './evm/geth-pool.ts';
 import type { World } from './world.ts';
 import { finished, reaches, startWorld, taken } from './world.ts';
 
-/** Payments of one wallet at once that its balance does not cover together: what does not fit waits, and nothing is in vain. */
+/**
+ * Covers simultaneous payments of one wallet that its balance does not cover together: one that
+ * does not fit waits, and no fee is wasted.
+ */
 
 const ETHER = 10n ** 18n;
 const SOLANA = 'solana-local';
@@ -50,7 +53,7 @@ async function solanaWallet(name: string, lamports: bigint) {
 
 const lamportsOf = (address: Address) => node.chain.account(address)?.lamports ?? 0n;
 
-test('of three payments the one that does not fit waits, the next one goes by it, and a deposit lets it go on', async () => {
+test('one of three payments does not fit and waits, the next one passes it, and a deposit lets it continue', async () => {
   const { alice } = world.people();
   const { id: vaultId, address } = await world.vault('in flight');
   const recipient = await world.chain.account(7);
@@ -88,7 +91,7 @@ test('of three payments the one that does not fit waits, the next one goes by it
   expect(refused.filter((words) => words.startsWith('insufficient funds'))).toEqual([]);
 });
 
-test('on Solana the second of two payments of 60 % waits, and fails for want of money when the first is final', async () => {
+test('the second of two payments of 60 % on Solana waits, and fails for insufficient funds when the first is final', async () => {
   const { alice } = world.people();
   const wallet = await solanaWallet('sixty', 10_000_000_000n);
   const to = stranger();
@@ -103,18 +106,18 @@ test('on Solana the second of two payments of 60 % waits, and fails for want of 
   const poor = await finished(alice, second);
   expect([poor.state, poor.stateReason, poor.attempts]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', []]);
   expect(lamportsOf(to)).toBe(6_000_000_000n);
-  // Nothing was carried out in vain.
+  // No fee was paid in vain.
   const sent = gate.said.slice(said).filter((text) => text.includes('"sendTransaction"'));
   expect(new Set(sent.map((text) => String(JSON.parse(text).params[0]))).size).toBe(1);
 });
 
-test('on Solana a payment without the rent of a new nonce account waits for one that is open', async () => {
+test('a payment on Solana without the rent of a new nonce account waits for an open one', async () => {
   const { alice } = world.people();
   const wallet = await solanaWallet('places', 3_000_000_000n);
   const to = stranger();
   const opening = await finished(alice, await wallet.pay(to, 1_000_000_000n));
   expect(opening.state).toBe('SUCCEEDED');
-  // Two payments of a million lamports are left, and what the account has to keep, but no rent.
+  // Two payments of a million lamports are left, and the minimum of the account, but no rent.
   const rest = lamportsOf(wallet.address) - 3_000_000n;
   expect((await finished(alice, await wallet.pay(to, rest))).state).toBe('SUCCEEDED');
   const held = gate.hold('sendTransaction');

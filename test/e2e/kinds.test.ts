@@ -7,7 +7,9 @@ import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
-/** Messages, contract calls, allowances and estimates against a real chain, from the outside. */
+/**
+ * Covers messages, contract calls, allowances and estimates against a real chain, from the outside.
+ */
 
 let world: World;
 let vault: ReadyVault;
@@ -22,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** Also what is to be refused: no typed client would send some of it. */
+/** It sends invalid requests, too: no typed client would send some of them. */
 function create(kind: string, body: object) {
   const { alice } = world.people();
   return alice.client.request<TransactionRecord & { readonly code: string; readonly detail: string }>(
@@ -43,7 +45,7 @@ async function carriedOut(kind: string, body: object): Promise<TransactionRecord
   return alice.client.read(created.body.id);
 }
 
-test('words are signed by the wallet, without a transaction on the chain', async () => {
+test('a text is signed by the wallet, without a transaction on the chain', async () => {
   const sent = await world.chain.sentBy(vault.address);
   const message = 'Sign in to example.com\n\nNonce: 7';
   const done = await carriedOut('message', { message });
@@ -75,7 +77,7 @@ test('a message needs no node of the chain', async () => {
   }
 });
 
-test('nor does it need one to be configured', async () => {
+test('a message does not need a configured node either', async () => {
   const { alice, bob } = world.people();
   const offline = await world.vault('offline', { chains: ['ethereum-sepolia'] });
   const body = { vaultId: offline.id, chain: 'ethereum-sepolia', message: 'no node for this chain' };
@@ -93,7 +95,7 @@ test('a contract is called with exactly the calldata', async () => {
   expect(await world.chain.tokenBalance(dollar, recipient)).toBe(before + 7n);
 });
 
-test('an allowance is given, and taken back', async () => {
+test('an allowance is given, and revoked', async () => {
   const spender = await world.chain.account(8);
   const given = await carriedOut('erc20-approve', { tokenAddress: dollar, spender, amount: '25' });
   expect([given.state, await world.chain.allowance(dollar, vault.address, spender)]).toEqual(['SUCCEEDED', 25n]);
@@ -101,7 +103,7 @@ test('an allowance is given, and taken back', async () => {
   expect([taken.state, await world.chain.allowance(dollar, vault.address, spender)]).toEqual(['SUCCEEDED', 0n]);
 });
 
-test('a token that wants its allowance at zero first says so before anybody has to approve', async () => {
+test('a token that requires its allowance at zero first is refused before any signer has to approve', async () => {
   const token = await world.chain.deploy('OddTokens.sol', 'ResettingToken');
   const approval = { tokenAddress: token, spender: recipient, amount: '25' };
   expect((await carriedOut('erc20-approve', approval)).state).toBe('SUCCEEDED');
@@ -111,7 +113,7 @@ test('a token that wants its allowance at zero first says so before anybody has 
   expect((await create('erc20-approve', { ...approval, amount: '0' })).status).toBe(201);
 });
 
-test('what the chain would refuse is refused at once, with the reason of the chain, and nothing is stored', async () => {
+test('a call that the chain would refuse is refused at once, with the reason of the chain, and nothing is stored', async () => {
   const { alice } = world.people();
   const list = () => alice.client.transactions(vault.id);
   const before = await list();
@@ -142,7 +144,7 @@ test('what the chain would refuse is refused at once, with the reason of the cha
   expect(await list()).toEqual(before);
 });
 
-test('while the chain can not be asked nothing is created, and the answer says that trying again is safe', async () => {
+test('no transaction is created while the chain is unreachable, and the response states that a retry is safe', async () => {
   const { alice } = world.people();
   const list = () => alice.client.transactions(vault.id);
   const before = await list();
@@ -153,7 +155,7 @@ test('while the chain can not be asked nothing is created, and the answer says t
   expect(await list()).toEqual(before);
 });
 
-test('an Idempotency-Key finds what it made although the wallet could not pay for it again', async () => {
+test('an Idempotency-Key finds its transaction although the wallet could not pay for it again', async () => {
   const { alice } = world.people();
   const poor = await world.vault('poor');
   const body = { vaultId: poor.id, chain: 'anvil', to: recipient, amount: (10n ** 18n / 2n).toString() };
@@ -173,7 +175,7 @@ async function carriedOutIn({ id }: TransactionRecord): Promise<void> {
   expect((await finished(alice, id)).state).toBe('SUCCEEDED');
 }
 
-test('an estimate is what the transfer then costs at most', async () => {
+test('an estimate is the maximum that the transfer then costs', async () => {
   const { alice } = world.people();
   for (const tokenAddress of [null, dollar]) {
     const body = { vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1', tokenAddress };

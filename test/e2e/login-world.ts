@@ -3,7 +3,7 @@ import type { Browser } from './browser.ts';
 import type { WorldOptions } from './world.ts';
 import { startWorld } from './world.ts';
 
-/** As far as the way back to the service, which has not been gone yet. */
+/** Follows the login up to the redirect to the service, which is not opened yet. */
 export async function comesBack(
   url: string,
   browser: Browser,
@@ -16,7 +16,10 @@ export async function comesBack(
   if (!stopAt(browser.url)) await browser.submit(await consent.text(), {}, stopAt);
 }
 
-/** The whole stack, in which people log in with a real issuer. @param urlOf the service as its readers call it */
+/**
+ * The whole stack, in which people log in with a real issuer. @param urlOf the service as its
+ * readers call it
+ */
 export async function startLoginWorld(
   urlOf: (url: string) => string = (url) => url,
   requested: Partial<Pick<WorldOptions, 'rateLimits' | 'approvalOrigin'>> = {},

@@ -5,7 +5,7 @@ import type { LoginWorld } from './login-world.ts';
 import { comesBack as wayBack, startLoginWorld } from './login-world.ts';
 import type { World } from './world.ts';
 
-/** People log in with a real issuer of OpenID Connect, as their browsers do it. */
+/** Covers logins with a real issuer of OpenID Connect, as browsers perform them. */
 
 let scene: LoginWorld;
 let world: World;
@@ -29,7 +29,7 @@ async function logIn(browser: Browser, name: string, to?: string): Promise<Respo
 
 const codeOf = async (answer: Response) => ((await answer.json()) as { code: string }).code;
 
-test('a person who is known here has a session, and goes on to where they wanted', async () => {
+test('a known user gets a session, and continues to the requested page', async () => {
   const browser = new Browser();
   const answer = await logIn(browser, 'alice', '/user/me?from=login');
   expect([answer.status, browser.url]).toEqual([200, `${url}/user/me?from=login`]);
@@ -40,7 +40,7 @@ test('a person who is known here has a session, and goes on to where they wanted
   ]);
 });
 
-test('nothing outside of this service is where somebody goes on to', async () => {
+test('a login never redirects to another site', async () => {
   for (const to of [
     'https://mallory.example/',
     '//mallory.example',
@@ -55,7 +55,7 @@ test('nothing outside of this service is where somebody goes on to', async () =>
   }
 });
 
-test('whoever is not known here, or whose address nobody has verified, is not let in', async () => {
+test('an unknown user, and one without a verified address, is refused', async () => {
   for (const name of ['dave', 'bob?']) {
     const browser = new Browser();
     const answer = await logIn(browser, name);
@@ -78,11 +78,11 @@ test('the holder of a person’s old address is not that person, and a service k
   expect((await logIn(new Browser(), 'carol')).status).toBe(200);
 });
 
-test('a login ends in the browser that has begun it, once, and with what the issuer has said', async () => {
+test('a login ends in the browser that has begun it, once, and with the identity of the issuer', async () => {
   const mine = new Browser();
   await comesBack(mine, 'alice');
   const way = mine.url;
-  // Sent to somebody else, who would then be logged in as me (login CSRF).
+  // An attacker sends it to another user, who would then be logged in as the attacker (login CSRF).
   const theirs = new Browser();
   expect(await codeOf(await theirs.go(way))).toBe('login-refused');
   await comesBack(theirs, 'bob');
@@ -103,12 +103,12 @@ test('a login ends in the browser that has begun it, once, and with what the iss
     expect([name, answer.status, await codeOf(answer)]).toEqual([name, 403, 'login-refused']);
     expect([browser.cookie(url, SESSION), browser.cookie(url, ATTEMPT)]).toEqual([undefined, undefined]);
   }
-  // Mine is still good, and then is not again.
+  // The own code is still valid, and then is not again.
   expect((await mine.go(way)).status).toBe(200);
   expect(await codeOf(await mine.go(way))).toBe('login-refused');
 });
 
-test('a code under another verifier is worth nothing: what was written on the way can not be used without the browser', async () => {
+test('a code under another verifier is refused: an intercepted value cannot be used without the browser', async () => {
   const browser = new Browser();
   await comesBack(browser, 'alice');
   const kept = JSON.parse(Buffer.from(browser.cookie(url, ATTEMPT) ?? '', 'base64url').toString()) as object;
@@ -120,7 +120,7 @@ test('a code under another verifier is worth nothing: what was written on the wa
   }
 });
 
-test('whoever is logged in sees their vaults, with the addresses', async () => {
+test('a logged-in user sees their vaults, with the addresses', async () => {
   const vault = await world.vault('treasury');
   const browser = new Browser();
   const mine = async () => {
@@ -144,7 +144,7 @@ test('whoever is logged in sees their vaults, with the addresses', async () => {
   expect(await pollUntil('vaults', mine, 10_000)).toEqual([entry]);
 });
 
-test('logging out everywhere ends every session of a person, and nobody else’s', async () => {
+test('a logout everywhere ends every session of that person, and of no other user', async () => {
   const [here, there, bobs] = [new Browser(), new Browser(), new Browser()];
   await logIn(here, 'alice');
   await logIn(there, 'alice');
@@ -159,7 +159,7 @@ test('logging out everywhere ends every session of a person, and nobody else’s
   expect((await here.go(`${url}/user/me`)).status).toBe(200);
 });
 
-test('while the issuer does not answer that is said, and nobody is logged in', async () => {
+test('no user is logged in while the issuer does not answer, and the response states it', async () => {
   await world.stack().stop();
   await world.restart({ login: { ...scene.issuer.login, issuer: 'http://127.0.0.1:9' } });
   ({ url } = world.stack());

@@ -6,7 +6,10 @@ import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import type { World } from './world.ts';
 import { finished, startWorld } from './world.ts';
 
-/** A policy that the signers change is the one that the co-signers go by, after it and for what was created before. */
+/**
+ * Covers a policy that the signers change: the co-signers apply it from then on, also to earlier
+ * transactions.
+ */
 
 let world: World;
 let vault: ReadyVault;
@@ -29,7 +32,7 @@ async function changePolicy(patch: PolicyPatch, ...approvers: readonly Person[])
   return state;
 }
 
-test('co-signers take over the policy that a quorum wanted, and sign by it', async () => {
+test('co-signers adopt the policy that a quorum approved, and sign by it', async () => {
   const { alice, bob, carol } = world.people();
   const recipient = await world.chain.account(5);
   const pay = () => alice.client.transfer({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
@@ -56,7 +59,7 @@ test('co-signers take over the policy that a quorum wanted, and sign by it', asy
 
 test('a vault that lost a signer goes on with the others, version after version', async () => {
   const { alice, bob, carol, mallory } = world.people();
-  // Three voices since the last story, which is the most that the policy asks for.
+  // The policy requires three approvals since the last test, which is its highest threshold.
   const open: PolicyPatch = { recipients: 'anyone', higherThresholds: [] };
   expect(await changePolicy(open, alice, bob)).toBe('PENDING');
   expect(await changePolicy(open, carol)).toBe('ADOPTED');

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 
 interface Call {
-  /** Of JSON-RPC; of REST the verb and the path. */
+  /** The method of JSON-RPC; the verb and the path of REST. */
   readonly method: string;
   readonly text: string;
   readonly verb: string;
@@ -11,29 +11,41 @@ interface Call {
 
 /** A call that the gate has stopped: the caller waits, the node knows nothing of it yet. */
 interface HeldCall {
-  /** Gives it to the node and never tells the caller: the reply is lost. */
+  /** Forwards it to the node and never answers the caller: the reply is lost. */
   readonly deliverSilently: () => Promise<void>;
-  /** Gives it to the node and the answer to the caller. */
+  /** Forwards it to the node and the response to the caller. */
   readonly deliver: () => Promise<void>;
   /** Gives the caller this result, and the node nothing. */
   readonly pretend: (result: unknown) => void;
 }
 
-/** Gives the false answer to a call, `{ result }` or `{ error }`; undefined for a call that the node answers. */
+/**
+ * Returns the false response to a call, `{ result }` or `{ error }`; undefined for a call that the
+ * node answers.
+ */
 type Lie = (method: string, params: readonly unknown[]) => Promise<object> | object | undefined;
 
-/** A node's address that is between the service and the real node, to stop one call at one exact moment. */
+/**
+ * The address of a proxy between the service and the real node, to stop one call at one exact
+ * moment.
+ */
 export interface Gate {
   readonly url: string;
   /** The next call of this method is held; gives it when it comes. */
   readonly hold: (method: string) => Promise<HeldCall>;
-  /** From now on a call for which this gives an answer gets that, and the node nothing; null ends it. */
+  /**
+   * From now on a call for which this returns a response gets that, and the node nothing; null ends
+   * it.
+   */
   readonly falsify: (lie: Lie | null) => void;
   /** From now on every call gets this status and nothing reaches the node; null opens it. */
   readonly close: (status: number | null) => void;
-  /** From now on the node answers these calls with null, as one that has no history; an empty list heals it. */
+  /**
+   * From now on the node answers these calls with null, as one that has no history; an empty list
+   * heals it.
+   */
   readonly forget: (methods: readonly string[]) => void;
-  /** Everything that the service has said to the node. */
+  /** Everything that the service has sent to the node. */
   readonly said: readonly string[];
   readonly stop: () => Promise<void>;
 }

@@ -14,8 +14,9 @@ import { finished, startWorld } from './world.ts';
 import { unwrap } from '#cli/api-client.ts';
 
 /**
- * Everything that the coordinator stores and sends is searched for every secret that could rebuild the key, in every spelling.
- * The test has what an attacker would have to break into three machines for: the co-signers' storage and their secrets.
+ * Searches everything that the coordinator stores and sends for every secret that could rebuild the
+ * key, in every spelling. The test has what an attacker would have to break into three machines
+ * for: the co-signers' storage and their secrets.
  */
 
 let world: World;
@@ -77,7 +78,7 @@ async function shareOfNode(index: number): Promise<KeyShare> {
       iv: bytes('iv'),
       ciphertext: bytes('ciphertext'),
     };
-    // The record of a pair does not open at the place of a share.
+    // The record of a pair does not open at the key of a share.
     const madeAtMs = Number.parseInt(row['made_at_ms'] ?? '', 10);
     const position = { kind: 'share', node: partyOf(index), name: keyId, epoch: 1, madeAtMs };
     const opened = await unseal([{ id: 'local-1', secret: keyEncryption }], position, record);
@@ -107,7 +108,10 @@ function filesBelow(folder: string, skip: RegExp): readonly Buffer[] {
   });
 }
 
-/** What the coordinator has: its databases, its objects, its log, its configuration, and what it has said to the chain. */
+/**
+ * Everything of the coordinator: its databases, its objects, its log, its configuration, and its
+ * calls to the chain.
+ */
 function coordinatorHas(): readonly Buffer[] {
   const stored = filesBelow(join(world.folder, 'state'), /conclave-cosigner-/);
   const configured = filesBelow(join(world.folder, 'coordinator'), /nothing is skipped/);
@@ -133,7 +137,7 @@ function found(haystack: readonly Buffer[], secret: Uint8Array): readonly string
   return spellings(secret).flatMap(([name, needle]) => (haystack.some((file) => file.includes(needle)) ? [name] : []));
 }
 
-test('the search finds what is there: the public key is in the vault, and two shares do make the whole key', () => {
+test('the search finds existing values: the public key is in the vault, and two shares make the whole key', () => {
   expect(found(coordinatorHas(), hexToBytes(publicKey))).toContain('hex');
   expect(bytesToHex(encodePoint(GENERATOR.multiply(wholeKey())))).toBe(publicKey);
 });
@@ -144,7 +148,7 @@ test('the coordinator has no share and no key, in any spelling', () => {
   expect(secrets.map((secret) => found(haystack, encodeScalar(secret)))).toEqual(secrets.map(() => []));
 });
 
-test('the coordinator has no secret of a co-signer either: neither its identity nor what seals its shares', () => {
+test('the coordinator has no secret of a co-signer either: neither its identity nor the key that seals its shares', () => {
   const haystack = coordinatorHas();
   const secrets = secretsOf().cosigners.flatMap(({ identity, keyEncryption }) => [identity, keyEncryption]);
   expect(secrets.map((secret) => found(haystack, hexToBytes(secret)))).toEqual(secrets.map(() => []));

@@ -6,7 +6,10 @@ import { finished, startWorld } from './world.ts';
 import type { VaultRecord } from '#cli/api-client.ts';
 import { unwrap } from '#cli/api-client.ts';
 
-/** The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power goes while they make them. */
+/**
+ * The first keys of a deployment: the co-signers have no set-ups with each other yet, and the power
+ * goes while they make them.
+ */
 
 let world: World;
 
@@ -29,10 +32,13 @@ function shown(vaultId: number): Promise<VaultRecord> {
   return unwrap(world.service().api.internal.vault[':vaultId'].$get({ param: { vaultId: String(vaultId) } }));
 }
 
-/** Into the pairing of the first two nodes, of the others, and into the key generation itself: it all takes about 2.5 s. */
+/**
+ * The kills hit the pairing of the first two co-signers, of the others, and the key generation
+ * itself, which takes about 2.5 s in all.
+ */
 const POWER_CUTS_MS = [250, 900, 1_600, 2_300];
 
-test('killed again and again while its key is being made, a vault gets one in the end, and it signs', async () => {
+test('a vault that is killed repeatedly during its key generation gets a key in the end, and signs', async () => {
   const { id } = await found('first');
   for (const ms of POWER_CUTS_MS) {
     await new Promise((resolve) => setTimeout(resolve, ms));
@@ -53,7 +59,7 @@ test('killed again and again while its key is being made, a vault gets one in th
   expect(keys.length).toBe(1);
 });
 
-test('a vault that is founded while a co-signer is away waits for it, and has its key when it is back', async () => {
+test('a vault that is created while a co-signer is unreachable waits for it, and has its key when it is back', async () => {
   await world.stack().stop();
   await world.restart({ absent: [3] });
   const { id } = await found('second');

@@ -19,7 +19,10 @@ const DEADLINE_MS = 60_000;
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
 
 /** These tests poll as fast as they can; the limits have tests of their own. */
-/** Of tokens; sessions have the default limits, but for the tokens that tests create with them. */
+/**
+ * The limits of tokens; sessions have the default limits, except for the tokens that tests create
+ * with them.
+ */
 const UNLIMITED = {
   read: 1_000_000,
   write: 1_000_000,
@@ -38,13 +41,13 @@ export interface Cast {
 
 export interface WorldOptions {
   readonly rateLimits?: NonNullable<StackOptions['rateLimits']>;
-  /** Of a local ledger, where one is wanted. */
+  /** The local Solana chain, if requested. */
   readonly solanaUrl?: string;
-  /** Of a local regtest, where one is wanted. */
+  /** The local regtest, if requested. */
   readonly bitcoinUrl?: string;
   /** Path of another entry of the coordinator. */
   readonly entry?: string;
-  /** One that is there already, and stays. */
+  /** An existing folder, which is kept. */
   readonly folder?: string;
   /** A second address of the same node of anvil is configured, behind a gate of its own. */
   readonly hasSecondNode?: boolean;
@@ -52,13 +55,16 @@ export interface WorldOptions {
   readonly cosignerUrls?: Readonly<Record<string, string>>;
   readonly recoveryKeys?: readonly string[];
   readonly login?: object;
-  /** Of an approval page that is served already. */
+  /** The origin of an approval page that is served already. */
   readonly approvalOrigin?: string;
 }
 
 export type World = Awaited<ReturnType<typeof startWorld>>;
 
-/** Everything for real: a chain, four Workers, and people who use them over HTTP. The chain survives when the Workers do not. */
+/**
+ * A real system: a chain, four Workers, and people who use them over HTTP. The chain survives when
+ * the Workers do not.
+ */
 export async function startWorld(requested: WorldOptions = {}) {
   const {
     rateLimits = UNLIMITED,
@@ -71,7 +77,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     login,
   } = requested;
   const { approvalOrigin } = requested;
-  // What has started stops when something after it does not start.
+  // Stops what has started when a later part does not start.
   await using started = new AsyncDisposableStack();
   const folder = requested.folder ?? (await mkdtemp(join(tmpdir(), 'conclave-e2e-')));
   if (requested.folder === undefined) started.defer(() => rm(folder, { recursive: true, force: true }));
@@ -115,7 +121,7 @@ export async function startWorld(requested: WorldOptions = {}) {
     gate,
     secondGate,
     chain,
-    /** Of the node itself, behind the gate. */
+    /** The address of the node itself, behind the gate. */
     chainUrl: anvil.url,
     folder,
     /** The people, at the address where the service is now. */
@@ -127,19 +133,22 @@ export async function startWorld(requested: WorldOptions = {}) {
     }),
     service: () => service.at(stack.url),
     stack: () => stack,
-    /** A vault of alice, bob and carol with two voices needed; one ether on its address. */
+    /**
+     * Creates a vault of alice, bob and carol that requires two approvals, with one ether on its
+     * address.
+     */
     vault: async (name: string, vaultOptions: Partial<VaultOptions> = {}): Promise<ReadyVault> => {
       const signers = [people.alice, people.bob, people.carol];
       const vault = await createReadyVault(service.at(stack.url), { name, signers, threshold: 2, ...vaultOptions });
       await chain.fund(vault.address, ETHER);
       return vault;
     },
-    /** A transfer of alice's with the two voices that it needs. Gives its id. */
+    /** Creates a transfer of alice's with the two approvals that it requires. Returns its id. */
     approved: async (body: TransferBody): Promise<string> => {
       const { id } = await at(people.alice).client.transfer(body);
       return approve(id);
     },
-    /** The voices of alice and bob. Gives the id. */
+    /** Approves as alice and bob. Returns the id. */
     approve,
     restart: async (differences: Partial<StackOptions> = {}) => {
       stack = await startStack({ ...options, ...differences });
@@ -158,7 +167,7 @@ export function taken(person: Person, id: string): Promise<TransactionRecord> {
   return reaches(person, id, ({ attempts }) => attempts.at(-1)?.outcome === 'accepted');
 }
 
-/** Reads until the record is as wanted and gives it. */
+/** Reads until the record is as requested, and returns it. */
 export function reaches(
   person: Person,
   id: string,

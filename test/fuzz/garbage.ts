@@ -51,7 +51,10 @@ function garbage(chance: Chance, depth = 0): unknown {
   }
 }
 
-/** A body as it may really come: left alone, with fields changed, taken out or put in, or no JSON at all. */
+/**
+ * A body as it may really come: left alone, with fields changed, taken out or put in, or no JSON at
+ * all.
+ */
 export function spoiled(chance: Chance, body: Readonly<Record<string, unknown>>): string {
   const dice = chance();
   if (dice < 0.35) return JSON.stringify(body);

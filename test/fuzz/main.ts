@@ -15,9 +15,10 @@ import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 
 /**
- * Asks every endpoint everything: right, nearly right and absurd requests, made of the table of routes. No answer may be a 5xx that
- * is not promised, none may break what its route promises, and no refusal may change anything: afterwards every transaction is at
- * exactly the version that the good answers have told. REQUESTS and SEED may be set; a seed repeats the requests.
+ * Sends every endpoint right, nearly right and absurd requests, made from the table of
+ * routes. No answer may be a 5xx that is not promised, none may break what its route promises, and
+ * no refusal may change anything: afterwards every transaction is at exactly the version that the
+ * good answers have shown. REQUESTS and SEED may be set; a seed repeats the requests.
  */
 
 const REQUESTS = Number.parseInt(process.env['REQUESTS'] ?? '20000', 10);
@@ -39,9 +40,9 @@ interface World {
   readonly vaultId: number;
   readonly strangeVaultId: number;
   readonly tokens: readonly string[];
-  /** Tokens that may be renamed, rotated and deleted; nobody signs with them. */
+  /** Tokens that may be renamed, rotated and deleted; no signer uses them. */
   readonly spareIds: readonly string[];
-  /** What the good answers have told of each transaction. */
+  /** The newest version of each transaction that the good answers have shown. */
   readonly versions: Map<string, number>;
   readonly policyChangeIds: string[];
 }
@@ -68,7 +69,10 @@ async function main(): Promise<void> {
   }
 }
 
-/** Three voices are needed and two are given, so that nothing here moves by itself. */
+/**
+ * The policy requires three approvals and only two are given, so that no transaction moves by
+ * itself.
+ */
 async function build(service: Client, url: string): Promise<World> {
   const [alice, bob, carol, mallory] = [
     await createPerson(service, url, 'alice'),
@@ -128,7 +132,10 @@ function isOtherPath({ status, body }: Received): boolean {
   return status === 404 && (body as { readonly code?: string } | null)?.code === 'not-found';
 }
 
-/** A good answer that shows a transaction tells its version; it only ever grows, and one step at a time. */
+/**
+ * Records the version that a good answer shows; it only ever grows, and one step at a
+ * time.
+ */
 function learn({ versions, policyChangeIds }: World, { status, body }: Received): void {
   if (status >= 300 || typeof body !== 'object' || body === null || !('id' in body)) return;
   const { id, version } = body as { readonly id: string; readonly version?: number };
@@ -143,7 +150,7 @@ async function compare({ url, versions, tokens, strangeVaultId }: World): Promis
   const [alice, stranger] = [new Client(url, tokens[0] ?? ''), new Client(url, tokens.at(-1) ?? '')];
   for (const [id, version] of versions) {
     const now = await (id.startsWith(`${strangeVaultId}.`) ? stranger : alice).read(id);
-    if (now.version !== version) throw new Error(`${id} is at ${now.version}, and answers told of ${version}`);
+    if (now.version !== version) throw new Error(`${id} is at ${now.version}, and answers have shown ${version}`);
   }
 }
 

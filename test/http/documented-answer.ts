@@ -2,14 +2,14 @@ import type { Route } from '#http/edge/context.ts';
 import type { commonRefusals } from '#http/encode/common-refusals.ts';
 import type { problemSchema, statusOf } from '#http/encode/problem.ts';
 
-/** The parts of the interface that tell what is promised. */
+/** The parts of the interface that state what is promised. */
 export interface Promised {
   readonly commonRefusals: typeof commonRefusals;
   readonly problemSchema: typeof problemSchema;
   readonly statusOf: typeof statusOf;
 }
 
-/** What came back for a request. */
+/** The response to a request. */
 export interface Received {
   readonly status: number;
   readonly contentType: string | null;
@@ -17,14 +17,15 @@ export interface Received {
 }
 
 /**
- * In what an answer breaks what its route promises, in words; null when it keeps it: the status and every field when it went well,
- * else a problem whose code and status are among those that the route names.
+ * Returns how a response violates the promise of its route, in words; null if it keeps it. The
+ * promise covers the status and every field of a success, and otherwise a problem whose code and
+ * status are among those that the route names.
  */
 export function promiseFault(promised: Promised, route: Route, { status, contentType, body }: Received): string | null {
   const { commonRefusals: common, problemSchema: shape, statusOf: statusFor } = promised;
   if (status === 304) return route.conditional === true ? null : '304 is not documented';
   if (status < 400) {
-    // Founding or entering something again gives what is there.
+    // A repeated creation returns the existing object with 200.
     const expected = route.answer.status;
     if (status !== expected && !(expected === 201 && status === 200)) return `status ${status}`;
     const issues = route.answer.schema?.safeParse(body).error?.issues ?? [];

@@ -8,7 +8,9 @@ interface Answer {
   readonly body: unknown;
 }
 
-/** Holds an answer against what its route promises. Every request of every test goes through here. */
+/**
+ * Compares a response with the promise of its route. Every request of every test goes through here.
+ */
 export function expectDocumented(line: string, { status, headers, body }: Answer): void {
   const { promises } = globalThis as unknown as { promises: Promises };
   const [method = '', path = ''] = line.split(' ');

@@ -11,14 +11,17 @@ export const coordinator = env as unknown as CoordinatorEnv & { readonly TEST_SE
 export const WALLET = '0x1111111111111111111111111111111111111111';
 export const RECIPIENT = '0x2222222222222222222222222222222222222222';
 
-/** For what follows an answer in its own time. Nobody waits longer than it takes, and a busy machine takes long. */
+/**
+ * The patience for what follows a response in its own time. A test waits no longer than necessary,
+ * and a busy machine takes long.
+ */
 export const PATIENCE_MS = 20_000;
 
-/** What the tests look at in any answer. */
+/** The parts of a response that the tests check. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // oxlint-disable-next-line typescript/no-explicit-any -- tests look deep into answers, and what they assert is the type
+  // oxlint-disable-next-line typescript/no-explicit-any -- tests assert deep fields
   readonly body: Readonly<Record<string, any>>;
 }
 
@@ -26,10 +29,10 @@ export interface RequestOptions {
   readonly token?: string | null;
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** Sent unchanged. */
   readonly raw?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** With other bindings than the tests have. */
+  /** Other bindings than those of the tests. */
   readonly env?: CoordinatorEnv;
 }
 
@@ -38,7 +41,7 @@ export interface Person {
   readonly token: string;
 }
 
-/** One request to the real Worker. */
+/** Sends one request to the real Worker. */
 export async function call(line: string, requested: RequestOptions = {}): Promise<Answer> {
   const { token, body, raw, headers, env: bound = coordinator } = requested;
   const [method = '', path = ''] = line.split(' ');
@@ -65,20 +68,21 @@ export function asService(line: string, body?: unknown): Promise<Answer> {
 }
 
 /**
- * The Worker under test itself. Its entry loads with the first request; the later ones do not take the way of vitest's own
- * `exports`, where each request costs more than the one before it: the thousandth takes a tenth of a second.
+ * The Worker under test itself. Its entry loads with the first request; the later ones do not take
+ * the way of vitest's own `exports`, where each request costs more than the one before it: the
+ * thousandth takes a tenth of a second.
  */
 async function promises(): Promise<Promises> {
   const { default: entry } = exports as unknown as { default: Fetcher };
   const loaded = globalThis as unknown as { promises?: Promises };
   if (loaded.promises === undefined) await entry.fetch('http://conclave.test/health');
-  if (loaded.promises === undefined) throw new Error('the entry of the tests tells no promises');
+  if (loaded.promises === undefined) throw new Error('the entry of the tests exports no promises');
   return loaded.promises;
 }
 
 let people = 0;
 
-/** A new user with a token; nobody else in this file has the same e-mail address. */
+/** Creates a user with a token; no other user in this file has the same e-mail address. */
 export async function enter(name: string, token: Readonly<Record<string, unknown>> = {}): Promise<Person> {
   people += 1;
   const user = await asService('POST /internal/user', { name, email: `${name}.${people}@example.com` });
@@ -88,8 +92,9 @@ export async function enter(name: string, token: Readonly<Record<string, unknown
 }
 
 /**
- * Ten writes a minute are the limit of a token; a test of something else takes another one. It is made as `POST
- * /session/access-token` makes it, but without the limit of three a minute of a session.
+ * Creates a token. A token has ten writes a minute; a test of something else uses another one. It
+ * is made as `POST /session/access-token` makes it, but without the limit of three a minute of a
+ * session.
  */
 export async function anotherToken(person: Person, expiresAt: number | null = null): Promise<Person> {
   const { newTokenId, newSecret, insertAccessToken } = await promises();
@@ -100,11 +105,13 @@ export async function anotherToken(person: Person, expiresAt: number | null = nu
   return { ...person, token: secret.valueFor(id, coordinator.TOKEN_MAC_KEY) };
 }
 
-/** Ten writes a minute are the limit of a token. */
+/** How often a token is used. Its limit is ten writes a minute; a test may write once itself. */
 const USES = 9;
 const spare = new Map<string, { readonly person: Person; uses: number }>();
 
-/** The person with a token that has a request left, whatever it is: the same one for nine requests. */
+/**
+ * The person with a token that has a request left, whatever it is: the same one for nine requests.
+ */
 export async function withinLimits(person: Person): Promise<Person> {
   const known = spare.get(person.id);
   const current = known === undefined || known.uses >= USES ? { person: await anotherToken(person), uses: 0 } : known;
@@ -136,7 +143,7 @@ export interface Treasury {
   readonly carol: Person;
   /** Signs nothing and creates nothing. */
   readonly victor: Person;
-  /** Belongs to no vault. */
+  /** A user without a vault. */
   readonly mallory: Person;
 }
 
@@ -169,7 +176,10 @@ export async function foundTreasury(differences: Readonly<Record<string, unknown
   return { id, alice, bob, carol, victor, mallory };
 }
 
-/** A next policy with as many voices as it takes. What they say does not count against the tokens of the story. */
+/**
+ * Changes the policy with as many approvals as it requires. Their requests do not count against the
+ * rate limits of the tokens in the test.
+ */
 export async function changePolicy(treasury: Treasury, patch: Readonly<Record<string, unknown>>): Promise<void> {
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, patch);
   expect(proposed.status).toBe(201);
@@ -180,7 +190,7 @@ export async function changePolicy(treasury: Treasury, patch: Readonly<Record<st
     expect(approved.status).toBe(200);
     if (approved.body['state'] === 'ADOPTED') return;
   }
-  throw new Error('three voices did not change the policy');
+  throw new Error('three approvals did not change the policy');
 }
 
 export function payment(treasury: Treasury, differences: Readonly<Record<string, unknown>> = {}) {
@@ -198,7 +208,10 @@ export async function created(
   return answer;
 }
 
-/** Everything that the service has stored of a vault: what must not change when a request is refused. */
+/**
+ * Returns everything that the service has stored of a vault, which must not change when a request
+ * is refused.
+ */
 export async function stored(treasury: Treasury): Promise<unknown> {
   // The list first: it brings the read model up to date.
   const list = await call(`GET /vault/${treasury.id}/transactions?visible=all`, { token: treasury.victor.token });

@@ -6,7 +6,10 @@ import { allocateVault, claimVaultsToWake } from '#store/vaults.ts';
 import { consumed } from '../worker/queue-batch.ts';
 import { call, coordinator, created, foundTreasury } from '../http/scene.worker.ts';
 
-/** What the consumers do with whatever a queue may bring: once, twice, late, or nonsense. The co-signers are away here. */
+/**
+ * Covers the consumers under anything that a queue may bring: once, twice, late, or invalid. The
+ * co-signers are unreachable here.
+ */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -21,7 +24,7 @@ async function approvedTransfer() {
   return { treasury, id: String(body['id']), read };
 }
 
-test('a message that no version of the service has sent is put away, and said so', async () => {
+test('a message that no version of the service has sent is stored as a dead letter, with a log line', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const nonsense = [
     null,
@@ -36,7 +39,7 @@ test('a message that no version of the service has sent is put away, and said so
   said.mockRestore();
 });
 
-test('a job about what does not exist has nothing to do', async () => {
+test('a job about a missing transaction does nothing', async () => {
   const jobs = ['sign', 'broadcast', 'confirm', 'settle'].map((job) => ({
     vaultId: 424_242,
     transactionId: '424242.01J00000000000000000000000',
@@ -45,7 +48,7 @@ test('a job about what does not exist has nothing to do', async () => {
   expect(await consumed('conclave-signing', jobs)).toEqual({ acked: 4, retried: 0 });
 });
 
-test('without a node of the chain signing waits, says why, and the same message again changes nothing more', async () => {
+test('the transaction waits with a reason while its chain has no RPC node, and a repeated message changes nothing', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
   expect(await consumed('conclave-signing', [message])).toEqual({ acked: 1, retried: 0 });
@@ -55,7 +58,7 @@ test('without a node of the chain signing waits, says why, and the same message 
   expect(await read()).toEqual(first);
 });
 
-test('what could not be signed for a day beyond its time is given up, and not a moment before', async () => {
+test('a payment that was not signed for a day beyond its time is given up, and not a moment before', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const { expiresAt } = await read();
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
@@ -69,14 +72,15 @@ test('what could not be signed for a day beyond its time is given up, and not a 
   expect([failed['state'], failed['stateReason'], failed['txHash']]).toEqual(['FAILED', 'SIGNING_TIMEOUT', null]);
 });
 
-test('what could not be signed in its time, and has others above its nonce, is filled for as long as it takes', async () => {
+test('an expired payment with others above its nonce is filled for as long as it takes', async () => {
   const { treasury, id, read } = await approvedTransfer();
   const { expiresAt, from } = await read();
   const allocator = coordinator.WALLET_NONCE.getByName(`nonce:eip155:31337:${String(from)}`);
   for (const transactionId of [id, 'above']) await allocator.allocate({ transactionId, latest: '0', pending: '0' });
   const endMs = Date.parse(String(expiresAt)) + (24 * 60 + 10) * 60 * 1000;
   const message = { vaultId: treasury.id, transactionId: id, job: 'sign' };
-  // Co-signers sign a cancellation for 30 days: it is they who end it then, and no clock of the coordinator.
+  // Co-signers sign a cancellation for 30 days: they end it then, and no clock of the coordinator
+  // does.
   for (const [days, reason] of [
     [0, 'SIGNING_TIMEOUT'],
     [1, 'CHAIN_NOT_CONFIGURED'],
@@ -110,7 +114,7 @@ test('a failure of one message is its own: it is tried again, its neighbours are
   said.mockRestore();
 });
 
-test('what a queue has given up on is kept once, however often it comes', async () => {
+test('a dead letter is kept once, however often it comes', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const letter = { vaultId: 7, transactionId: null, job: 'generate-key' };
   expect(await consumed('conclave-signing-dead', [letter])).toEqual({ acked: 1, retried: 0 });
@@ -133,7 +137,7 @@ test('cron wakes every vault in its turn, hundreds of them in one run', async ()
   expect(await claimVaultsToWake(coordinator.DB, query)).toEqual([]);
 });
 
-test('one run wakes eight hundred vaults, some at once, and asks no more than an invocation may', async () => {
+test('one run wakes eight hundred vaults, some at once, and makes no more calls than an invocation may', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)
     INSERT INTO vaults (id, name, reference, created_at_ms, nudged_at_ms) SELECT 500000 + i, 'many', 'many-' || i, 0, -1 FROM n`;
@@ -146,7 +150,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
     mostAtOnce = Math.max(mostAtOnce, ++atOnce);
     await scheduler.wait(1);
     atOnce -= 1;
-    // One that can not be woken keeps no other one asleep.
+    // A vault that cannot be woken does not keep another one asleep.
     if (woken.length % 100 === 7) throw new Error('away');
   };
   const VAULT = { getByName: (name: string) => ({ rearmAlarm: () => wake(name) }) };
@@ -156,7 +160,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
   };
   const batch: D1Database['batch'] = (statements) => coordinator.DB.batch(statements);
   const env = { ...coordinator, VAULT, DB: { prepare, batch } } as unknown as CoordinatorEnv;
-  // On the quarter, when the alarms are raised too.
+  // On the quarter of an hour, when the alerts are raised, too.
   const nowMs = Math.floor(Date.now() / 900_000) * 900_000;
   await sweep(env, nowMs);
   expect([new Set(woken).size, mostAtOnce]).toEqual([woken.length, 20]);
@@ -170,7 +174,7 @@ test('one run wakes eight hundred vaults, some at once, and asks no more than an
   said.mockRestore();
 });
 
-test('cron on vaults that are well, or that were never founded, changes nothing', async () => {
+test('cron changes nothing in vaults that are well, or that were never created', async () => {
   const { treasury, read } = await approvedTransfer();
   await call(`GET /vault/${treasury.id}/transactions`, { token: treasury.victor.token });
   const before = await read();

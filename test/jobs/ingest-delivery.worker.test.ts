@@ -5,7 +5,9 @@ import { isScanOpen, insertDelivery, requestScan, updateDelivery } from '#store/
 import { consumed as consumedOf } from '../worker/queue-batch.ts';
 import { asService, coordinator } from '../http/scene.worker.ts';
 
-/** What becomes of deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one. */
+/**
+ * Covers deliveries, whatever the queue does. There is no node of any chain here; test/e2e has one.
+ */
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -16,7 +18,7 @@ const HOUR_MS = 60 * 60 * 1000;
 const hash = (number: number) => `0x${number.toString(16).padStart(64, '0')}`;
 let last = 0;
 
-/** An Alchemy delivery about so many transactions, kept but not yet in any queue. */
+/** Stores an Alchemy delivery about so many transactions, which is not yet in any queue. */
 async function kept(count: number, receivedAtMs = Date.now()): Promise<string> {
   // The first request makes the tables of this file.
   await asService('GET /internal/vault/1');
@@ -46,7 +48,7 @@ const row = (id: string) =>
     .bind(id)
     .first<{ state: string; tries: number; dueAtMs: number; outcome: string | null }>();
 
-test('a look through a chain is open for its vault until it, and every part of it, is worked on', async () => {
+test('the scan of a chain is open for its vault until it, and every part of it, is complete', async () => {
   await kept(1);
   const order = { vaultId: 7, chain: 'eip155:1', address: hash(1), since: null };
   const id = await requestScan(coordinator.DB, order, Date.now());
@@ -71,7 +73,7 @@ test('a delivery is worked on once, however often its message comes', async () =
   expect(await row(id)).toEqual(done);
 });
 
-test('a message about nothing, and one that is none, have nothing to do', async () => {
+test('a message about a missing delivery, and an invalid one, do nothing', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   expect(await consumed([{ deliveryId: 'nowhere' }, {}, null, { deliveryId: 7 }])).toEqual({ acked: 4, retried: 0 });
   expect(said).toHaveBeenCalledTimes(3);
@@ -85,7 +87,8 @@ test('a long delivery becomes several, none of which is lost when it is split tw
   expect([(await row(id))?.state, (await row(id))?.outcome]).toEqual(['done', '{"parts":3}']);
   const parts = [...sent];
   expect(parts).toEqual([`${id}.0`, `${id}.25`, `${id}.50`]);
-  // As if it had been cut off before the last word: its parts may be sent again, or be done by then.
+  // As if it had been cut off before its last write: its parts may be sent again, or be complete by
+  // then.
   await coordinator.DB.prepare("UPDATE deliveries SET state = 'open' WHERE id = ?").bind(id).run();
   await consumed([{ deliveryId: id }, ...parts.map((deliveryId) => ({ deliveryId }))], env);
   const outcomes = await Promise.all(parts.map(async (part) => (await row(part))?.outcome));
@@ -95,7 +98,7 @@ test('a long delivery becomes several, none of which is lost when it is split tw
 /** A node that is configured and does not answer. */
 const UNREACHABLE = { RPC_URLS: JSON.stringify({ ethereum: ['http://node.test'] }) };
 
-test('while its chain can not be asked a delivery waits, longer each time, and is given up after a day', async () => {
+test('a delivery waits while its chain is unreachable, longer each time, and is given up after a day', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   vi.stubGlobal('fetch', async () => {
     throw new Error('the node is away');
@@ -116,7 +119,7 @@ test('while its chain can not be asked a delivery waits, longer each time, and i
   said.mockRestore();
 });
 
-/** A node that is well, and has nothing of what it is asked for. */
+/** A healthy node that has nothing of what is requested. */
 async function emptyCosigner(_url: unknown, { body }: { readonly body: string }): Promise<Response> {
   const { id, method } = JSON.parse(body) as { readonly id: number; readonly method: string };
   const head = { number: '0x10', hash: hash(1), baseFeePerGas: '0x1' };
@@ -124,7 +127,7 @@ async function emptyCosigner(_url: unknown, { body }: { readonly body: string })
   return Response.json({ jsonrpc: '2.0', id, result: reported[method] ?? null });
 }
 
-test('what a node does not have is asked for once more where it was away before: it has to catch up', async () => {
+test('a transaction that a node does not have is requested once more if the node was unreachable before', async () => {
   const id = await kept(1, Date.now() - HOUR_MS);
   const { env } = withQueue();
   const once = async (cosigner: typeof emptyCosigner) => {
@@ -140,7 +143,7 @@ test('what a node does not have is asked for once more where it was away before:
   expect(await once(emptyCosigner)).toEqual(['done', '{"none":1}']);
 });
 
-test('the sweep sends what is open and whose message was lost, and forgets what was dealt with a month ago', async () => {
+test('the sweep sends open deliveries whose message was lost, and removes those finished a month ago', async () => {
   const [lost, fresh, old] = [
     await kept(1, Date.now() - HOUR_MS),
     await kept(1),
@@ -151,7 +154,7 @@ test('the sweep sends what is open and whose message was lost, and forgets what 
   const { sent, env } = withQueue();
   await sweep(env, Date.now());
   expect([sent.includes(lost), sent.includes(fresh), await row(old)]).toEqual([true, false, null]);
-  // Its message is on its way: the next run, a moment later, takes others.
+  // Its message is in flight: the next run, a moment later, takes other deliveries.
   await sweep(env, Date.now());
   expect(sent.filter((id) => id === lost)).toHaveLength(1);
 });

@@ -13,7 +13,10 @@ import { consumed } from '../worker/queue-batch.ts';
 import type { Browser } from '../worker/push-service.ts';
 import { base64url, bytesOf, decrypt, newBrowser, refusalOf } from '../worker/push-service.ts';
 
-/** Who is told what, in which browser, and what becomes of it when a push service does not play along. */
+/**
+ * Covers which members get which notification, in which browser, and what happens when a push
+ * service misbehaves.
+ */
 
 const keys: { readonly publicKey: string } = JSON.parse((coordinator as CoordinatorEnv).WEB_PUSH ?? '{}');
 let browsers = 0;
@@ -31,7 +34,7 @@ async function subscribed(person: Person): Promise<Browser> {
   return browser;
 }
 
-/** Takes what a real one would take, and answers as it is told to. */
+/** Accepts what a real push service accepts, and answers as the test sets it. */
 function pushService(answer: (url: string) => number | 'away' = () => 201) {
   const taken: { readonly url: string; readonly body: Uint8Array; readonly topic: string | null }[] = [];
   const requests: string[] = [];
@@ -92,7 +95,7 @@ test('the push service of these tests reads the example of RFC 8291, and nothing
   expect(base64url(auth)).toBe('BTBZMqHH6r4Tts7J_aSIgg');
 });
 
-test('money that comes in is told to every member, in every browser, and readable there alone', async () => {
+test('an incoming payment is sent to every member, in every browser, and is readable only there', async () => {
   const treasury = await foundTreasury();
   const [alice, alicesPhone, victor] = [
     await subscribed(treasury.alice),
@@ -115,12 +118,12 @@ test('money that comes in is told to every member, in every browser, and readabl
   await expect(
     decrypt(victor, taken.find(({ url }) => url === alice.subscription.endpoint)?.body ?? new Uint8Array()),
   ).rejects.toThrow();
-  // Told once: the message again has nothing to say.
+  // It is sent once: the repeated message has nothing to send.
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(taken).toHaveLength(3);
 });
 
-test('who has to approve is asked, and whoever made it is not; everybody hears how it ended', async () => {
+test('the signers who must approve are notified, the creator is not, and every member learns the outcome', async () => {
   const treasury = await foundTreasury();
   const [alice, bob, victor] = [
     await subscribed(treasury.alice),
@@ -159,12 +162,12 @@ test('a browser that is gone is forgotten, one whose service fails stays, and ne
   expect([times(gone), times(busy), times(unreachable), times(fine)]).toEqual([1, 2, 2, 1]);
   const left = await call('GET /push-subscription', { token: treasury.alice.token });
   expect(left.body['subscriptions']).toHaveLength(2);
-  // Nothing waits for them: it is done.
+  // The job does not wait for them: it is complete.
   await notify(coordinator, vaultOf(treasury), [id]);
   expect(times(busy)).toBe(2);
 });
 
-test('what is over, hidden or an hour old wakes nobody', async () => {
+test('a finished, hidden or hour-old record notifies no member', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
@@ -181,7 +184,7 @@ test('what is over, hidden or an hour old wakes nobody', async () => {
 const changesOf = (treasury: Treasury, ids: readonly TransactionId[]) =>
   ids.map((transactionId) => ({ vaultId: treasury.id, transactionId, job: 'notify' }));
 
-/** With a vault namespace and a database that count what they are asked. */
+/** Returns an environment with a vault namespace and a database that count their calls. */
 function counting() {
   const requests: string[] = [];
   const DB = {
@@ -209,7 +212,7 @@ function counting() {
   return { requests, env: { ...coordinator, DB, VAULT } as unknown as CoordinatorEnv };
 }
 
-test('the news of one vault are told together, each once, and whoever knows something is asked once for all of them', async () => {
+test('the changes of one vault are sent together, each once, with one call to each source for all of them', async () => {
   const treasury = await foundTreasury();
   const bob = await subscribed(treasury.bob);
   const { read } = pushService();
@@ -224,11 +227,11 @@ test('the news of one vault are told together, each once, and whoever knows some
   expect(reported.toSorted()).toEqual(ids.toSorted());
   const name = `vault:${treasury.id}`;
   expect(requests).toEqual([`${name} work`, 'directory', `${name} done`]);
-  // Nothing is owed any more, of those either that nobody was to be told.
+  // Nothing is pending any more, also of the records that notify no member.
   expect(await vaultOf(treasury).notificationWork([...ids, dust])).toEqual([]);
 });
 
-test('news that change while they are told are told again, and those beside them are not', async () => {
+test('a change during its delivery is sent again, and the changes beside it are not', async () => {
   const treasury = await foundTreasury();
   const vault = vaultOf(treasury);
   const received = await receives(treasury, '0xb5', 1n);
@@ -242,7 +245,7 @@ test('news that change while they are told are told again, and those beside them
   expect(left.map(({ id: one, notification }) => [one, notification.kind])).toEqual([[id, 'outcome']]);
 });
 
-test('more browsers than one invocation can ask are told by the next message, and none of them twice', async () => {
+test('browsers beyond the limit of one invocation are notified by the next message, and none of them twice', async () => {
   const treasury = await foundTreasury();
   const { id: user } = treasury.bob;
   const many = `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150)
@@ -259,7 +262,7 @@ test('more browsers than one invocation can ask are told by the next message, an
   expect([requests.length, (await vaultOf(treasury).notificationWork(ids)).length]).toEqual([450, 0]);
 });
 
-test('nobody is told twice because a browser that is gone could not be forgotten', async () => {
+test('no member is notified twice when the removal of a dead browser fails', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService(() => 410);
@@ -276,7 +279,7 @@ test('nobody is told twice because a browser that is gone could not be forgotten
   expect(requests).toHaveLength(1);
 });
 
-test('a vault that can not be asked keeps no news of another vault back', async () => {
+test('an unreachable vault does not delay the notifications of another vault', async () => {
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const [unreachable, here] = [await foundTreasury(), await foundTreasury()];
   const [bob, other] = [await subscribed(here.bob), await subscribed(unreachable.bob)];
@@ -292,7 +295,7 @@ test('a vault that can not be asked keeps no news of another vault back', async 
   const env = { ...coordinator, VAULT: { getByName } } as unknown as CoordinatorEnv;
   expect(await consumed('conclave-notification', messages, { env })).toEqual({ acked: 1, retried: 2 });
   expect([(await read(bob)).length, (await read(other)).length]).toEqual([1, 0]);
-  // What has failed together is tried alone.
+  // Messages that failed together are tried alone.
   const counted = counting();
   const again = { env: counted.env, attempts: 2 };
   expect(await consumed('conclave-notification', messages, again)).toEqual({ acked: 3, retried: 0 });
@@ -313,7 +316,7 @@ test('a service that is no push service any more is not called', async () => {
   expect([requests, left.body['subscriptions']]).toEqual([[], []]);
 });
 
-test('where nothing is configured nobody is called, and nothing fails', async () => {
+test('no push service is called if none is configured, and nothing fails', async () => {
   const treasury = await foundTreasury();
   await subscribed(treasury.bob);
   const { requests } = pushService();
@@ -335,7 +338,7 @@ test('an export of recovery packages is a line of the history, and every member 
   expect(await asService(`POST ${path}`)).toMatchObject({ status: 200, body: { packages: [], missing: [] } });
   const vault = vaultOf(treasury);
   const keyId = 'a'.repeat(26);
-  // The process ends after the request was written: nothing says what the co-signers gave.
+  // The process ends after the request was written: no record shows what the co-signers returned.
   await vault.recordExport({ requestedBy: 'service-key 00000000', keys: [{ keyId, givenBy: null }] });
   const { body } = await call(`GET /vault/${treasury.id}/history`, { token: treasury.victor.token });
   const lines = body['history'].filter(({ action }: { action: string }) => action.startsWith('recovery-'));

@@ -8,7 +8,10 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { amount } from '../domain/cast.ts';
 import { asService, coordinator, WALLET } from '../http/scene.worker.ts';
 
-/** What is found out about assets, how often anybody is asked, and what becomes of it when nobody answers. */
+/**
+ * Covers what is found out about assets, how often sources are called, and what happens when none
+ * answers.
+ */
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const MINUTE_MS = 60_000;
@@ -31,7 +34,10 @@ const text = (value: string) => {
   return `0x${'20'.padStart(64, '0')}${(hex.length / 2).toString(16).padStart(64, '0')}${hex.padEnd(64, '0')}`;
 };
 
-/** A node on which every token is called MEME, and a source that knows every price, or is away. */
+/**
+ * Starts a node on which every token is called MEME, and a source that knows every price, or is
+ * unreachable.
+ */
 async function world({ isUnreachable = false } = {}) {
   // The first request makes the tables of this file.
   await asService('GET /internal/vault/1');
@@ -66,7 +72,7 @@ const states = ({ native, tokens }: Awaited<ReturnType<typeof valueTokens>>) => 
   ...tokens.map(({ price }) => price.state),
 ];
 
-test('what a token says and what it is worth are asked once, and again when they are old', async () => {
+test('the fields and the price of a token are requested once, and again when they are old', async () => {
   const { requested, later } = await world();
   const token = newToken();
   const first = await valueTokens(env, ethereum, [token]);
@@ -83,7 +89,7 @@ test('what a token says and what it is worth are asked once, and again when they
   expect(requested).toEqual({ cosigner: once.cosigner, prices: once.prices + 1 });
 });
 
-test('a source that is away is left in peace for half a minute, and then asked again', async () => {
+test('an unreachable source is left alone for half a minute, and then called again', async () => {
   const { requested, story, later } = await world({ isUnreachable: true });
   const token = newToken();
   later(60 * MINUTE_MS);
@@ -105,20 +111,20 @@ test('a listed token is known without asking its chain', async () => {
   expect(requested.cosigner).toBe(0);
 });
 
-test('while its chain can not be asked no price fits a token', async () => {
+test('no price fits a token while its chain is unreachable', async () => {
   await world();
   const blind = { ...env, RPC_URLS: '{}' };
   const { tokens } = await valueTokens(blind, ethereum, [newToken()]);
   expect(tokens).toMatchObject([{ symbol: null, decimals: null, price: { state: 'unavailable' } }]);
 });
 
-test('without a source nothing has a price, and nobody is asked for one', async () => {
+test('an asset has no price without a source, and no source is called', async () => {
   const { requested } = await world();
   const { native, tokens } = await valueTokens({ ...env, PRICE_SOURCES: '' }, ethereum, [newToken()]);
   expect([native.price, tokens[0]?.price, requested.prices]).toEqual([{ state: 'unpriced' }, { state: 'unpriced' }, 0]);
 });
 
-test('of a transaction only what concerns the wallets is looked into, and not more than twenty tokens', async () => {
+test('only the assets of the wallets are valued in a transaction, and not more than twenty tokens', async () => {
   await world();
   const moves = (tokenAddress: string, to: string): ChainMovement => ({
     uid: `log:${tokenAddress}`,
@@ -135,7 +141,7 @@ test('of a transaction only what concerns the wallets is looked into, and not mo
   expect(tokens.map(({ address }) => address)).toEqual(ours.slice(0, 20).map(({ tokenAddress }) => tokenAddress));
 });
 
-test('what was found out is forgotten two months later, unless it was asked for again', async () => {
+test('a valuation is removed two months later, unless it was requested again', async () => {
   const { later } = await world();
   later(24 * 60 * MINUTE_MS);
   const [old, fresh] = [newToken(), newToken()];

@@ -48,9 +48,10 @@ interface BothSides {
 }
 
 /**
- * Every record out of D1 and out of its object, each pair at a moment when both have the same version: a minute after its success the finality
- * of a block may be recorded between the two looks, and among two thousand somebody always is at that. A copy that never catches up runs into
- * the deadline.
+ * Returns every record of D1 and of its object, each pair at a moment when both have the same
+ * version: a minute after a success the finality of a block may be recorded between the two
+ * reads, and among two thousand records one always is at that point. A copy that never catches up
+ * runs into the deadline.
  */
 async function bothSides({ person, vault, payments }: Evidence): Promise<BothSides> {
   const copies = new Map<string, TransactionRecord | undefined>();
@@ -83,10 +84,10 @@ function recordFaults(
   const approvers = new Set(record.approvals.map(({ userId }) => userId));
   const lost = signers.filter(({ name, id }) => payment.approvedBy.has(name) && !approvers.has(id));
   return [
-    ...(record.note === payment.key ? [] : [`${record.id}: is not what was asked for`]),
+    ...(record.note === payment.key ? [] : [`${record.id}: is not what was requested`]),
     ...(record.state === 'SUCCEEDED' ? [] : [`${record.id}: is ${record.state} ${record.stateReason ?? ''}`]),
     ...lost.map(({ name }) => `${record.id}: the acknowledged approval of ${name} is gone`),
-    ...(approvers.size === record.approvals.length ? [] : [`${record.id}: one voice counts twice`]),
+    ...(approvers.size === record.approvals.length ? [] : [`${record.id}: one approval counts twice`]),
   ];
 }
 
@@ -104,15 +105,18 @@ async function chainFaults(evidence: Evidence, listed: readonly TransactionRecor
 }
 
 /**
- * The ledger comes to what the chain says, and no adjustment was made to get there: one would hide a line that a crash has lost or
- * doubled.
+ * The balances agree with the chain, and no adjustment was made to get there: one would hide
+ * a line that a crash has lost or doubled.
  */
 async function balanceFaults({ person, vault, chain }: Evidence): Promise<readonly string[]> {
   const { adjustment } = await agreedBalance(person, vault, chain);
   return adjustment === null ? [] : [`the ledger was wrong by ${adjustment.amount}: ${adjustment.reason}`];
 }
 
-/** What the vault has of anvil's coins, once ledger and chain were compared and say the same. Throws with what both say when they do not. */
+/**
+ * Returns the native balance of the vault on anvil, once balances and chain agree. Throws an error
+ * with both values when they do not.
+ */
 export async function agreedBalance(person: Person, vault: ReadyVault, chain: LocalChain) {
   await person.client.requestRescan(vault.id);
   let seen = '';

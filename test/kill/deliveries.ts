@@ -20,15 +20,20 @@ import { anvilClient } from '../chains/evm/anvil-client.ts';
 import { databaseFile } from './ill-database.ts';
 
 /**
- * Ten thousand deliveries of a monitor, many of them twice and more, some about nothing, while the service that works on them is killed
- * again and again. A monitor sends a delivery until it is acknowledged. In the end every delivery is accounted for, and the vault has each
- * payment once, and all of the money. DELIVERIES, KILLS and SEED may be set; a seed repeats the story, not the races.
+ * Ten thousand deliveries of a monitor, many of them twice and more, some about nothing, while the
+ * service that works on them is killed again and again. A monitor sends a delivery until it is
+ * acknowledged. In the end every delivery is accounted for, and the vault has each payment once,
+ * and all of the money. DELIVERIES, KILLS and SEED may be set; a seed repeats the story, not the
+ * races.
  */
 
 const DELIVERIES = Number.parseInt(process.env['DELIVERIES'] ?? '10000', 10);
 const KILLS = Number.parseInt(process.env['KILLS'] ?? '10', 10);
 const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
-/** Of ten deliveries so many are about a payment to the vault, about one to somebody else, and about a chain that nobody has. */
+/**
+ * Of ten deliveries so many are about a payment to the vault, and so many about one to another
+ * address; the others are about an unknown chain.
+ */
 const [OURS, OF_OTHERS] = [5, 2];
 const SENDERS = 16;
 /** Most payments are reported once: that one delivery is all that the vault ever hears of them. */
@@ -37,7 +42,7 @@ const REPORTED_ONCE = 0.8;
 const PAYMENTS_OF_OTHERS = Math.max(Math.floor(DELIVERIES / 20), 1);
 const PER_BLOCK = 25;
 const RECOVERY_MS = 600_000;
-/** Between two looks at what is left. */
+/** Between two reads of the rest. */
 const POLL_MS = 2_000;
 const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
 const UNKNOWN_CHAIN = 'eip155:999999';
@@ -109,7 +114,10 @@ async function pay(url: string, to: string, count: number): Promise<readonly Pay
   return payments;
 }
 
-/** What the monitor has to say, in an order of its own. Every payment to the vault is in it, some of them many times. */
+/**
+ * What the monitor has to say, in an order of its own. Every payment to the vault is in it, some of
+ * them many times.
+ */
 function story(chance: () => number, ours: readonly Payment[], elsewhere: readonly Payment[]): readonly Observed[] {
   const some = (payments: readonly Payment[]) => payments[Math.floor(chance() * payments.length)]?.hash ?? '0x';
   const sights: Observed[] = ours.map(({ hash }, i) => ({ txHash: hash, id: `msg_first_${i}` }));
@@ -126,7 +134,9 @@ function story(chance: () => number, ours: readonly Payment[], elsewhere: readon
     .map(({ observed }) => observed);
 }
 
-/** Many senders at once, until no more than so many are waiting. What is not acknowledged waits on. */
+/**
+ * Many senders at once, until no more than so many are waiting. What is not acknowledged waits on.
+ */
 async function deliver({ monitor }: Stack, waiting: Set<Observed>, goal: number): Promise<void> {
   const line = waiting.values();
   const sender = async () => {
@@ -159,10 +169,10 @@ interface DeliveryRow {
   readonly outcome: string | null;
 }
 
-/** While the service writes to the file nobody else may read it; each write takes a moment. */
+/** While the service writes to the file no other process may read it; each write takes a moment. */
 const BUSY_MS = 10_000;
 
-/** Out of the file of D1 itself: what became of a delivery is nobody's business over HTTP. */
+/** Returns the rows of the D1 file itself: the service shows no delivery over HTTP. */
 function rowsIn(folder: string): readonly DeliveryRow[] {
   const db = new DatabaseSync(databaseFile(folder), { readOnly: true, timeout: BUSY_MS });
   try {

@@ -14,7 +14,9 @@ export function databaseFile(folder: string): string {
   return file;
 }
 
-/** D1 refuses what it is asked until so many milliseconds are over: somebody else has locked its file. */
+/**
+ * Locks the file of D1 for so many milliseconds, during which D1 refuses every query.
+ */
 export async function lockDatabase(folder: string, forMs: number): Promise<void> {
   const database = new DatabaseSync(databaseFile(folder), { timeout: PATIENCE_MS });
   try {

@@ -17,10 +17,12 @@ const ILLNESSES: Readonly<Record<string, (method: string) => Rule>> = {
   known: (method) => (method === 'eth_sendRawTransaction' ? KNOWN : 'forward'),
 };
 
-/** A node that asks another one, and answers what that one says as long as it is well. */
+/**
+ * An RPC node that forwards requests to another one, and returns its answers as long as it is well.
+ */
 export interface IllNode {
   readonly url: string;
-  /** As many of its answers are wrong from now on, as a share. */
+  /** Sets the share of its answers that are wrong from now on. */
   fallIll: (share: number) => void;
   /** How often it had what. */
   readonly had: ReadonlyMap<string, number>;

@@ -3,9 +3,9 @@ import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
 import { NoAnswer } from '#cli/api-client.ts';
 import type { Person } from '#local/stack/provision.ts';
 
-/** What a client knows of a transfer that it has asked for. */
+/** What a client knows of a transfer that it has requested. */
 export interface PaymentRequest {
-  /** Idempotency-Key, and note, so that it can be told from others in a list. */
+  /** Idempotency-Key, and also the note, so that a list shows which transfer it is. */
   readonly key: string;
   readonly body: TransferBody;
   /** Null while no answer has come: it may exist or not. */
@@ -22,7 +22,10 @@ async function answered<T>(response: Promise<T>): Promise<T | null> {
   });
 }
 
-/** How far an order came: `unavailable`, the service has said that it can not now; `gone`, nobody has said anything. */
+/**
+ * How far a payment request came: `unavailable`, the service has answered that it cannot serve it
+ * now; `gone`, there was no answer.
+ */
 export type Reach = 'done' | 'unavailable' | 'gone';
 
 /** Creates a transfer and approves it as far as answers come. */
@@ -37,16 +40,16 @@ export async function createAndApprove(
   return ensure(signers, payment);
 }
 
-/** Asks for whatever of it is not acknowledged yet. */
+/** Requests each step of the payment that is not acknowledged yet. */
 export async function ensure(signers: readonly Person[], payment: PaymentRequest): Promise<Reach> {
   const created = await ensureCreated(signers, payment);
   return created === 'done' ? ensureApproved(signers, payment) : created;
 }
 
-/** Asks again with the same key, as an integrator does who does not know. */
+/** Requests it again with the same key, as an integrator without an answer does. */
 async function ensureCreated(signers: readonly Person[], payment: PaymentRequest): Promise<Reach> {
   const [creator] = signers;
-  if (creator === undefined) throw new Error('somebody must create');
+  if (creator === undefined) throw new Error('the payment has no creator');
   const headers = { 'idempotency-key': payment.key };
   const response = creator.client.request<TransactionRecord>('POST', '/transaction/transfer', {
     body: payment.body,
@@ -54,7 +57,8 @@ async function ensureCreated(signers: readonly Person[], payment: PaymentRequest
   });
   const answer = await answered(response);
   if (answer === null) return 'gone';
-  // It says that nothing is known to be changed: as good as no answer, but somebody is there.
+  // The answer leaves open whether anything has changed: as good as no answer, but the service
+  // runs.
   if (answer.status === 503) return 'unavailable';
   if (answer.status !== 201) throw new Error(`create answered ${answer.status}: ${JSON.stringify(answer.body)}`);
   if (payment.id !== null && payment.id !== answer.body.id)
@@ -63,7 +67,7 @@ async function ensureCreated(signers: readonly Person[], payment: PaymentRequest
   return 'done';
 }
 
-/** Gives the voices that are not acknowledged yet. */
+/** Gives the approvals that are not acknowledged yet. */
 async function ensureApproved(signers: readonly Person[], payment: PaymentRequest): Promise<Reach> {
   for (const signer of signers) {
     if (payment.approvedBy.has(signer.name)) continue;

@@ -19,9 +19,10 @@ import type { PaymentRequest } from './load.ts';
 import { ensure, createAndApprove } from './load.ts';
 
 /**
- * Kills the whole service at random moments under load, restarts it on what is left, and then compares what clients were told,
- * what D1 and the objects hold, and what the chain has. While it lives its node is ill, D1 fails, or a co-signer is away; after the last kill
- * all of them are well. KILLS and SEED may be set; a seed repeats the moments, not the races.
+ * Kills the whole service at random moments under load, restarts it on what is left, and then
+ * compares the answers to clients, the rows of D1 and the objects, and the chain. While it lives
+ * its RPC node is ill, D1 fails, or a co-signer is unreachable; after the last kill all of them are
+ * well. KILLS and SEED may be set; a seed repeats the moments, not the races.
  */
 
 const KILLS = Number.parseInt(process.env['KILLS'] ?? '20', 10);
@@ -33,7 +34,7 @@ const MAX_LIFE_MS = 1_500;
 /** Some lives are long enough for what was tried in vain to be tried again. */
 const [LONG_LIVES, LONG_LIFE_MS] = [0.1, 12_000];
 const RECOVERY_MS = 3_600_000;
-/** Between two looks at the chain: a node that is asked all the time does little else. */
+/** Between two polls of the chain: an RPC node under constant polling does little else. */
 const POLL_MS = 1_000;
 /** Nothing at all has moved for as long: that is no recovery any more. */
 const STANDSTILL_MS = 180_000;
@@ -82,7 +83,7 @@ async function main(): Promise<readonly string[]> {
     });
     const chain = localChain(anvil.url);
     await chain.fund(vault.address, 1000n * ETHER);
-    // No monitor tells of the money; from here on ledger and chain are alike.
+    // No monitor reports the funding; from here on balances and chain agree.
     await agreedBalance(readerOf(people), vault, chain);
     // An address that nothing else ever pays to.
     const recipient = '0x00000000000000000000000000000000c0ac1a4e';
@@ -132,12 +133,14 @@ function inWords({ lifeMs, illness, absent, database }: Weather, payments: reado
     ...(illness === 0 ? [] : [`with ${Math.round(illness * 100)} % of the node's answers wrong`]),
     ...absent.map((number) => `without co-signer ${number}`),
     ...(database === null ? [] : [`D1 failing for ${Math.round(database.forMs)} ms`]),
-    `${payments.length} transfers asked for`,
+    `${payments.length} transfers requested`,
     `${open} without an answer so far`,
   ].join(', ');
 }
 
-/** Does what clients do after a breakdown: asks again for everything that has no answer, and waits. */
+/**
+ * Does what clients do after a breakdown: requests everything again that has no answer, and waits.
+ */
 async function recover(
   signers: readonly Person[],
   payments: readonly PaymentRequest[],
@@ -146,9 +149,9 @@ async function recover(
   const unknown = payments.filter(({ id }) => id === null).length;
   for (const payment of payments) {
     const reach = await ensure(signers, payment);
-    if (reach !== 'done') throw new Error(`the service is ${reach}, and nobody has killed it`);
+    if (reach !== 'done') throw new Error(`the service is ${reach}, and no kill was planned`);
   }
-  console.log(`${payments.length} transfers stand, ${unknown} of them were asked for again; waiting for the last`);
+  console.log(`${payments.length} transfers stand, ${unknown} of them were requested again; waiting for the last`);
   let [last, movedAtMs] = [await sent(), Date.now()];
   const paid = async () => {
     const now = await sent();
@@ -168,7 +171,7 @@ async function recover(
 }
 
 function readerOf([reader]: readonly Person[]): Person {
-  if (reader === undefined) throw new Error('somebody must look');
+  if (reader === undefined) throw new Error('no person can read the records');
   return reader;
 }
 

@@ -2,7 +2,9 @@ import { expect, test } from 'vitest';
 import { monitorOf } from '#monitors/endpoint.ts';
 import { field } from '#monitors/monitor.ts';
 
-/** What deliveries point at. The shapes are those of the providers; the values are made up. */
+/**
+ * Covers the hints in deliveries. The shapes are those of the providers; the values are made up.
+ */
 
 const HASH = `0x${'ab'.repeat(32)}`;
 const OTHER = `0x${'cd'.repeat(32)}`;
@@ -21,7 +23,7 @@ test('Standard Webhooks', () => {
   expect(hints('standard-webhooks', { ...activity, type: 'other' })).toEqual([]);
 });
 
-test('Alchemy: rows of one transaction are one hint; what carries its hash in the log is found too', () => {
+test('Alchemy: rows of one transaction give one hint, and a log gives the hash that it carries', () => {
   const event = {
     network: 'BASE_MAINNET',
     activity: [
@@ -48,12 +50,12 @@ test.each([
   ['AVAX_MAINNET', 'eip155:43114'],
   ['ETH_SEPOLIA', 'eip155:11155111'],
   ['BASE_SEPOLIA', 'eip155:84532'],
-])('Alchemy calls %s what is %s', (network, chain) => {
+])('the Alchemy network %s is the chain %s', (network, chain) => {
   const body = { event: { network, activity: [{ hash: HASH }] } };
   expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [{ chain, hash: HASH }], alarm: null });
 });
 
-test('Alchemy says when it has left something out', () => {
+test('Alchemy reports when it has left something out', () => {
   const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
   expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'The delivery omits activity.' });
 });
@@ -77,11 +79,11 @@ test.each([
   ['avalanche-mainnet', 'eip155:43114'],
   ['ethereum-sepolia', 'eip155:11155111'],
   ['base-sepolia', 'eip155:84532'],
-])('QuickNode calls %s what is %s', (network, chain) => {
+])('the QuickNode network %s is the chain %s', (network, chain) => {
   expect(hints('quicknode', { network, transactions: [{ hash: HASH }] })).toEqual([`${chain} ${HASH}`]);
 });
 
-test('Moralis: every list of a block; the test delivery of a new stream says nothing', () => {
+test('Moralis: every list of a block gives hints, and the test delivery of a new stream gives none', () => {
   const lists = {
     txs: [{ hash: HASH }],
     erc20Transfers: [{ transactionHash: OTHER }],
@@ -98,7 +100,7 @@ test('Moralis: every list of a block; the test delivery of a new stream says not
   expect(hints('moralis', { chainId: '', confirmed: true, txs: [], logs: [] })).toEqual([]);
 });
 
-test('Moralis on Solana and Bitcoin: the main networks, and of Bitcoin the name that a payment is spent by', () => {
+test('Moralis on Solana and Bitcoin: the main networks give hints, and a payment on Bitcoin has its txid', () => {
   const [signature, txid] = ['5'.repeat(88), 'ab'.repeat(32)];
   const solana = { chainId: 'x', network: ['mainnet'], transactions: [{ signature, fee: '5000' }] };
   const bitcoin = { chainId: 'x', network: ['mainnet'], transactions: [{ txid, hash: 'cd'.repeat(32) }] };
@@ -108,7 +110,7 @@ test('Moralis on Solana and Bitcoin: the main networks, and of Bitcoin the name 
 });
 
 test('QuickNode on Solana and Bitcoin', () => {
-  // Large and small letters are different ones there.
+  // Upper and lower case differ there.
   const [signature, txid] = ['5kR'.repeat(29), 'ab'.repeat(32)];
   expect(hints('quicknode', { network: 'solana-mainnet', transactions: [{ signature }] })).toEqual([
     `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp ${signature}`,
@@ -128,7 +130,7 @@ test('Helius, enhanced and raw', () => {
 });
 
 test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
-  '%s is not upset by anything',
+  '%s accepts any body without an exception',
   (provider) => {
     const odd: readonly unknown[] = [
       null,
@@ -154,11 +156,11 @@ test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
   },
 );
 
-test('there is no monitor of another name', () => {
+test('no other monitor name exists', () => {
   expect([monitorOf('infura'), monitorOf('__proto__'), monitorOf('toString')]).toEqual([null, null, null]);
 });
 
-test('what nobody has sent is in no field, though every object has it', () => {
+test('a field that was not sent is absent, though every object inherits it', () => {
   const sent: object = { hash: HASH };
   expect(field(sent, 'hash')).toBe(HASH);
   expect([field(Object.create(sent), 'hash'), field({}, 'constructor'), field('x', 'length')]).toEqual(
@@ -166,7 +168,7 @@ test('what nobody has sent is in no field, though every object has it', () => {
   );
 });
 
-test('deliveries have names where the scheme gives them', () => {
+test('a delivery has an id if its scheme gives one', () => {
   const names = ['standard-webhooks', 'quicknode', 'alchemy', 'moralis', 'helius'].map(
     (provider) => monitorOf(provider)?.idHeader,
   );

@@ -8,7 +8,10 @@ import { describe, expect, test } from 'vitest';
 import { verifyDelivery } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
 
-/** Who may deliver: each scheme against its published vector or another implementation, and everything that is nearly right. */
+/**
+ * Covers who may deliver: each scheme against its published vector or another implementation, and
+ * everything that is nearly right.
+ */
 
 const NOW_MS = 1_614_265_330_000;
 const SECRET = 'a-signing-key-of-this-story';
@@ -33,13 +36,13 @@ describe('Standard Webhooks', () => {
   const accepts = (change: Readonly<Record<string, string>> = {}, text = body, nowMs = NOW_MS) =>
     isAccepted('standard-webhooks', delivery(text, { ...headers, ...change }), [secret], nowMs);
 
-  test('its published vector, alone and among others', () => {
+  test('accepts its published vector, alone and among others', () => {
     expect(accepts()).toBe(true);
     const among = `v1,AAAA v1a,BBBB ${headers['webhook-signature']}`;
     expect(accepts({ 'webhook-signature': among })).toBe(true);
   });
 
-  test('nothing that differs in a byte, a header, a version or a secret', () => {
+  test('refuses a difference in a byte, a header, a version or a secret', () => {
     expect(accepts({}, '{"test": 2432232315}')).toBe(false);
     expect(accepts({}, `${body} `)).toBe(false);
     expect(accepts({ 'webhook-id': 'msg_other' })).toBe(false);
@@ -53,7 +56,7 @@ describe('Standard Webhooks', () => {
     expect(isAccepted('standard-webhooks', delivery(body, headers), ['not-of-this-kind'])).toBe(false);
   });
 
-  test('nothing without one of its headers, though it be signed as if it had them', () => {
+  test('refuses a delivery without one of its headers, even if it is signed without them', () => {
     const hmacOver = (text: string) =>
       `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
         .update(text)
@@ -73,14 +76,14 @@ describe('Standard Webhooks', () => {
     expect(without({ ...signed, 'webhook-signature': hmacOver(`${id}.${timestamp}.5.${body}`) })).toBe(false);
   });
 
-  test('nothing by a secret that is not written as one', () => {
+  test('refuses a malformed secret', () => {
     const key = secret.slice(6);
     for (const other of [`123456${key}`, key, 'whsec_no-base64', `whsec_${key}A`]) {
       expect([other, isAccepted('standard-webhooks', delivery(body, headers), [other])]).toEqual([other, false]);
     }
   });
 
-  test('five minutes from now in either direction, and not a second more', () => {
+  test('accepts five minutes from now in either direction, and not a second more', () => {
     expect([accepts({}, body, NOW_MS + 300_000), accepts({}, body, NOW_MS - 300_000)]).toEqual([true, true]);
     expect([accepts({}, body, NOW_MS + 300_001), accepts({}, body, NOW_MS - 300_001)]).toEqual([false, false]);
     expect(accepts({ 'webhook-timestamp': '1e9' })).toBe(false);
@@ -105,7 +108,7 @@ describe('Standard Webhooks', () => {
       false,
       false,
     ]);
-    // A byte too few or too many, and what is no base64.
+    // A byte too few or too many, and text that is not base64.
     const bytes = Buffer.from(new Uint8Array(signed));
     const lengths = [bytes.subarray(1), Buffer.concat([bytes, Buffer.alloc(1)])].map((some) => some.toString('base64'));
     for (const wrong of [...lengths, '', 'A', '!!!!', 'AAAAA'])
@@ -125,11 +128,11 @@ describe('Standard Webhooks', () => {
   });
 });
 
-test('Ed25519 as RFC 8032 has it: no other spelling of the point of a signature', () => {
+test('Ed25519 follows RFC 8032: no other encoding of the point of a signature', () => {
   const seed = new Uint8Array(32).fill(7);
   const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(seed);
   const text = utf8ToBytes(`n.1614265330.${BODY}`);
-  // The neutral point as y = p + 1: whoever reduces it takes s = k * a for a signature.
+  // The neutral point as y = p + 1: a verifier that reduces it accepts s = k * a as a signature.
   const odd = hexToBytes(`ee${'ff'.repeat(30)}7f`);
   const order = ed25519.Point.Fn.ORDER;
   const k = bytesToNumberLE(sha512(concatBytes(odd, pointBytes, text))) % order;
@@ -159,12 +162,12 @@ const RIGHT: Readonly<Record<string, (body: string) => Record<string, string>>> 
 };
 
 describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
-  test('takes what is signed with a secret of now', () => {
+  test('accepts a signature under a current secret', () => {
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)))).toBe(true);
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret', SECRET])).toBe(true);
   });
 
-  test('takes nothing else', () => {
+  test('refuses everything else', () => {
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret'])).toBe(false);
     expect(isAccepted(provider, delivery(BODY, {}))).toBe(false);
     for (const left of Object.keys(headersFor(BODY))) {
@@ -176,7 +179,7 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
       const other = { ...headersFor(BODY), [name]: `${value}0` };
       expect([name, isAccepted(provider, delivery(BODY, other))]).toEqual([name, false]);
     }
-    // Helius signs no body: that is said where it is read.
+    // Helius signs no body: the comment in the parser states that.
     if (provider !== 'helius') expect(isAccepted(provider, delivery(`${BODY} `, headersFor(BODY)))).toBe(false);
     const nameless = { 'x-qn-timestamp': '1614265330', 'x-qn-signature': hmacOf(`null1614265330${BODY}`) };
     expect(isAccepted(provider, delivery(BODY, nameless))).toBe(false);
@@ -185,7 +188,7 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
   });
 });
 
-test('an endpoint is for one provider, and without a setting nobody may deliver', () => {
+test('an endpoint belongs to one provider, and no sender may deliver without a setting', () => {
   const sent = delivery(BODY, { ...RIGHT['alchemy']?.(BODY), ...RIGHT['helius']?.(BODY) });
   const endpoint = { provider: 'alchemy', endpointId: 'main' };
   expect(verifyDelivery(setting('alchemy', SECRET), endpoint, sent, NOW_MS)).toBe(true);

@@ -56,7 +56,7 @@ async function fits(encrypting: CryptoKey, decrypting: CryptoKey): Promise<boole
   );
 }
 
-test('both sides have the same keys, one for each direction, and can not use them the other way', async () => {
+test('both sides have the same keys, one for each direction, and cannot use them in the other direction', async () => {
   const [ofAlice, ofBob] = [await channel(alice, bob), await channel(bob, alice)];
   if (ofAlice === null || ofBob === null) throw new Error('the keys agree');
   expect(await fits(ofAlice.outgoing, ofBob.incoming)).toBe(true);
@@ -100,7 +100,7 @@ test('a key of either kind that is not the one of the other side gives another c
   }
 });
 
-test('an ephemeral secret can not be read, and is another one each time', async () => {
+test('an ephemeral secret cannot be read, and each handshake has a new one', async () => {
   const [first, second] = [await newEphemeralKey(), await newEphemeralKey()];
   expect([first.secret.extractable, first.publicKey.length]).toEqual([false, 32]);
   await expect(crypto.subtle.exportKey('pkcs8', first.secret)).rejects.toThrow();

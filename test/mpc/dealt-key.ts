@@ -48,7 +48,10 @@ function dealDirection(): Direction {
   return { zeros, ones, delta, chosen };
 }
 
-/** What pairRound1..4 would give both sides, without the 2 s of base OTs in Node. pair-setup.test.ts runs the real ones. */
+/**
+ * What pairRound1..4 would give both sides, without the 2 s of base OTs in Node. pair-setup.test.ts
+ * runs the real ones.
+ */
 export function dealPair(first: PartyIndex, second: PartyIndex): readonly [PairSetup, PairSetup] {
   const [forward, backward] = [dealDirection(), dealDirection()];
   const shared = { setupId: randomBytes(32), zeroSeed: randomBytes(32) };

@@ -43,7 +43,7 @@ test('of a hash nothing stays in the memory, neither of what went in nor of what
   const { hashFourfold, midstate } = await import('#mpc/wasm/one-block-sha256.ts');
   const state = midstate(randomBytes(64));
   const expected = hashFourfold(state, Int32Array.of(7), 1);
-  // What stays for good is public: the constants and the initial value, 72 words.
+  // What stays until the process ends is public: the constants and the initial value, 72 words.
   const rest = words().subarray(72);
   for (const count of [1, 896, 7]) {
     hashFourfold(state, new Int32Array(randomBytes(16 * count).buffer), 4);

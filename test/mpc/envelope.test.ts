@@ -22,7 +22,7 @@ async function node(index: number): Promise<Node> {
 
 const [alice, bob, mallory] = [await node(1), await node(2), await node(3)];
 const sid = randomBytes(32);
-const body = new TextEncoder().encode('a share that nobody else may read');
+const body = new TextEncoder().encode('a share that only its receiver may read');
 
 /** The channel of one node with another, as the first one has it. */
 async function channel(own: Node, peer: Node, differences: Partial<{ sid: Uint8Array }> = {}): Promise<Channel> {
@@ -48,7 +48,7 @@ test('an empty body and a large one come through', async () => {
   }
 });
 
-test('who carries it sees neither body nor the same bytes twice', async () => {
+test('the carrier of an envelope sees neither its body nor the same bytes twice', async () => {
   const [first, second] = [await sealed(), await sealed()];
   const text = Buffer.from(body).toString('hex');
   expect(Buffer.from(first).toString('hex')).not.toContain(text);
@@ -76,7 +76,7 @@ test('it opens in its own session and round only', async () => {
   for (const round of [0, 1, 3, 255]) expect(await opened(bytes, { round })).toBeNull();
 });
 
-test('nobody else can open it, and it cannot be sent back', async () => {
+test('only the receiver opens an envelope, and an envelope cannot be sent back', async () => {
   const bytes = await sealed();
   expect(await openEnvelope(alice.asPeer, await channel(mallory, alice), { round: 2, bytes })).toBeNull();
   const posing = { ...(await channel(mallory, alice)), own: bob.own.index };
@@ -84,7 +84,7 @@ test('nobody else can open it, and it cannot be sent back', async () => {
   expect(await openEnvelope(bob.asPeer, toBob, { round: 2, bytes })).toBeNull();
 });
 
-test('nobody can seal in the name of another', async () => {
+test('a party cannot seal an envelope in the name of another party', async () => {
   const posing: Node = { ...mallory, own: { ...mallory.own, index: alice.own.index } };
   expect(await opened(await sealEnvelope(posing.own, await channel(posing, bob), { round: 2, body }))).toBeNull();
   // Not even with all keys of the channel: the signature needs one more.

@@ -2,7 +2,10 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { domain } from '../planted-bugs/bug.ts';
 
-/** A part of what money hangs on, and the tests that should notice any change of it: first the near ones, then whoever else depends on it. */
+/**
+ * A part of the money core, and the tests that should notice any change of it: first the near
+ * ones, then those of other parts that depend on it.
+ */
 export interface CorePart {
   readonly file: string;
   readonly tests: readonly string[];

@@ -14,9 +14,10 @@ import { copyOf } from '../planted-bugs/planting.ts';
 import type { Order, Verdict } from '../planted-bugs/test-process.ts';
 
 /**
- * `npm run test:mutation [-- --file PATH]`: every small change of the money core, one at a time, in a copy of the project. A test has to notice it
- * (whoever hangs has noticed), or `argued.ts` says why none can. Exit 1 for a change that nobody notices and nobody argues for, and for an
- * argument about a change that is not there any more, or that a test does notice.
+ * `npm run test:mutation [-- --file PATH]`: every small change of the money core, one at a time, in
+ * a copy of the project. A test has to notice it (a test that hangs has noticed), or `argued.ts`
+ * says why none can. Exit 1 for a change without a test that notices it and without an argument,
+ * and for an argument about a change that no longer exists, or that a test does notice.
  */
 
 const COPIES = 2;
@@ -55,7 +56,7 @@ function mutantOf(part: CorePart, whole: string, { start, end, is }: Mutation): 
 class Bench {
   readonly #folder: string;
   #process: ChildProcess | null = null;
-  /** Written since the process was asked last. */
+  /** Files written since the last order to the process. */
   readonly #changed = new Set<string>();
 
   constructor(root: string) {
@@ -113,7 +114,10 @@ class Bench {
   }
 }
 
-/** The runner itself: a change that says nothing is noticed by nobody, and one that breaks everything is noticed. */
+/**
+ * Checks the runner itself: no test notices a change without effect, and a test notices one that
+ * breaks everything.
+ */
 async function control(parts: readonly CorePart[], bench: Bench): Promise<void> {
   for (const part of parts) {
     const whole = readFileSync(part.file, 'utf8');
@@ -121,7 +125,7 @@ async function control(parts: readonly CorePart[], bench: Bench): Promise<void> 
       throw new Error(`${part.file}: its tests fail, or notice a comment`);
     }
     if (await bench.survives({ part, source: `${whole}\nthrow new Error('planted');\n` })) {
-      throw new Error(`${part.file}: nobody notices that it can not be loaded`);
+      throw new Error(`${part.file}: no test notices that it cannot be loaded`);
     }
   }
 }
@@ -160,7 +164,8 @@ async function main(): Promise<number> {
   for (const { file, is } of idle) console.log(`argued for nothing: ${file}: ${is}`);
   const argued = survivors.length - open.length;
   console.log(
-    `${mutants.length} changes of ${parts.length} files: ${mutants.length - survivors.length} are noticed, ${argued} argued, ${open.length} not noticed`,
+    `${mutants.length} changes of ${parts.length} files: ${mutants.length - survivors.length} are noticed, ` +
+      `${argued} argued, ${open.length} not noticed`,
   );
   return open.length + idle.length;
 }

@@ -36,12 +36,13 @@ const CALLS: Readonly<Record<string, string>> = { some: 'every', every: 'some', 
 const NAMES = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression']);
 
 /**
- * All small changes of a TypeScript file that a test of what it does should notice: comparisons and sums by their neighbours, conditions that always
- * or never hold, numbers by one, other texts, parts of lists and whole statements left out. Types are left alone.
+ * All small changes of a TypeScript file that a test of what it does should notice: comparisons and
+ * sums by their neighbours, conditions that always or never hold, numbers by one, other texts,
+ * parts of lists and whole statements left out. Types are left alone.
  */
 export function mutationsOf(path: string, source: string): readonly Mutation[] {
   const { program, errors } = parseSync(path, source);
-  if (errors.length > 0) throw new Error(`${path} can not be read: ${errors[0]?.message}`);
+  if (errors.length > 0) throw new Error(`${path} cannot be read: ${errors[0]?.message}`);
   const found: Mutation[] = [];
   const text = ({ start, end }: Node) => source.slice(start, end);
   visit(program as unknown as Node, (node) => {

@@ -1,12 +1,12 @@
 import type { SQLInputValue, StatementSync } from 'node:sqlite';
 import { DatabaseSync } from 'node:sqlite';
 
-/** SQLite in memory, with the statements that were prepared once. */
+/** SQLite in memory, with its prepared statements. */
 export class Database {
   readonly #db = new DatabaseSync(':memory:');
   readonly #prepared = new Map<string, StatementSync>();
 
-  /** Several statements, without values. */
+  /** Runs several statements, without values. */
   script(text: string): void {
     this.#db.exec(text);
   }
@@ -26,7 +26,7 @@ export class Database {
     return { rows: [], changes: Number.parseInt(String(statement.run(...values).changes), 10) };
   }
 
-  /** All of it, or nothing. */
+  /** Commits all of it, or nothing. */
   atomic<T>(work: () => T): T {
     this.#db.exec('SAVEPOINT atomic');
     try {
@@ -54,12 +54,12 @@ export class Database {
   }
 }
 
-/** SQLite as a Durable Object has it, for what would be too much for workerd. */
+/** SQLite with the interface of a Durable Object, for what would be too much for workerd. */
 export function memorySql(): SqlStorage {
   return objectSql(new Database());
 }
 
-/** The same, of a database that somebody else has too. */
+/** Returns the same for a database that other code uses, too. */
 export function objectSql(db: Database): SqlStorage {
   const exec = (query: string, ...values: SQLInputValue[]) => {
     if (values.length === 0 && query.includes(';')) {

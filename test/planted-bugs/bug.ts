@@ -1,4 +1,4 @@
-/** A bug that somebody else has had, or could have here, planted in one place. */
+/** A bug that another project has had, or that is possible here, planted in one place. */
 export interface Bug {
   readonly name: string;
   readonly file: string;

@@ -8,13 +8,15 @@ import { parseTurn, rangeOf } from '../setup/turns.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 
 /**
- * `npm run test:planted-bugs` plants each bug in a copy of the project, and the tests that are named with it have to fail, within three
- * minutes each. This is the test of the tests. Exit 1 for a bug that no test has noticed.
+ * `npm run test:planted-bugs` plants each bug in a copy of the project, and the tests that are
+ * named with it have to fail, within three minutes each. This is the test of the tests. Exit 1 for
+ * a bug that no test has noticed.
  *
- *     npm run test:planted-bugs                                        all of them
- *     npm run test:planted-bugs -- --only WORDS                        those with these words in their name
- *     npm run test:planted-bugs -- --turn 2/19                         the third nineteenth
- *     npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5  and some of those in files that changed since then
+ *     npm run test:planted-bugs                     all of them
+ *     npm run test:planted-bugs -- --only WORDS     those with these words in their name
+ *     npm run test:planted-bugs -- --turn 2/19      the third nineteenth
+ *     npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5
+ *         also some of those in files that changed since then
  */
 
 const COPIES = 2;
@@ -31,7 +33,7 @@ const { values: options } = parseArgs({
   options: { only: { type: 'string' }, turn: { type: 'string' }, 'changed-since': { type: 'string' } },
 });
 
-/** The bugs that are asked for, with a line that says which they are. */
+/** Returns the selected bugs, and logs a line that names them. */
 function selected(): readonly Bug[] {
   const named = BUGS.filter(({ name }) => options.only === undefined || name.includes(options.only));
   const turn = parseTurn(options.turn ?? '0/1');
@@ -43,7 +45,8 @@ function selected(): readonly Bug[] {
   const [first] = rangeOf(turn, changed.length);
   const ofChanged = [...changed.slice(first), ...changed.slice(0, first)].slice(0, MAX_CHANGED);
   console.log(
-    `planted bugs ${from} to ${to} of ${named.length}, and ${ofChanged.length} of ${changed.length} others in changed files`,
+    `planted bugs ${from} to ${to} of ${named.length}, ` +
+      `and ${ofChanged.length} of ${changed.length} others in changed files`,
   );
   return [...ofChanged, ...named.slice(from, to)];
 }
@@ -68,7 +71,7 @@ interface Verdict {
   readonly words: string;
 }
 
-/** Plants the bug, asks those who should notice, and takes it out again. */
+/** Plants the bug, runs the tests that should notice it, and removes it again. */
 async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
   const path = join(folder, bug.file);
   const whole = readFileSync(path, 'utf8');
@@ -86,7 +89,10 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
   }
 }
 
-/** Without any bug everything that is to fail has to pass: a test that can not even begin would catch them all. */
+/**
+ * Checks that every test passes without a bug: a test that cannot even begin would catch all of
+ * them.
+ */
 async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const kinds = new Map<string, Bug['caughtBy']>();
   for (const bug of bugs) kinds.set(String(bug.caughtBy), bug.caughtBy);

@@ -6,7 +6,9 @@ import { join } from 'node:path';
 /** Not what is big, or of another machine. */
 const LEFT = new Set(['node_modules', 'dist', '.git', '.conclave', '.wrangler']);
 
-/** A copy of what the tests need, in which bugs are planted; the packages are those of the project. */
+/**
+ * A copy of what the tests need, in which bugs are planted; the packages are those of the project.
+ */
 export function copyOf(root: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-mutant-'));
   for (const name of readdirSync(root)) {
@@ -24,7 +26,8 @@ export function isOfWorkers(file: string): boolean {
 /**
  * Test files, as a command. Tests of Workers run in their pool, the others without it.
  *
- * @param upTo a pool that is stopped at the first failure says nothing of it, so who wants its words lets all of them run
+ * @param upTo a pool that is stopped at the first failure prints nothing of it, so a caller that
+ * needs its output lets all of them run
  */
 export function testsOf(files: readonly string[], upTo: 'first' | 'last'): readonly string[] {
   const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/setup/plain.vitest.config.ts'];
@@ -38,7 +41,7 @@ export interface Run {
   readonly words: string;
 }
 
-/** Whoever does not come to an end in time has shown nobody anything. */
+/** Runs a command; one that does not end in time proves nothing. */
 export async function run(command: readonly string[], cwd: string, mostMs: number): Promise<Run> {
   // Exhaustive loops take a part: what only another part would notice is no test of a bug.
   const env = { ...process.env, CONCLAVE_TURN: '0' };

@@ -1,8 +1,9 @@
 import { createVitest } from 'vitest/node';
 
 /**
- * Runs the same test files again and again in one process, for whoever changes a file in between: starting all of vitest anew would take three
- * times as long as most of these tests. One order as a message, one verdict back.
+ * Runs the same test files again and again in one process, for a caller that changes files in
+ * between: starting all of vitest anew would take three times as long as most of these tests. One
+ * order as a message, one verdict back.
  */
 
 export interface Order {

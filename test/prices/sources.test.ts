@@ -8,7 +8,7 @@ import type { PriceSource } from '#prices/price-source.ts';
 import { assetName, addressOfAssetKey, pricesOf } from '#prices/price-source.ts';
 import { priceSources } from '#prices/settings.ts';
 
-/** Who is asked for a price, in what order, and what is not believed. */
+/** Covers which source is called for a price, in what order, and which prices are not accepted. */
 
 const NOON_MS = Date.UTC(2026, 10, 21, 12);
 const NOON = NOON_MS / 1000;
@@ -25,7 +25,7 @@ const unreachable: PriceSource = async () => null;
 const reported = async (sources: readonly PriceSource[], assets = [NATIVE, DOLLAR, MEME]) =>
   Object.fromEntries(await pricesOf(sources, assets, NOON_MS));
 
-test('the name of an asset says its chain and its token', () => {
+test('the name of an asset has its chain and its token', () => {
   expect([NATIVE, addressOfAssetKey(NATIVE), addressOfAssetKey(DOLLAR)]).toEqual([
     'eip155:1',
     { caip2: 'eip155:1', tokenAddress: null },
@@ -48,7 +48,7 @@ test('the first that knows is believed, and the others are asked for the rest al
   expect(requests).toEqual([[DOLLAR, MEME]]);
 });
 
-test('what nobody knows a source that is away may still know; without any source nothing has a price', async () => {
+test('an unreachable source may know a price that the others do not, and no asset has a price without any source', async () => {
   const some = source({ [NATIVE]: known('1') });
   const unavailable = { state: 'unavailable' };
   expect(await reported([unreachable, some])).toEqual({
@@ -63,7 +63,7 @@ test('what nobody knows a source that is away may still know; without any source
   });
 });
 
-/** DefiLlama as it answers, at an address of this machine. */
+/** Serves the responses of DefiLlama at an address of this machine. */
 let url = '';
 let answer: { status: number; body: string } = { status: 200, body: '' };
 const paths: string[] = [];
@@ -91,7 +91,7 @@ const quote = (differences: object = {}) => ({
   ...differences,
 });
 
-test('one question for all, by the names that the source has for them', async () => {
+test('one request covers all assets, by the names that the source has for them', async () => {
   const prices = await llama({ 'coingecko:ethereum': quote({ price: 2500.5 }), [dollarId]: quote() });
   expect(prices).toEqual({ [NATIVE]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
   expect(paths.at(-1)).toBe(
@@ -101,9 +101,9 @@ test('one question for all, by the names that the source has for them', async ()
 
 test.each([
   ['that the source is not sure of', { confidence: 0.89 }],
-  ['that says nothing about it', { confidence: undefined }],
+  ['that does not mention it', { confidence: undefined }],
   ['of an hour and more ago', { timestamp: NOON - 3601 }],
-])('a price %s is none', async (_name, differences) => {
+])('the price %s is invalid', async (_name, differences) => {
   expect(await llama({ [dollarId]: quote(differences) }, [DOLLAR])).toEqual({});
 });
 
@@ -126,12 +126,12 @@ test.each([
   ['another shape', 200, '{"coins":[]}'],
   ['a negative price', 200, JSON.stringify({ coins: { [dollarId]: quote({ price: -1 }) } })],
   ['far too much', 200, JSON.stringify({ coins: {}, filler: 'x'.repeat(1_000_000) })],
-])('%s is no answer', async (_name, status, body) => {
+])('%s is not a valid response', async (_name, status, body) => {
   answer = { status, body };
   expect(await defillama(url)([DOLLAR], NOON_MS)).toBeNull();
 });
 
-test('a source that is not there can not be asked', async () => {
+test('an unreachable source gives no answer', async () => {
   expect(await defillama('http://127.0.0.1:1')([DOLLAR], NOON_MS)).toBeNull();
 });
 
@@ -164,8 +164,8 @@ test('a feed on the chain, and the time of its answer', async () => {
 });
 
 test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
-  ['that can not be read', { [FEED]: null }],
-  ['that says nothing', { [FEED]: round({ answer: 0n }) }],
+  ['that cannot be read', { [FEED]: null }],
+  ['that has no answer', { [FEED]: round({ answer: 0n }) }],
   ['that is negative', { [FEED]: round({ answer: -1n }) }],
   ['that is too old', { [FEED]: round({ updatedAt: BigInt(NOON - 3601) }) }],
   ['that was carried over', { [FEED]: round({ isOfItsRound: false }) }],
@@ -175,7 +175,7 @@ test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
     { [FEED]: round(), [SEQUENCER]: round({ answer: 0n, startedAt: BigInt(NOON - 3599) }) },
     SEQUENCER,
   ],
-  ['while nobody can say', { [FEED]: round() }, SEQUENCER],
+  ['while the state of the sequencer is unknown', { [FEED]: round() }, SEQUENCER],
 ])('a feed %s has no price now', async (_name, rounds, sequencer) => {
   expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
 });
@@ -204,10 +204,10 @@ test.each([
   ['no JSON', '['],
   ['no list', '{}'],
   ['a kind that does not exist', '[{"type":"oracle"}]'],
-  ['a price that is none', '[{"type":"static","prices":{"eip155:1":"plenty"}}]'],
-  ['an asset that is none', '[{"type":"static","prices":{"ETH":"1"}}]'],
+  ['an invalid price', '[{"type":"static","prices":{"eip155:1":"plenty"}}]'],
+  ['an invalid asset', '[{"type":"static","prices":{"ETH":"1"}}]'],
   ['a feed without an age', `[{"type":"chainlink","feeds":{"eip155:1":{"feed":"${FEED}"}}}]`],
-  ['an address that is none', '[{"type":"defillama","url":"ftp://prices"}]'],
+  ['an invalid address', '[{"type":"defillama","url":"ftp://prices"}]'],
   ['a field too many', '[{"type":"static","prices":{},"extra":1}]'],
 ])('a setting with %s does not start', (_name, setting) => {
   expect(() => priceSources(setting, noSource)).toThrow('PRICE_SOURCES');

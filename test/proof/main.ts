@@ -6,14 +6,15 @@ import { wholeChromiumHere } from '../browser/chromium.ts';
 import { PROOF_PARTS } from './parts.ts';
 
 /**
- * `npm run proof` runs every suite whole, each test file apart from the others, in parts of at most ten minutes. Stopped anywhere, it goes on
- * with the first part that has not passed on this commit.
+ * `npm run proof` runs every suite whole, each test file apart from the others, in parts of at most
+ * ten minutes. Stopped anywhere, it goes on with the first part that has not passed on this commit.
  *
  *     npm run proof                  the parts that are left
  *     npm run proof -- --minutes 20  until so much time has passed
- *     npm run proof -- --status      which parts have passed, and the last commit that was proven whole
+ *     npm run proof -- --status      which parts have passed, and the last commit proven whole
  *
- * Exit 1 when a part fails: it is run again the next time. Exit 2 for a checkout that is not a commit.
+ * Exit 1 when a part fails: it is run again the next time. Exit 2 for a checkout that is not a
+ * commit.
  */
 
 interface Proof {

@@ -10,7 +10,10 @@ export interface ProofPart {
 const OTHER_ROOMS =
   'approval-page architecture bench cli cosigner-client dashboard devices http jobs local monitors objects prices proof push setup simulation store vectors worker';
 
-/** Folders and files of tests, as vitest is given them: together they hold every test in Node, and every test from the outside. */
+/**
+ * Folders and files of tests, as vitest is given them: together they hold every test in Node, and
+ * every test from the outside.
+ */
 export const NODE_TESTS: Readonly<Record<string, readonly string[]>> = {
   'domain, chains and protocols': ['test/domain/', 'test/chains/', 'test/mpc/'],
   'co-signers': ['test/cosigner/'],

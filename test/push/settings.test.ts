@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { isPushService, pushSettings } from '#push/settings.ts';
 
-/** Whom this service calls because a browser has said so: push services, and nobody else. */
+/**
+ * Covers which addresses this service calls because a browser named them: only those of push
+ * services.
+ */
 
 const keys = {
   subject: 'mailto:operator@example.com',
@@ -11,7 +14,7 @@ const keys = {
 const settings = pushSettings(JSON.stringify(keys));
 if (settings === null) throw new Error('the setting must parse');
 
-test('without keys nobody is notified', () => {
+test('no member is notified without keys', () => {
   expect([pushSettings(undefined), pushSettings(' ')]).toEqual([null, null]);
 });
 
@@ -34,7 +37,7 @@ test.each([
   'https://127.0.0.1/x',
   'file:///etc/passwd',
   'nowhere',
-])('%s is none', (endpoint) => expect(isPushService(settings, endpoint)).toBe(false));
+])('the setting %s is invalid', (endpoint) => expect(isPushService(settings, endpoint)).toBe(false));
 
 test.each([
   ['no JSON', '{'],

@@ -9,8 +9,9 @@ export const RUN_FOLDER = 'CONCLAVE_TEST_RUN';
 const POLL_MS = 50;
 
 /**
- * A folder that is expensive to fill: the first process of a test run that needs it fills it, and the others wait. Returns its path,
- * or null where the processes share nothing. A process that fails leaves the task to the next one.
+ * A folder that is expensive to fill: the first process of a test run that needs it fills it, and
+ * the others wait. Returns its path, or null where the processes share nothing. A process that
+ * fails leaves the task to the next one.
  */
 export async function onceInRun(name: string, fill: (folder: string) => Promise<void>): Promise<string | null> {
   const shared = process.env[RUN_FOLDER];
@@ -22,7 +23,7 @@ export async function onceInRun(name: string, fill: (folder: string) => Promise<
       continue;
     }
     try {
-      // Another one may have filled it between the look and the lock.
+      // Another process may have filled it between the check and the lock.
       if (existsSync(folder)) return folder;
       await rm(unfinished, { recursive: true, force: true });
       await mkdir(unfinished);

@@ -10,8 +10,9 @@ import { party } from '../mpc/dealt-key.ts';
 import { onceInRun } from './once-in-run.ts';
 
 /**
- * Puts the secrets and the storage of so many co-signers, of which every two are paired, into a new folder. A pairing costs a second of
- * CPU, and a test run needs the same ones in fifty files. The folder stays empty where a run shares nothing: a first key pairs them then.
+ * Puts the secrets and the storage of so many co-signers, of which every two are paired, into a new
+ * folder. A pairing costs a second of CPU, and a test run needs the same ones in fifty files. The
+ * folder stays empty where a run shares nothing: a first key pairs them then.
  */
 export async function copyPairedCosigners(folder: string, count: number): Promise<void> {
   const ready = await onceInRun(`cosigners-${count}`, (fresh) => pairAll(fresh, count));
@@ -29,7 +30,10 @@ async function pairAll(folder: string, count: number): Promise<void> {
   await pairEvery(cosigners);
 }
 
-/** Pairs every two that are not paired, or whose set-up is stale. Throws the refusal where two do not pair. */
+/**
+ * Pairs every two that are not paired, or whose set-up is stale. Throws the refusal where two do
+ * not pair.
+ */
 export async function pairEvery(cosigners: readonly CosignerClient[], stale?: ReadonlySet<string>): Promise<void> {
   for (;;) {
     const paired = await pairNextCosigners(cosigners, stale);

@@ -7,8 +7,9 @@ const MEMORY = '/dev/shm';
 const BYTES_NEEDED = 2_000_000_000n;
 
 /**
- * Puts the temporary files of this process and of those that it starts into memory, where there is room: storage in workerd is written
- * with every request and kept by no test. A TMPDIR that is set stays.
+ * Puts the temporary files of this process and of those that it starts into memory, where there is
+ * room: storage in workerd is written with every request and kept by no test. A TMPDIR that is set
+ * stays.
  */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env['TMPDIR'] !== undefined || !hasRoom()) return;

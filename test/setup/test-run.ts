@@ -7,7 +7,7 @@ import { RUN_FOLDER } from './once-in-run.ts';
 
 /** Makes the folder of a test run, with both Workers built once for all of its stacks. */
 export async function setup(): Promise<() => Promise<void>> {
-  // Two projects of one run ask for it.
+  // Two projects of one run call this setup.
   if (process.env[RUN_FOLDER] !== undefined) return async () => {};
   const folder = await mkdtemp(join(tmpdir(), 'conclave-tests-'));
   await Promise.all([

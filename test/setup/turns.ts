@@ -1,4 +1,7 @@
-/** Names the turn of a run, a number of commits: `npm test` sets it. A run without it, as of one file or of the proof, takes everything. */
+/**
+ * Names the turn of a run, a number of commits: `npm test` sets it. A run without it, as of one
+ * file or of the proof, takes everything.
+ */
 const TURN = 'CONCLAVE_TURN';
 
 function currentTurn(): number | null {
@@ -7,8 +10,9 @@ function currentTurn(): number | null {
 }
 
 /**
- * The cases of an exhaustive loop whose turn it is: one of so many parts at each commit. For loops in which a fault may be found some
- * commits late; attacks and the rows of the spec are tested at every commit.
+ * The cases of an exhaustive loop whose turn it is: one of so many parts at each commit. For loops
+ * in which a fault may be found some commits late; attacks and the rows of the spec are tested at
+ * every commit.
  */
 export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
   const turn = currentTurn();
@@ -16,8 +20,8 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
 }
 
 /**
- * Of these groups `npm test` takes one at each commit. Their files cost four seconds of CPU and more, and find faults of rare moments; each
- * group costs about 40.
+ * Of these groups `npm test` takes one at each commit. Their files cost four seconds of CPU and
+ * more, and find faults of rare moments; each group costs about 40.
  */
 const FILES_BY_TURNS: readonly (readonly string[])[] = [
   ['test/cosigner/key/refresh.test.ts', 'test/e2e/faulty-monitor.test.ts'],
@@ -76,7 +80,10 @@ export function parseTurn(text: string): Turn {
   return turn;
 }
 
-/** Where a part of so many neighbours begins and ends: from the first, up to the second and without it. */
+/**
+ * Where a part of so many neighbours begins and ends: from the first, up to the second and without
+ * it.
+ */
 export function rangeOf({ part, parts }: Turn, count: number): readonly [from: number, to: number] {
   return [Math.floor((part * count) / parts), Math.floor(((part + 1) * count) / parts)];
 }

@@ -4,7 +4,10 @@ import type { Plugin } from 'vitest/config';
 
 const PLATFORM_MODULE = resolve(import.meta.dirname, '../simulation/platform/platform-module.ts');
 
-/** What Workers have and Node has not: `.wasm` is imported as a compiled module without an instance, and the platform's own module is there. */
+/**
+ * What Workers have and Node has not: `.wasm` is imported as a compiled module without an instance,
+ * and the platform's own module is there.
+ */
 export const workersInNode: Plugin = {
   name: 'workers-in-node',
   enforce: 'pre',

@@ -22,7 +22,7 @@ import type { Schedule } from './schedule.ts';
 import { LostCall } from './schedule.ts';
 import { Database, objectSql } from '../objects/memory-sql.ts';
 
-/** Told of every partial signature that a node lets go, at the moment it does. */
+/** Gets every partial signature of a co-signer, at the moment of its release. */
 type RecordImport = (node: number, request: SigningRequest, checked: CheckedRequest) => void;
 
 interface Session {
@@ -42,8 +42,9 @@ export interface NodeTerms {
 }
 
 /**
- * One co-signer: its check of what is asked for, its sign-once ledger and its policies are the ones of production, its storage is a real
- * one; only the rounds of the protocol are one, without mathematics. What is in memory is lost with it.
+ * One co-signer: its check of requests, its sign-once record and its policies are those of
+ * production, and its storage is a real one; only the rounds of the protocol are replaced by one
+ * round without mathematics. Its memory is lost with it.
  */
 export class SimulatedCosigner {
   readonly db = new Database();
@@ -250,7 +251,7 @@ export class SimulatedCosigner {
     return this.chain.signedFor(transactionId).map((record) => ({ record, signature: this.#signatureOf(record) }));
   }
 
-  /** Stands for a signature: the peers ask its maker. */
+  /** Returns a stand-in for a signature: the peers let its maker verify it. */
   #signatureOf(record: SignedRecord | string): string {
     const words = sha256(concatBytes(this.#secret, utf8ToBytes(JSON.stringify(record))));
     return bytesToHex(concatBytes(words, words));

@@ -13,7 +13,10 @@ const REPEATED = {
 
 const RECOVERY_MS = 10 * 60_000;
 
-/** The last act: D1 has lost all that it repeats, the vault is asked to tell it again, and it is there as it was. */
+/**
+ * The last step: D1 loses everything that it copies from the vault, the vault sends it again, and
+ * D1 is as it was.
+ */
 export async function setBack(world: World): Promise<void> {
   const { db } = world.d1;
   const reported = () => Object.values(REPEATED).map((query) => db.run(query, []).rows);
@@ -31,8 +34,8 @@ export async function setBack(world: World): Promise<void> {
   const after = reported();
   for (const [i, [table]] of Object.entries(REPEATED).entries()) {
     const [was, is] = [before[i] ?? [], after[i] ?? []];
-    // Time goes on meanwhile: a change of policy may have expired, and then the history has one more entry at its end. What follows is judged
-    // below.
+    // Time goes on meanwhile: a change of policy may have expired, and then the history has one
+    // more entry at its end. What follows is judged below.
     const comparable = table === 'audit' ? is.slice(0, was.length) : is;
     if (!isDeepStrictEqual(comparable, was)) world.oracle.fault(`set back: ${table} is not as it was`);
   }

@@ -24,7 +24,7 @@ interface Row {
   readonly hash: string;
 }
 
-/** Of what its columns are, whoever asks knows. */
+/** Returns the rows of a query; the caller knows the types of the columns. */
 function rowsOf(db: Database, query: string): readonly Row[] {
   return db.run(query, []).rows as readonly Row[];
 }
@@ -43,7 +43,7 @@ function balanceOf(world: World, { row: { name } }: SimulatedChain): Balance | n
   return row === undefined ? null : (JSON.parse(row.document) as Balance);
 }
 
-/** Nothing is called final before the network says so: it is never looked at again. */
+/** Nothing is called final before the network says so: it is never observed again. */
 export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain): void {
   const own = transactionsOf(world).flatMap(({ id, chain, inclusion }) =>
     chain === row.name && inclusion?.finalized === true ? [{ id, number: inclusion.blockNumber }] : [],
@@ -59,7 +59,10 @@ export function judgeFinality(world: World, { row, finalNumber }: SimulatedChain
   }
 }
 
-/** Reports whether transactions of a chain wait above a nonce that no transaction owns: the next payment of the wallet gets it. */
+/**
+ * Reports whether transactions of a chain wait above a nonce that no transaction owns: the next
+ * payment of the wallet gets it.
+ */
 export function waitsForPayment(world: World, { row: { name } }: SimulatedChain): boolean {
   return transactionsOf(world).some(
     ({ chain, stateReason, waitsFor = null }) => chain === name && stateReason === WAITS_FOR_NONCE && waitsFor === null,
@@ -83,7 +86,9 @@ export function isQuiet(world: World): boolean {
   );
 }
 
-/** And everything is told, and the ledger agrees with the chain. */
+/**
+ * Reports whether nothing is under way, every event is sent, and the balances agree with the chain.
+ */
 export function isSettled(world: World): boolean {
   if (!isQuiet(world)) return false;
   const watched = transactionsOf(world).filter(isWatchedAfterFailure);
@@ -132,19 +137,19 @@ export function judge(world: World): void {
     if ((record.state === 'SUCCEEDED') !== (times === 1)) {
       oracle.fault(`I6: ${payment.key} is ${record.state}, and the chain has it ${times} times`);
     }
-    // Nobody else has the key: whatever took its place was the service's own.
+    // Only the service has the key: a transaction in its place is one of its own.
     if (record.stateReason === 'CONFLICTED') oracle.fault(`I6: ${payment.key} was conflicted with`);
     if (record.stateReason === 'NOT_AFTER_PASSED' && payment.notAfterMs === null) {
       oracle.fault(`I4: ${payment.key} has no end and was ended by time`);
     }
     if (payment.isStopped && times > 0) oracle.fault(`I4: ${payment.key} was stopped and is paid`);
-    // Who is no signer any more has no voice in what is undecided; where all stay, none is lost.
+    // A former signer has no approval in what is undecided; where all stay, no approval is lost.
     const approvers = new Set(record.approvals.map(({ actor }) => actor.userId as string));
     const lost = [...payment.acknowledgedTo].filter(
       (person) => !approvers.has(person) && oracle.terms.signers.includes(person),
     );
-    if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost a voice that counted`);
-    if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has a voice twice`);
+    if (lost.length > 0 && !oracle.hasChanged) oracle.fault(`I4: ${payment.key} has lost an approval that counted`);
+    if (record.approvals.length > approvers.size) oracle.fault(`I4: ${payment.key} has an approval twice`);
   }
   const kept = new Set(transactions.filter(keepsUtxosReserved).map(({ id }) => id as string));
   for (const [chain, wallet] of world.wallets) judgeAllocator(world, { chain, wallet, kept });
@@ -159,7 +164,10 @@ export function judge(world: World): void {
   }
 }
 
-/** Nothing is held for what is over, and the next nonce is the one that the chain wants: nothing counts past it. */
+/**
+ * No reservation is held for what is over, and the next nonce is the one that the chain expects:
+ * nothing counts past it.
+ */
 function judgeAllocator(
   { oracle, nonces }: World,
   {
@@ -200,7 +208,10 @@ export function judgeHistory(world: World): void {
   }
 }
 
-/** No transaction comes back to a state with its reason again and again: it would never look stuck. Confirmations alone may grow. */
+/**
+ * No transaction comes back to a state with its reason again and again: it would never count as
+ * stuck. Confirmations alone may grow.
+ */
 export function judgeCircles(world: World, maxTimes: number): void {
   const entries = rowsOf(vaultDb(world), 'SELECT document AS entry, hash FROM history ORDER BY seq').map(
     ({ entry }) => JSON.parse(entry) as HistoryEntry,
@@ -218,7 +229,7 @@ export function judgeCircles(world: World, maxTimes: number): void {
   for (const [name, count] of times) if (count > maxTimes) world.oracle.fault(`I14: ${name} comes ${count} times`);
 }
 
-/** D1 is what the object says, once everything is told. */
+/** Checks that D1 equals the object, once every event is sent. */
 function judgeProjection(world: World, transactions: readonly Transaction[]): void {
   const rows = rowsOf(world.d1.db, 'SELECT id, record, state FROM transactions');
   for (const transaction of transactions) {

@@ -37,7 +37,10 @@ export interface Course {
   readonly log?: (line: string) => void;
 }
 
-/** Each history that is lived has a day of its own: what modules remember of an earlier one is long ago. */
+/**
+ * Each history that is lived has a day of its own: what modules remember of an earlier one is long
+ * ago.
+ */
 let today = 0;
 const FIRST_DAY_MS = Date.UTC(2027, 0, 1);
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -126,7 +129,7 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (!isSettledNow) oracle.fault(`I12: three hours later there is still something under way: ${underWay(world)}`);
   else await done;
   judge(world);
-  // In fair weather two voices are enough, whoever dies.
+  // In fair weather two approvals are enough, whichever part dies.
   if (isPlanned && oracle.payments.some((payment) => oracle.paid(payment) !== 1))
     oracle.fault('I12: a payment was not made');
   const { totalMs } = world.resendWaits;
@@ -135,10 +138,13 @@ async function happen({ crashPoints }: Course, world: World): Promise<void> {
   if (oracle.faults.length === 0) await setBack(world);
 }
 
-/** What people do about what does not end by itself, again and again. @param isDue reports whether they do anything now */
+/**
+ * What people do about what does not end by itself, again and again. @param isDue reports whether
+ * they do anything now
+ */
 export function letPeopleAct(world: World, isDue = () => true): void {
   if (isDue()) {
-    // By itself it compares once an hour; whoever waits asks for it.
+    // By itself it compares once an hour; a waiting person requests it.
     if (isQuiet(world)) void requestRescan(world);
     payWhereOneWaits(world);
     endWhereUnknown(world);
@@ -160,7 +166,10 @@ function weatherOf(schedule: Schedule): Weather {
   };
 }
 
-/** A block every few seconds; in foul weather they may take their time, some are undone, and what waits is forgotten. */
+/**
+ * A block every few seconds; in foul weather they may take their time, some are undone, and what
+ * waits is forgotten.
+ */
 export function keepMining(world: World, chain: SimulatedChain): void {
   const { schedule, oracle, wallets } = world;
   const foulPaceMs = schedule.pick([BLOCK_MS, BLOCK_MS, 4 * BLOCK_MS, 12 * BLOCK_MS]);
@@ -212,7 +221,7 @@ function stir(world: World): void {
       node.miscount = schedule.isLuck(0.1) ? schedule.pick([1, 2, 1_000, -1, -3]) : 0;
       node.lie = node === liars.get(node.chain) && schedule.isLuck(0.2) ? schedule.pick(LIES) : null;
     }
-    // Never more than one of three, or nothing could be signed.
+    // At most one of the three co-signers is unreachable, because two are needed to sign.
     const unreachable = schedule.isLuck(0.3) ? schedule.upTo(3) : null;
     for (const [i, node] of world.cosigners.entries()) node.isUnreachable = i === unreachable;
     if (schedule.isLuck(0.05)) schedule.skewMs = schedule.upTo(240_000) - 60_000;
@@ -243,7 +252,7 @@ async function randomPayment(world: World, index: number): Promise<void> {
   const payment = oracle.paymentRequest(chain, schedule.pick(chain.recipients), amount);
   const creator = schedule.pick(people);
   await create(world, payment, creator);
-  // A client that lost its memory asks once more.
+  // A client that lost its memory sends the request again.
   if (schedule.isLuck(0.2)) await create(world, payment, creator);
   await Promise.all(people.map((person) => decide(world, payment, person)));
 }
@@ -252,8 +261,8 @@ async function randomPayment(world: World, index: number): Promise<void> {
 const paying = new WeakMap<World, Set<SimulatedChain>>();
 
 /**
- * The way out of a nonce that co-signers let no transaction use up (docs/chains.md, Nonces): the next payment of the wallet gets it, so
- * people make one, as `stateReason` says.
+ * The way out of a nonce that co-signers let no transaction use up (docs/chains.md, Nonces): the
+ * next payment of the wallet gets it, so people make one, as `stateReason` says.
  */
 function payWhereOneWaits(world: World): void {
   const before = paying.get(world) ?? new Set();
@@ -265,7 +274,9 @@ function payWhereOneWaits(world: World): void {
   }
 }
 
-/** The way out of an end that no node shows: people compare the nodes, and end it after a warning. */
+/**
+ * The way out of an end that no node shows: people compare the nodes, and end it after a warning.
+ */
 function endWhereUnknown(world: World): void {
   const [person] = world.people;
   for (const { id, stateReason } of unknownEnds(world, UNKNOWN_FOR_MS)) {
@@ -283,7 +294,7 @@ async function payAgain(world: World, chain: SimulatedChain): Promise<void> {
   for (const one of world.people) await approve(world, payment, one);
 }
 
-/** What one person does about one wish. */
+/** Carries out what one person does about one payment. */
 async function decide(world: World, payment: PaymentRequest, person: Person): Promise<void> {
   const { schedule } = world;
   const mood = schedule.chance();
@@ -302,7 +313,7 @@ async function decide(world: World, payment: PaymentRequest, person: Person): Pr
   return undefined;
 }
 
-/** Others pay; a monitor tells of it, late, twice, or never. */
+/** Others pay; a monitor reports it, late, twice, or never. */
 async function deposits(world: World): Promise<void> {
   const { schedule, wallets } = world;
   const count = schedule.upTo(4);
@@ -320,7 +331,10 @@ async function deposits(world: World): Promise<void> {
   }
 }
 
-/** One payment by two voices and a deposit on each chain: short, so that every point of it can be the last. */
+/**
+ * One payment with two approvals and a deposit on each chain: short, so that every point of it can
+ * be the last.
+ */
 function plannedStories(world: World): Promise<void>[] {
   return [...world.wallets].flatMap(([chain, wallet]) => {
     const [alice, bob] = world.people;
@@ -339,7 +353,7 @@ function plannedStories(world: World): Promise<void>[] {
   });
 }
 
-/** Events of the log that say that something went wrong which nobody has planned. */
+/** Events of the log that report a fault which the simulation has not planned. */
 const PROBLEM_EVENTS = new Set(['request-failed', 'job-failed', 'vault-alarm-failed', 'sweep-failed']);
 
 /** Reads the log of the service: an error that no fault of the simulation explains is a finding. */

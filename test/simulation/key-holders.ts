@@ -28,8 +28,9 @@ const DEALS: Readonly<Record<KeyScheme, Deal>> = {
 };
 
 /**
- * What the nodes of a simulated vault compute together: partial signatures that fit each other, and are others each time. The key is whole here,
- * because the mathematics has tests of its own, and takes a hundred times as long as everything else in a history.
+ * What the nodes of a simulated vault compute together: partial signatures that fit each other, and
+ * are others each time. The key is whole here, because the mathematics has tests of its own, and
+ * takes a hundred times as long as everything else in a history.
  */
 export class Dealer {
   readonly keyId: KeyId;
@@ -96,7 +97,10 @@ function dealEcdsa({ secret }: Key, digest: Uint8Array, signers: number): readon
   return u.map((share, i) => encodePartial(encodePoint(R), share, w[i] ?? 0n));
 }
 
-/** z = k + c·secret (RFC 8032, 5.1.6), in shares of z, with R and what FROST's signers say they have seen. */
+/**
+ * z = k + c·secret (RFC 8032, 5.1.6), in shares of z, with R and what FROST's signers say they have
+ * seen.
+ */
 function dealEd25519({ secret, publicKey }: Key, message: Uint8Array, signers: number): readonly Uint8Array[] {
   const k = ED25519.randomScalar();
   const R = ED25519.encodePoint(ED25519.generator.multiply(k));

@@ -9,7 +9,10 @@ import type { PaymentRequest } from './oracle.ts';
 import { approve, create } from './people.ts';
 import type { Family, World } from './world.ts';
 
-/** One node of a chain tells one lie while payments are under way, and then tells the truth, or is taken out of the configuration. */
+/**
+ * One RPC node of a chain answers with one lie while payments are under way; then it becomes
+ * honest, or is removed from the configuration.
+ */
 export interface LieStory {
   readonly family: Family;
   readonly lie: Lie;
@@ -32,11 +35,17 @@ const UNKNOWN_TO: Readonly<Record<(typeof FAMILIES)[number], readonly Lie[]>> = 
 const MAX_NODES = 3;
 const FALSE_INCLUSIONS: readonly Lie[] = ['false-inclusion', 'far-inclusion', 'flickering'];
 const LIE_MS = 3 * 60_000;
-/** A state with its reason may come so often in that time: a record follows a node that changes its answer every 15 seconds at most. */
+/**
+ * A state with its reason may come so often in that time: a record follows a node that changes its
+ * answer every 15 seconds at most.
+ */
 const MAX_RETURNS = 12;
 const RECOVERY_MS = 3 * 60 * 60_000;
 
-/** Every lie, on each family, at every place of a list of one to three nodes, since each state of a payment, and with both ends. */
+/**
+ * Every lie, on each family, at every place of a list of one to three nodes, since each state of a
+ * payment, and with both ends.
+ */
 export function lieStories(): readonly LieStory[] {
   return FAMILIES.flatMap((family) =>
     LIES.filter((lie) => !UNKNOWN_TO[family].includes(lie)).flatMap((lie) =>
@@ -62,7 +71,10 @@ export function lieStories(): readonly LieStory[] {
 const BURST: Readonly<Record<Family, number>> = { evm: 40, solana: 40, bitcoin: 28 };
 const FOREIGN_UTXOS = 12;
 
-/** Many payments in a row go out while the second of two nodes does not answer, and end when it is back. */
+/**
+ * Many payments in a row go out while the second of two nodes does not answer, and end when it is
+ * back.
+ */
 export function liveBurst(family: Family, count = BURST[family]): Promise<Outcome> {
   return inWorld({ seed: 1, families: [family] }, (world) => playBurst(world, count));
 }
@@ -72,7 +84,7 @@ async function playBurst(world: World, count: number): Promise<void> {
   const [chain] = world.chains;
   if (chain === undefined) throw new Error('there is a chain');
   await createVault(world, chain);
-  // On Bitcoin each payment in flight needs a coin of its own.
+  // On Bitcoin each payment in flight needs a UTXO of its own.
   for (let i = 0; i < FOREIGN_UTXOS; i++) chain.deposit(world.wallets.get(chain) ?? '', chain.unit * 10n);
   const [, second] = world.nodes.get(chain) ?? [];
   if (second === undefined) throw new Error('there are two nodes');
@@ -84,7 +96,8 @@ async function playBurst(world: World, count: number): Promise<void> {
   const arePaid = () => payments.every((payment) => oracle.paid(payment) === 1);
   await schedule.run(() => arePaid() || oracle.faults.length > 0, RECOVERY_MS);
   if (!arePaid()) oracle.fault(`only ${payments.filter((one) => oracle.paid(one) === 1).length} went out`);
-  if (payments.some(({ id }) => stateOf(world, id) === 'SUCCEEDED')) oracle.fault('one ended by the word of one node');
+  const hasEnded = payments.some(({ id }) => stateOf(world, id) === 'SUCCEEDED');
+  if (hasEnded) oracle.fault('one payment ended by the answer of one RPC node');
   second.recover();
   letPeopleAct(world);
   await schedule.run(() => isSettled(world) || oracle.faults.length > 0, RECOVERY_MS);
@@ -142,7 +155,10 @@ async function play(story: LieStory, world: World): Promise<void> {
   judgeCircles(world, MAX_RETURNS);
 }
 
-/** From now on the node tells its lie. What it says to be in a block is in none: the network loses what waits. */
+/**
+ * Makes the node lie from now on. A transaction that it reports in a block is in none: the network
+ * loses what waits.
+ */
 function begin({ lie }: LieStory, liar: ChainNode, chain: SimulatedChain): void {
   liar.lie = lie;
   liar.onPassBy = () => {

@@ -8,17 +8,19 @@ import type { Family } from './world.ts';
 import { addTo, type Sum, sumOf, textOf } from './totals.ts';
 
 /**
- * `npm run test:simulation` lives random histories of the whole service and judges each of them (docs/testing.md):
+ * `npm run test:simulation` lives random histories of the whole service and judges each of them
+ * (docs/testing.md):
  *
  *     npm run test:simulation                         500 new ones
  *     npm run test:simulation -- --count 20000 --log test/simulation/runs.jsonl
- *     npm run test:simulation -- --seed 4711          one, and tells it
- *     npm run test:simulation -- --points             one payment, once for every point at which somebody can die
- *     npm run test:simulation -- --points --turn 1/4  the second quarter of these points
- *     npm run test:simulation -- --pairs 2000         the same with two deaths, so many pairs of them
- *     npm run test:simulation -- --lies               every lie of an RPC node, one by one; with --turn 1/4 the second quarter of them
+ *     npm run test:simulation -- --seed 4711          one, with its trace
+ *     npm run test:simulation -- --points             one payment, once for each death point
+ *     npm run test:simulation -- --points --turn 1/4  the second quarter of them
+ *     npm run test:simulation -- --pairs 2000         so many pairs of deaths
+ *     npm run test:simulation -- --lies               every lie of an RPC node; also with --turn
  *
- * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did not: the seeds are named.
+ * Every tenth is lived twice and has to be the same again. Exit 1 when anything that must hold did
+ * not: the seeds are named.
  */
 const { values: options } = parseArgs({
   options: {
@@ -29,11 +31,11 @@ const { values: options } = parseArgs({
     pairs: { type: 'string' },
     lies: { type: 'boolean', default: false },
     log: { type: 'string' },
-    /** At the first that is bad: for who only wants to know whether there is one. */
+    /** Stops at the first bad history: the caller only needs to know whether there is one. */
     stop: { type: 'boolean', default: false },
-    /** Of a process that another one has started. */
+    /** Set in a process that another one has started. */
     part: { type: 'boolean', default: false },
-    /** Which of the deaths are its own. */
+    /** The deaths that are its share. */
     share: { type: 'string' },
     /** Of the points: one of several parts. */
     turn: { type: 'string', default: '0/1' },
@@ -49,7 +51,7 @@ const log = console.log;
 const begun = process.hrtime.bigint();
 const secondsNow = Math.floor(Date.now() / 1000);
 
-/** Lives a course, tells what was wrong, and adds it up. */
+/** Lives a course, logs its faults, and adds it to the sum. */
 async function judged(course: Course, sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<Outcome> {
   const outcome = await live(course);
   const points = [...(course.crashPoints ?? [])];
@@ -80,7 +82,10 @@ async function simulated(): Promise<Sum> {
   return sum;
 }
 
-/** One story without weather on each kind of chain, once for each point at which somebody can die; or for pairs of such points. */
+/**
+ * One story without weather on each kind of chain, once for each point at which a part can die, or
+ * for pairs of such points.
+ */
 async function sweep(sum: Sum, live: (course: Course) => Promise<Outcome>): Promise<void> {
   for (const families of [['evm'], ['bitcoin'], ['solana']] as const) await sweepOf(families, sum, live);
 }

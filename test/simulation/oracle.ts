@@ -2,24 +2,27 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-check.ts';
 import type { SimulatedChain } from './chains/chain.ts';
 
-/** A payment that somebody wants, and everything that the people know of it. No two of a chain have the same amount: it is how the chain is read. */
+/**
+ * A payment that a person has requested, and everything that the people know of it. No two payments
+ * of a chain have the same amount, by which the oracle identifies them.
+ */
 export interface PaymentRequest {
   readonly key: string;
   readonly chain: SimulatedChain;
   readonly to: string;
   readonly amount: bigint;
-  /** So many of these have to want it, whatever else happens. */
+  /** The signers, and how many of them have to request it, whatever else happens. */
   readonly terms: Terms;
   id: string | null;
-  /** Who has asked to approve it, whether or not an answer came. */
+  /** The people who have sent an approval, whether or not an answer came. */
   readonly requestedBy: Set<string>;
-  /** Who has been told that the voice counts. */
+  /** The people whose approval was acknowledged. */
   readonly acknowledgedTo: Set<string>;
   /** The end of the time in which it may be carried out; null for none. */
   notAfterMs: number | null;
-  /** Somebody was told that it will not be. */
+  /** A person got the answer that it will not be paid. */
   isStopped: boolean;
-  /** The service would not have it. */
+  /** The service has refused it. */
   isRefused: boolean;
 }
 
@@ -29,8 +32,8 @@ export interface Terms {
 }
 
 /**
- * What must hold, by what people have asked for and what the chain says alone: it shares no code with the service. Faults are kept, the
- * first of them is what a history fails with.
+ * Checks what must hold from the requests of the people and from the chain alone: it shares no code
+ * with the service. It keeps its faults; a history fails with the first of them.
  */
 export class Oracle {
   readonly faults: string[] = [];
@@ -44,7 +47,7 @@ export class Oracle {
     { readonly intent: string; readonly nonce: string | null; readonly digests: Map<number, string> }
   >();
   signatures = 0;
-  /** Somebody wanted other terms. */
+  /** A person has requested other terms. */
   hasChanged = false;
 
   /** @param wallets may come to be known later */
@@ -99,7 +102,10 @@ export class Oracle {
     paymentRequest.id = id;
   }
 
-  /** A node lets a partial signature go. I1: one transaction, one intent, one nonce, and one digest for each attempt. I2: enough people wanted it. */
+  /**
+   * Judges the release of a partial signature. I1: one transaction, one intent, one nonce, and one
+   * digest for each attempt. I2: enough people have approved it.
+   */
   signed(
     node: number,
     { intent, attempt, purpose }: SigningRequest,
@@ -115,10 +121,10 @@ export class Oracle {
     const digest = known.digests.get(attempt) ?? bytesToHex(signingDigest);
     known.digests.set(attempt, digest);
     if (digest !== bytesToHex(signingDigest)) this.fault(`I1: node ${node} signs a second digest for ${id}/${attempt}`);
-    if (intent.kind !== 'transfer') return this.fault(`I2: nobody wanted a ${intent.kind}`);
+    if (intent.kind !== 'transfer') return this.fault(`I2: no person requested a ${intent.kind}`);
     const paymentRequest = this.#requestedKey(intent.chain, intent);
     if (paymentRequest === null) {
-      return this.fault(`I2: nobody wanted ${intent.amount} to go to ${intent.to}`);
+      return this.fault(`I2: no person requested ${intent.amount} for ${intent.to}`);
     }
     if ((intent.notAfterMs ?? null) !== paymentRequest.notAfterMs)
       this.fault(`I2: ${paymentRequest.key} is signed with another end`);
@@ -127,10 +133,10 @@ export class Oracle {
     ).length;
     if (approvals < paymentRequest.terms.threshold)
       this.fault(
-        `I2: ${paymentRequest.key} is signed, and ${approvals} of ${paymentRequest.terms.threshold} wanted it`,
+        `I2: ${paymentRequest.key} is signed, and ${approvals} of ${paymentRequest.terms.threshold} approved it`,
       );
     if (paymentRequest.isStopped && purpose === 'intent')
-      this.fault(`I2: ${paymentRequest.key} is signed, and somebody was told that it is not`);
+      this.fault(`I2: ${paymentRequest.key} is signed, and a person got the answer that it is not`);
   }
 
   #requestedKey(
@@ -143,14 +149,17 @@ export class Oracle {
     return paymentRequest?.to.toLowerCase() === to.toLowerCase() ? paymentRequest : null;
   }
 
-  /** I3: what was wanted once is paid once, and nothing else ever is. Looks at all blocks that may be new since the last time. */
+  /**
+   * I3: a payment that was requested once is paid once, and nothing else is ever paid. Reads all
+   * blocks that may be new since the last time.
+   */
   observation(chain: SimulatedChain): void {
     const payments = chain.paymentsFrom(this.#walletOn(chain), Math.max(0, chain.height - chain.deepestFork));
     for (const payment of payments) {
       const { hash, to, amount } = payment;
       const paymentRequest = this.#requestedKey(chain.row.caip2, payment);
       if (paymentRequest === null) {
-        this.fault(`I3: ${hash} pays ${amount} to ${to}, and nobody wanted that`);
+        this.fault(`I3: ${hash} pays ${amount} to ${to}, and no person requested that`);
         continue;
       }
       const times = this.paid(paymentRequest);

@@ -1,11 +1,11 @@
 import type { PaymentRequest } from './oracle.ts';
 import type { Answer, Person, World } from './world.ts';
 
-/** As long as a client goes on asking before it takes the service for gone. */
+/** A client sends so many requests before it takes the service for gone. */
 const MAX_TRIES = 200;
 const PAUSE_MS = 8_000;
 
-/** Asks until there is an answer that says what became of it. Null when the service is gone. */
+/** Repeats a request until an answer states its outcome. Null when the service is gone. */
 async function insist(world: World, request: () => Promise<Answer | null>): Promise<Answer | null> {
   for (let time = 1; time <= MAX_TRIES; time++) {
     const answer = await request();
@@ -34,7 +34,7 @@ function numberOf(key: string): number {
 /** As an integrator does it: with a key, again and again with the same one. */
 export async function create(world: World, payment: PaymentRequest, creator: Person): Promise<void> {
   const speed = world.schedule.pick(['slow', 'normal', 'fast']);
-  // A client that asks again means the same end.
+  // A client that repeats its request means the same end.
   if (isEnding(payment)) payment.notAfterMs ??= world.schedule.nowMs + periodOf(payment);
   const body = {
     vaultId: world.vaultId,
@@ -50,7 +50,7 @@ export async function create(world: World, payment: PaymentRequest, creator: Per
   );
   if (answer?.status === 201) world.oracle.created(payment, String(answer.body['id']));
   else payment.isRefused = true;
-  if (answer === null) world.oracle.fault(`I12: ${payment.key} can not be created`);
+  if (answer === null) world.oracle.fault(`I12: ${payment.key} cannot be created`);
 }
 
 export async function approve(world: World, payment: PaymentRequest, person: Person): Promise<void> {
@@ -87,7 +87,7 @@ export async function speedUp(world: World, payment: PaymentRequest, person: Per
   if (payment.id !== null) await world.request(`POST /transaction/${payment.id}/speed-up`, { token: person.token });
 }
 
-/** Another threshold, or other signers, with the voices of everybody. */
+/** Changes the threshold or the signers, with the approvals of all people. */
 export async function changePolicy(world: World, proposer: Person): Promise<void> {
   const { schedule, oracle, people } = world;
   const signers = schedule.isLuck(0.5) ? people : people.slice(0, 2);
@@ -99,7 +99,7 @@ export async function changePolicy(world: World, proposer: Person): Promise<void
   oracle.changing(to);
   const proposed = await world.request(`POST ${path}`, { token: proposer.token, body: to });
   if (proposed?.status !== 201) {
-    // It says nothing new, or nobody knows whether it stands: then either may be in force one day.
+    // A refusal changes nothing; without an answer, either policy may come into force.
     if (proposed !== null && proposed.status < 500) oracle.changed(before);
     return;
   }

@@ -11,8 +11,9 @@ interface SentRow {
 }
 
 /**
- * Measures the simulated time in which nothing but a resend timer is awaited: a row of the vault's outbox is as it was when its message was
- * sent, and no message is in a queue or with a consumer. Such a wait is right where something was lost or refused, and a fault elsewhere.
+ * Measures the simulated time in which nothing but a resend timer is awaited: a row of the vault's
+ * outbox is as it was when its message was sent, and no message is in a queue or with a consumer.
+ * Such a wait is right where something was lost or refused, and a fault elsewhere.
  */
 export class ResendWaits {
   readonly #db: () => Database;

@@ -2,7 +2,10 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { seededRandom } from '#local/stack/seeded-random.ts';
 
-/** Whatever runs until it ends or is killed: an object in memory, a consumer at work, a request. Who is killed never goes on. */
+/**
+ * Whatever runs until it ends or is killed: an object in memory, a consumer at work, a request. Who
+ * is killed never goes on.
+ */
 export class Life {
   readonly name: string;
   #isOver = false;
@@ -61,7 +64,7 @@ interface Due {
   readonly run: () => void;
 }
 
-/** A promise of its own each time: one for all would keep everybody who ever waited for it. */
+/** A promise of its own each time: one for all would keep all its waiting callers in memory. */
 const never = () => new Promise<never>(() => {});
 const settle = setImmediate;
 const FASTEST_MS = 1;
@@ -69,8 +72,9 @@ const USUAL_SPREAD_MS = 20;
 const SLOW_SPREAD_MS = 30_000;
 
 /**
- * Time, chance and the order of events of one simulated history. Everything that waits for something outside itself waits here, one event
- * happens at a time, and between two events everything that can go on has gone on: so a seed alone decides what happens.
+ * Time, chance and the order of events of one simulated history. Everything that waits for
+ * something outside itself waits here, one event happens at a time, and between two events
+ * everything that can go on has gone on: so a seed alone decides what happens.
  */
 export class Schedule {
   readonly chance: () => number;
@@ -107,7 +111,7 @@ export class Schedule {
     return this.nowMs - this.#startedAtMs;
   }
 
-  /** Points at which somebody could have died so far. */
+  /** Points at which a part could have died so far. */
   get points(): number {
     return this.#points;
   }
@@ -117,7 +121,7 @@ export class Schedule {
     this.#isCounting = true;
   }
 
-  /** From here on nobody dies. */
+  /** From here on no part dies. */
   stopCounting(): void {
     this.#isCounting = false;
   }
@@ -128,7 +132,8 @@ export class Schedule {
   }
 
   isLuck(share: number): boolean {
-    // Nothing is drawn for what never happens, so that a calm history is the same whatever could have been.
+    // Nothing is drawn for what never happens, so that a calm history is the same whatever could
+    // have been.
     return share > 0 && this.chance() < share;
   }
 
@@ -150,7 +155,7 @@ export class Schedule {
     return this.#trace.copy().digest('hex').slice(0, 16);
   }
 
-  /** Runs later, in nobody's life. Gives what takes it back. */
+  /** Schedules a function outside of any life. Returns the function that cancels it. */
   after(delayMs: number, run: () => void): () => void {
     const due = { atMs: this.nowMs + Math.max(0, delayMs), order: this.#order++, run };
     let [low, high] = [0, this.#due.length];
@@ -167,7 +172,7 @@ export class Schedule {
     };
   }
 
-  /** Lets things happen until somebody has seen enough, or this much time is over. */
+  /** Runs the due events until the condition holds, or this much time is over. */
   async run(isEnough: () => boolean, mostMs: number): Promise<void> {
     const untilMs = this.nowMs + mostMs;
     while (!isEnough()) {
@@ -221,7 +226,7 @@ export class Schedule {
     return this.#life.run(life, run);
   }
 
-  /** Goes on after a time, unless whoever waits is dead by then. */
+  /** Resolves after a time, unless the waiting part is dead by then. */
   async sleep(delayMs: number): Promise<void> {
     const life = this.current;
     let forget = () => {};
@@ -239,8 +244,8 @@ export class Schedule {
   }
 
   /**
-   * One call of one part by another: whoever calls may die before it or after it, the call may get lost, and so may its answer. Throws `LostCall`
-   * where nothing comes back.
+   * One call of one part by another: the caller may die before it or after it, the call may get
+   * lost, and so may its answer. Throws `LostCall` where nothing comes back.
    */
   async call<T>(name: string, carryOut: () => T | Promise<T>): Promise<T> {
     this.counts.calls++;

@@ -31,7 +31,7 @@ import { SolanaChain } from './chains/solana-chain.ts';
 import { SolanaRpc } from './chains/solana-rpc.ts';
 
 const SERVICE_KEY = 'service_key_of_the_simulation';
-const MONITOR_SECRET = Buffer.from('a monitor that nobody has').toString('base64');
+const MONITOR_SECRET = Buffer.from('a monitor of no provider').toString('base64');
 const UNLIMITED = 1_000_000_000;
 const SIGNING_THRESHOLD = 2;
 const DECISION_SECONDS = 300;
@@ -65,7 +65,10 @@ export interface Answer {
   readonly body: Readonly<Record<string, unknown>>;
 }
 
-/** The whole service in one process: its own code, and around it a platform, chains and co-signers that fail as the schedule says. */
+/**
+ * The whole service in one process: its own code, and around it a platform, chains and co-signers
+ * that fail as the schedule says.
+ */
 export class World {
   readonly schedule: Schedule;
   readonly chains: readonly SimulatedChain[];
@@ -176,11 +179,11 @@ export class World {
   async network(url: string, init: RequestInit): Promise<Response> {
     const { origin, pathname } = new URL(url);
     const node = [...this.nodes.values()].flat().find((one) => one.url === origin);
-    if (node === undefined) throw new Error(`nobody is at ${url}`);
+    if (node === undefined) throw new Error(`no RPC node is at ${url}`);
     return node.serve(pathname, init);
   }
 
-  /** One request to the service. Null when no answer came: then nobody knows what it did. */
+  /** Sends one request to the service. Null when no answer came: then its effect is unknown. */
   async request(
     line: string,
     { token = SERVICE_KEY, body, headers = {} }: RequestOptions = {},
@@ -233,13 +236,16 @@ export class World {
     const minute = Math.floor(this.schedule.nowMs / 60_000) * 60_000;
     this.schedule.note('cron');
     await this.schedule.lifetime('cron', async () => {
-      // What went wrong is told in its log, and the next one follows.
+      // The log of the sweep reports its faults, and the next sweep follows.
       await sweep(this.env, minute).catch(() => {});
       return 'swept';
     });
   }
 
-  /** Three people, a vault in which two of them decide, its wallets with money in them, and the nodes of its key. In fair weather. */
+  /**
+   * Three people, a vault in which two of them decide, its wallets with money in them, and the
+   * nodes of its key. In fair weather.
+   */
   async found(): Promise<void> {
     for (const name of ['alice', 'bob', 'carol']) {
       const user = await this.#service('POST /internal/user', { name, email: `${name}@example.com` });

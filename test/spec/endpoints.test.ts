@@ -138,7 +138,7 @@ describe('4. approval and reading', () => {
 test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transactions are evaluated again', async () => {
   const { alice } = world.people();
   expect(await alice.client.requestRescan(vault.id)).toMatchObject({ accepted: true });
-  // The vault was funded before anybody watched.
+  // The vault was funded before the service scanned its address.
   const funded = async () => {
     const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
     return transactions.find(({ displayType }) => displayType === 'RECEIVED') ?? null;
@@ -200,7 +200,7 @@ describe('4. personal access tokens', () => {
   });
 });
 
-test('4. GET /user/me: the profile of whoever asks', async () => {
+test('4. GET /user/me: the profile of the owner of the token', async () => {
   const { bob } = world.people();
   const profile = await unwrap(bob.client.api.user.me.$get());
   expect(profile).toMatchObject({ id: bob.id, name: 'bob' });

@@ -6,7 +6,10 @@ import { ownToken } from '#local/stack/provision.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
-/** Parts 1 to 3 of the specification, sentence by sentence and row by row, from the outside and on a real chain. */
+/**
+ * Parts 1 to 3 of the specification, sentence by sentence and row by row, from the outside and on a
+ * real chain.
+ */
 
 let world: World;
 let vault: ReadyVault;

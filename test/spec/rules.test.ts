@@ -22,8 +22,8 @@ beforeAll(async () => {
 afterAll(() => scene.end());
 
 /**
- * One more token of a person: each story has its own, because each has its own limits. The person logs in for it, because a
- * session makes three tokens a minute.
+ * One more token of a person: each story has its own, because each has its own limits. The person
+ * logs in for it, because a session makes three tokens a minute.
  */
 async function issued(
   person: { readonly name: string },
@@ -101,7 +101,8 @@ describe('5. authentication', () => {
     expect([read.enabled, read.expiresAt]).toEqual([false, expiresAt]);
   });
 
-  // That the five minutes end is in test/http/personal-access-token/own-tokens.worker.test.ts, where the clock is moved.
+  // That the five minutes end is in test/http/personal-access-token/own-tokens.worker.test.ts,
+  // where the clock is moved.
   test('rule 7: after rotation the old value stays valid for a time', async () => {
     const old = await issued(world.people().alice);
     const param = { id: old.id };
@@ -111,7 +112,7 @@ describe('5. authentication', () => {
     expect((await fresh.request('GET', '/user/me')).status).toBe(200);
   });
 
-  test('rule 8: a deleted token can not be restored', async () => {
+  test('rule 8: a deleted token cannot be restored', async () => {
     const { alice } = world.people();
     const [gone, other] = [await issued(alice), await issued(alice)];
     expect((await other.client.request('DELETE', `/personal-access-token/${gone.id}`)).status).toBe(204);
@@ -121,7 +122,7 @@ describe('5. authentication', () => {
     expect((await gone.client.request('GET', '/user/me')).status).toBe(401);
   });
 
-  test('rule 9: signers approve and reject with their own token: it is that person’s voice', async () => {
+  test('rule 9: signers approve and reject with their own token, as its owner', async () => {
     const { alice, bob } = world.people();
     const [hers, his] = [await issued(alice), await issued(bob)];
     const { id } = await hers.client.transfer(transfer());
@@ -143,7 +144,7 @@ describe('7. errors', () => {
     expect((await client.request('GET', `/vault/${vault.id}/transactions`)).status).toBe(403);
   });
 
-  test('429: limit exceeded; who waits until the window resets is told how long', async () => {
+  test('429: limit exceeded; the answer states how long the caller waits until the window resets', async () => {
     const { client } = await issued(world.people().mallory);
     const read = () => client.request('GET', `/vault/${vault.id}/transactions`);
     await statuses(20, read);

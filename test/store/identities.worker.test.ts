@@ -5,7 +5,7 @@ import { insertSession, pruneSessions, sessionsOf } from '#store/sessions.ts';
 import { insertUser } from '#store/users.ts';
 import { coordinator } from '../http/scene.worker.ts';
 
-/** Who somebody is, by the word of an issuer. */
+/** Covers the identity of a user as an issuer states it. */
 
 const ISSUER = 'https://issuer.example';
 const NOW_MS = 1_790_000_000_000;
@@ -29,12 +29,13 @@ test('a person is known by the verified address once, and by the subject from th
   expect(await userOfIdentity(DB, identity('a-1', null), NOW_MS)).toBeNull();
   expect(await userOfIdentity(DB, identity('a-1', 'nobody@example.com'), NOW_MS)).toBeNull();
   expect((await userOfIdentity(DB, identity('a-1', email), NOW_MS))?.id).toBe(alice.id);
-  // The issuer gave the address away, or calls it no longer verified: it is the same person all the same.
+  // The issuer gave the address to another account, or reports it as no longer verified: it is the
+  // same person all the same.
   for (const changed of [null, 'alice@elsewhere.example']) {
     expect((await userOfIdentity(DB, identity('a-1', changed), NOW_MS))?.id).toBe(alice.id);
   }
   expect(await userOfIdentity(DB, identity('a-2', email), NOW_MS)).toBeNull();
-  // Another issuer is another matter.
+  // Another issuer is a different identity.
   const elsewhere = identity('a-1', email, 'https://other.example');
   expect((await userOfIdentity(DB, elsewhere, NOW_MS))?.id).toBe(alice.id);
   await deleteIdentities(DB, alice.id);
@@ -42,7 +43,7 @@ test('a person is known by the verified address once, and by the subject from th
   expect(await userOfIdentity(DB, identity('a-1', email), NOW_MS)).toBeNull();
 });
 
-test('of two who come at once with one address, one is that person', async () => {
+test('one of two simultaneous users with one address is that person', async () => {
   const bob = await enter('bob@login.example');
   const subjects = Array.from({ length: 8 }, (_, i) => `b-${i}`);
   const found = await Promise.all(

@@ -103,7 +103,10 @@ function stackOf(signature: string): readonly Uint8Array[] {
   return items;
 }
 
-/** What the co-signers would have given for it: 64 bytes of BIP-340, or r and s of ECDSA under either parity. */
+/**
+ * What the co-signers would have given for it: 64 bytes of BIP-340, or r and s of ECDSA under
+ * either parity.
+ */
 function chainSignatures([signature = new Uint8Array(), key]: readonly Uint8Array[]): readonly ChainSignature[] {
   if (key === undefined) return [{ bytes: signature }];
   const { r, s } = secp256k1.Signature.fromBytes(signature.slice(0, -1), 'der');

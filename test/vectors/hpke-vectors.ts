@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { RECOVERY_SUITE } from '#mpc/recovery.ts';
 import vectors from './hpke.json' with { type: 'json' };
 
-/** The RFC prints no vectors with AES-256, so the KEM and the KDF of the recovery packages run with AES-128 here. */
+/**
+ * The RFC prints no vectors with AES-256, so the KEM and the KDF of the recovery packages run with
+ * AES-128 here.
+ */
 export function testHpkeVectors(): void {
   const { kem, kdf } = RECOVERY_SUITE;
   const suite = new CipherSuite({ kem, kdf, aead: new Aes128Gcm() });

@@ -77,7 +77,9 @@ export function testSignatureVectors(): void {
   });
 }
 
-/** Reports whether R of a valid signature lies at r + n, so that one bit of parity does not find it. */
+/**
+ * Reports whether R of a valid signature lies at r + n, so that one bit of parity does not find it.
+ */
 function isBeyondParity({ isValid, signature, message, publicKey }: WycheproofCase): boolean {
   if (!isValid) return false;
   const [r = 0n, s = 0n] = [signature.slice(0, 64), signature.slice(64)].map((hex) => BigInt(`0x${hex}`));
@@ -89,7 +91,9 @@ function isBeyondParity({ isValid, signature, message, publicKey }: WycheproofCa
   return nonce.toAffine().x >= ORDER;
 }
 
-/** The signature with the lower half of s, where its own is the higher one; Wycheproof takes both. */
+/**
+ * The signature with the lower half of s, where its own is the higher one; Wycheproof takes both.
+ */
 function lowered(one: WycheproofCase): WycheproofCase {
   if (!one.isValid) return one;
   const s = BigInt(`0x${one.signature.slice(64)}`);
@@ -123,7 +127,7 @@ function passkeyOf(publicKey: string): Passkey {
   return device;
 }
 
-/** An assertion about a digest in which only the signature is somebody else's. */
+/** Returns an assertion about a digest in which only the signature is of another key. */
 function assertionOf({ keyId, origin, rpId }: Passkey, signature: Uint8Array) {
   const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
   const challenge = base64url(hexToBytes(DIGEST));

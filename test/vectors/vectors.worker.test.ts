@@ -3,7 +3,9 @@ import { testFrostVectors } from './frost-vectors.ts';
 import { testHpkeVectors } from './hpke-vectors.ts';
 import { testSignatureVectors } from './signature-vectors.ts';
 
-/** Independent vectors in workerd, whose own cryptography runs there. README.md names their sources. */
+/**
+ * Independent vectors in workerd, whose own cryptography runs there. README.md names their sources.
+ */
 
 testSignatureVectors();
 testFrostVectors();

@@ -4,8 +4,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * A browser and its push service, as strict as the real ones: the signature of the sender (RFC 8292), the headers (RFC 8030) and the
- * encryption (RFC 8291, RFC 8188) are checked, and written here a second time, out of the RFCs alone.
+ * A browser and its push service, as strict as the real ones: the signature of the sender (RFC
+ * 8292), the headers (RFC 8030) and the encryption (RFC 8291, RFC 8188) are checked, and written
+ * here a second time, out of the RFCs alone.
  */
 
 export const bytesOf = (text: string) =>
@@ -34,7 +35,10 @@ export function newBrowser(
   return { privateKey, auth, subscription: { endpoint, keys: { p256dh, auth: base64url(auth) } } };
 }
 
-/** RFC 8291 part 3.4, then RFC 8188 with one record. Throws for anything that is not for this browser. */
+/**
+ * RFC 8291 part 3.4, then RFC 8188 with one record. Throws for anything that is not for this
+ * browser.
+ */
 export async function decrypt(
   { privateKey, auth }: Pick<Browser, 'privateKey' | 'auth'>,
   body: Uint8Array,

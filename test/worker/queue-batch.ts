@@ -3,7 +3,10 @@ import { consume } from '#jobs/consume.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { coordinator } from '../http/scene.worker.ts';
 
-/** One batch of a queue, as its consumer gets it. Gives of how many messages it said that they are done, or are to come again. */
+/**
+ * One batch of a queue, as its consumer gets it. Gives of how many messages it said that they are
+ * done, or are to come again.
+ */
 export async function consumed(
   queue: string,
   bodies: readonly unknown[],

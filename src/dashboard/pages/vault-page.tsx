@@ -82,7 +82,9 @@ function Balances({ balances }: { readonly balances: readonly Balance[] }) {
               )}
             </td>
             <td data-label="Value">{usdText(usdValue) ?? '—'}</td>
-            <td data-label="Outgoing, not final">{outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}</td>
+            <td data-label="Outgoing, not final">
+              {outgoing === '0' ? '—' : <Amount amount={outgoing} asset={asset} />}
+            </td>
           </tr>
         ))}
       </tbody>

@@ -145,7 +145,7 @@ export function ruleViolation(rules: Rules, exposure: Exposure): RuleViolation |
 /**
  * Returns the daily limit that an intent would exceed, or null.
  *
- * @param spentOf the vault's decided spending of an asset within the last 24 hours
+ * @param spentOf the amount of an asset in transactions approved within the last 24 hours
  */
 export function dailyLimitViolation(
   rules: Rules,

@@ -4,9 +4,7 @@ import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, Transaction } from '#domain/transaction/transaction.ts';
 import { newestAttempt } from '#domain/transaction/transaction.ts';
 
-/**
- * Longer than any signature takes, and short enough that the market price has not moved far. Ours.
- */
+/** Our limit. It is longer than any signing takes, and within it fee rates change little. */
 const STALE_AFTER_MS = 5 * 60 * 1000;
 
 /**

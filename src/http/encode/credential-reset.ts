@@ -31,7 +31,7 @@ export const vaultCredentialResetSchema = z
     ...resetFields,
     digest: z
       .string()
-      .meta({ description: 'Hex SHA-256 of canonical, which a device of the user signs to cancel the reset' }),
+      .meta({ description: 'Hex SHA-256 of the field `canonical`. A device of the user signs it to cancel the reset' }),
     canonical: z.string().meta({ description: 'Canonical bytes of the cancellation, in hex' }),
   })
   .meta({ id: 'VaultCredentialReset' });

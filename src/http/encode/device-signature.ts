@@ -20,8 +20,8 @@ const base64url = z
 
 const signatureFields = {
   signature: base64url.meta({ description: 'Signature of the digest: 64 bytes for Ed25519, DER for a passkey' }),
-  authenticatorData: base64url.optional().meta({ description: 'Passkeys only' }),
-  clientDataJSON: base64url.optional().meta({ description: 'Passkeys only; the digest is the challenge' }),
+  authenticatorData: base64url.optional().meta({ description: 'Present for passkeys only' }),
+  clientDataJSON: base64url.optional().meta({ description: 'Present for passkeys only; its challenge is the digest' }),
 };
 
 /** The id of a known device. */

@@ -30,7 +30,7 @@ export const policyChangeSchema = z
       }),
     policy: policySchema.meta({ description: 'The complete policy that the change would put in force' }),
     note: text.nullable(),
-    digest: text.meta({ description: 'Hex SHA-256 of canonical; every approval refers to it' }),
+    digest: text.meta({ description: 'Hex SHA-256 of the field `canonical`. Every approval refers to it' }),
     canonical: text.meta({
       description: 'Canonical bytes of the mandate, in hex; they include the hash of the policy',
     }),

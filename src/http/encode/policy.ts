@@ -30,7 +30,9 @@ export const policySchema = z
   .strictObject({
     vaultId: z.int(),
     version: z.int(),
-    hash: text.meta({ description: 'Hex SHA-256 of canonical; transactions and the next version refer to it' }),
+    hash: text.meta({
+      description: 'Hex SHA-256 of the field `canonical`. Transactions and the next version refer to it',
+    }),
     previousHash: text,
     canonical: text.meta({ description: 'Canonical bytes of the policy, in hex' }),
     signers: z.array(text),

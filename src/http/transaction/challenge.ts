@@ -24,7 +24,7 @@ const challengeSchema = z
     vaultId: z.int(),
     version: z.literal('conclave/intent/v1'),
     algorithm: z.literal('sha-256'),
-    digest: z.string().meta({ description: 'Hex SHA-256 of canonical' }),
+    digest: z.string().meta({ description: 'Hex SHA-256 of the field `canonical`' }),
     canonical: z.string().meta({ description: 'Canonical bytes of the intent, in hex' }),
     intent: z.looseObject({ kind: z.string() }).meta({ description: 'Every field that an approval covers' }),
     approvals: z.strictObject({

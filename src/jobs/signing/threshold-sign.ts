@@ -140,8 +140,8 @@ function messagesOf({ intent, attempt: { purpose, payload } }: ThresholdSignRequ
 }
 
 /**
- * The wallets that signed last: deriving a wallet's key from a vault's takes longer than the
- * signature. It contains no secret.
+ * Caches the public keys of the wallets that signed last, because deriving a wallet's key from its
+ * vault's key takes longer than a signature. The cache contains no secret.
  */
 const WALLETS = new Map<string, SigningKey>();
 const MAX_WALLETS = 500;

@@ -43,7 +43,7 @@ function checkResharing<P extends GroupPoint<P>>(
   if (dealers.includes(self) !== (part !== null)) throw new Error('who deals has a part');
 }
 
-/** Returns the dealers in order: all parties for a new key. */
+/** Returns the parties that deal, in ascending order. For a new key these are all parties. */
 export function dealersOf<P extends GroupPoint<P>>({
   parties,
   resharing,

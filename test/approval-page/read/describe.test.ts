@@ -38,7 +38,7 @@ test('the end of a payment that has one is shown', () => {
   expect(factOf(transferOf(policy), 'Not after')).toBe(undefined);
 });
 
-test('a memo is shown with every letter to be seen', () => {
+test('a memo is shown with every letter visible', () => {
   expect(factOf(transferOf(policy, { memo: '104729\u202E' }), 'Memo')).toEqual({
     label: 'Memo',
     text: 'Written to the chain',
@@ -47,7 +47,7 @@ test('a memo is shown with every letter to be seen', () => {
   expect(factOf(transferOf(policy), 'Memo')).toBeUndefined();
 });
 
-test('a token has decimals only where this page lists it, and its contract is shown', () => {
+test('a token has decimals only if this page lists it, and its contract is shown', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });
   expect(describeIntent(listed, policy).title).toBe('Send 1,234.5 USDC');
@@ -75,7 +75,7 @@ test('a call is decoded, and its bytes are shown', () => {
   expect(describeIntent(unknown, policy).warnings.join()).toContain('Its effect is unknown');
 });
 
-test('an allowance without end and an address that looks like a known one are warned of', () => {
+test('an unlimited allowance and a look-alike address give a warning', () => {
   const all: Intent = {
     ...frame,
     kind: 'erc20-approve',
@@ -108,7 +108,7 @@ test('typed data is shown value by value', () => {
   expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
 });
 
-test('letters that hide or turn text around are shown as what they are', () => {
+test('letters that hide or reverse text are made visible', () => {
   expect(visibleText('pay\u202Eecila\u200B\n')).toBe('pay⟨U+202E⟩ecila⟨U+200B⟩⟨U+A⟩');
   expect(factOf(transferOf(policy, { note: 'a\u202Eb' }), 'Note')?.text).toBe('a⟨U+202E⟩b');
 });

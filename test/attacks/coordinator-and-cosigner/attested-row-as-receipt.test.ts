@@ -1,9 +1,11 @@
 /**
- * Attack: a co-signer that has a revocation in force attests a record of others, and the attestation is presented as its receipt.
+ * Attack: a co-signer that has a revocation in force attests a record of others, and the
+ *   attestation is presented as its receipt.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.7
- * Defence: receipts have a domain of their own, name the policy of the giver, and are given after its own check alone.
+ * Defence: receipts have a domain of their own, name the policy of the giver, and are given after
+ *   its own check alone.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { relay } from '#jobs/signing/relay.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: after a revocation, a row of the revoked devices is attested to a co-signer, which then cancels it for a fee under the old policy.
+ * Attack: after a revocation, a row of the revoked devices is attested to a co-signer, which then
+ *   cancels it for a fee under the old policy.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.2
- * Defence: only a row of its own, or one that was attested before it adopted the policy in force, lets the named policy judge a cancellation.
+ * Defence: only a row of its own, or one that was attested before it adopted the policy in force,
+ *   lets the named policy judge a cancellation.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { actionOfAttempt } from '#domain/transaction/intent.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: a hostile co-signer states another policy than the one in force, so that no device signs any more.
+ * Attack: a hostile co-signer states another policy than the one in force, so that no device
+ *   signs any more.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 2.7
- * Defence: with t agreements the policy is proven, so the device signs once the person has named the co-signer that does not agree.
+ * Defence: with t agreements the policy is proven, so the device signs once the person has named
+ *   the co-signer that does not agree.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';

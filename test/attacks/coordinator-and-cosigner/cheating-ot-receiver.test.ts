@@ -1,9 +1,11 @@
 /**
- * Attack: A co-signer builds both points of each base OT from logarithms that it has, to obtain both seeds.
+ * Attack: A co-signer builds both points of each base OT from logarithms that it has, to obtain
+ *   both seeds.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: The mask of each point is a hash of the other one, so the receiver can unmask at most one of the two.
+ * Defence: The mask of each point is a hash of the other one, so the receiver can unmask at most
+ *   one of the two.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { bytesToHex, concatBytes, randomBytes } from '@noble/hashes/utils.js';
@@ -50,14 +52,19 @@ function cheat(maskOf: (slot: Slot) => ReturnType<Mask>): Cheat {
   return { choice: concatBytes(...points), secrets };
 }
 
-/** Returns what mallory takes for the seed of a slot: the hash of t_s Y, where Y is all she has of the sender. */
+/**
+ * Returns what mallory takes for the seed of a slot: the hash of t_s Y, where Y is all she has of
+ * the sender.
+ */
 function guessOf({ choice, secrets }: Cheat, slot: Slot): string {
   const offer = honest.message;
   const key = secp256k1.Point.fromBytes(offer).multiply(secrets[slot[0]]![slot[1]]!).toBytes(true);
   return bytesToHex(plainSeed(sid, slot, { offer, choice, key }));
 }
 
-/** Returns for each OT which of the two seeds mallory knows, among what the real sender computes. */
+/**
+ * Returns for each OT which of the two seeds mallory knows, among what the real sender computes.
+ */
 function learnt(cheated: Cheat): readonly string[] {
   const seeds = seedsOfSender(sid, honest, cheated.choice);
   if (seeds === null) throw new Error('every point is on the curve');

@@ -1,9 +1,11 @@
 /**
- * Attack: hostile co-signers state a policy that no honest co-signer has in force, to obtain approvals under it.
+ * Attack: hostile co-signers state a policy that no honest co-signer has in force, to obtain
+ *   approvals under it.
  * Attacker: coordinator-and-cosigner
  * Co-signers: f
  * Finding: 2.7
- * Defence: a device signs only if at least t co-signers agree, so that one of them is honest, and if the person names each other one.
+ * Defence: a device signs only if at least t co-signers agree, so that one of them is honest, and
+ *   if the person names each other one.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { StatementVerdict } from '#devices/statement.ts';
@@ -48,7 +50,8 @@ test('two lying co-signers of 3 of 3 cannot either', async () => {
   const shown = await alice().request([lying(1), lying(2), ...cosigners.some(3)]);
   expect(inWords(shown)).toEqual(['agrees', 'agrees', 'disagrees']);
   expect(decided(shown, 3)).toBe('too-few-agree');
-  // The attack: a signer who was made to pin 2 as the threshold of a vault of 3 of 3 is convinced by two liars.
+  // The attack: a signer who was made to pin 2 as the threshold of a vault of 3 of 3 is convinced
+  // by two liars.
   expect(decided(shown, 2)).toEqual(['3:behind']);
 });
 

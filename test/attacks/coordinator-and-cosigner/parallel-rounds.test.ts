@@ -1,16 +1,21 @@
 /**
- * Attack: A co-signer probes the choice bits of its peer in many sessions at once, before the first ban is written.
+ * Attack: A co-signer probes the choice bits of its peer in many sessions at once, before the
+ *   first ban is written.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: Each round needs one of 16 permits of the pair, over all keys, and none is given to a banned peer.
+ * Defence: Each round needs one of 16 permits of the pair, over all keys, and none is given to a
+ *   banned peer.
  */
 import { expect, test, vi } from 'vitest';
 import { ecdsaKey, type Lie, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
 import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
 import { begin, nextFor, twoCosigners } from '../../cosigner/session/sessions-scene.ts';
 
-/** Each answer tells the cheater one bit of 128, which all sessions of the pair share: the bound is 16 bits. */
+/**
+ * Each answer reveals one bit of 128 to the cheater, which all sessions of the pair share: the
+ * bound is 16 bits.
+ */
 
 const SESSIONS = 40;
 const MAX_ANSWERS = 16;
@@ -18,7 +23,10 @@ const MAX_ANSWERS = 16;
 /** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
 const OT_EXTENSION = 64;
 
-/** Mallory's choice differs from instance to instance in every column, so that each session fails the check. */
+/**
+ * Mallory's choice differs from instance to instance in every column, so that each session fails
+ * the check.
+ */
 const probe: Lie = (message, round) => {
   if (round === 1) for (let at = OT_EXTENSION; at < OT_EXTENSION + 16; at++) message[at] = (message[at] ?? 0) ^ 0xff;
 };
@@ -31,7 +39,7 @@ async function probes(pair: Pair): Promise<readonly Begun[]> {
   return all;
 }
 
-test('while the ban is on its way, sixteen probes are answered and all others are not', async () => {
+test('before the ban is stored, sixteen probes are answered and all others are not', async () => {
   const pair = await twoCosigners();
   const all = await probes(pair);
   const gate = Promise.withResolvers<void>();

@@ -1,9 +1,11 @@
 /**
- * Attack: The coordinator holds the last round back until a device is revoked or the time is over, then requests it.
+ * Attack: The coordinator holds the last round back until a device is revoked or the time is
+ *   over, then requests it.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: Before the last round a co-signer checks again what it checked in `open`, by its current policies and clock.
+ * Defence: Before the last round a co-signer checks again what it checked in `open`, by its
+ *   current policies and clock.
  */
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
@@ -40,14 +42,18 @@ function signedBy(digest: string, ...actors: readonly Actor[]): readonly Approva
     .map(({ actor, device }) => ({ actor, digest, device: device.signed(digest), atMs: NOON_MS }));
 }
 
-/** A theft that bob's stolen phone and a careless alice have signed while the phone still counted. */
+/**
+ * A theft that bob's stolen phone and a careless alice have signed while the phone still counted.
+ */
 async function theft() {
   const paused = await pausedSignature(withAll);
   const intent = paused.transfer(withAll);
   return { ...paused, intent, request: request({ approvals: signedBy(digestOf(intent), alice, bob) }, intent) };
 }
 
-/** The co-signer adopts the policy without the stolen phone, as alice and carol want it. */
+/**
+ * The co-signer adopts the policy without the stolen phone, with the approvals of alice and carol.
+ */
 async function revoke({ cosignerKey }: Pick<Paused, 'cosignerKey'>): Promise<void> {
   const terms = { id: newPolicyChangeId(NOON_MS, new Uint8Array(10)), note: null };
   const mandate = { ...terms, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 3_600_000 };
@@ -57,7 +63,7 @@ async function revoke({ cosignerKey }: Pick<Paused, 'cosignerKey'>): Promise<voi
   expect(adopted).toMatchObject({ ok: true });
 }
 
-test('while both devices count, the coordinator and its co-signer get the signature', async () => {
+test('the coordinator and the hostile co-signer get the signature while the policy has both devices', async () => {
   const { sign, request: signing } = await theft();
   expect(await sign(signing, async () => {})).toBe('signs');
 });

@@ -1,9 +1,11 @@
 /**
- * Attack: A co-signer probes one choice bit in each of the signatures of a round; the coordinator times which failed first.
+ * Attack: A co-signer probes one choice bit in each of the signatures of a round; the coordinator
+ *   times which failed first.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: All signatures of a round are checked before one is answered, so a refusal takes the same work whichever fails.
+ * Defence: All signatures of a round are checked before one is answered, so a refusal takes the
+ *   same work whichever fails.
  */
 import { randomBytes } from '@noble/hashes/utils.js';
 import { afterEach, expect, test, vi } from 'vitest';
@@ -16,7 +18,10 @@ import { HONEST, MALLORY } from '../../cosigner/session/sessions-scene.ts';
 
 afterEach(() => vi.restoreAllMocks());
 
-/** The coins of one P2WPKH transaction: each is a signature of its own, and all share their rounds. */
+/**
+ * The inputs of one P2WPKH transaction: each has a signature of its own, and all share their
+ * rounds.
+ */
 const UTXOS = 12;
 /** The first word of the OT extension, behind a context of 32 bytes and a commitment of 32. */
 const OT_EXTENSION = 64;
@@ -25,13 +30,18 @@ const key = ecdsaKey();
 
 interface Refusal {
   readonly step: Step;
-  /** How often the co-signer drew randomness: twice, at least, for each signature that it answered. */
+  /**
+   * How often the co-signer drew randomness: twice, at least, for each signature that it answered.
+   */
   readonly draws: number;
   /** How many states of signatures it has used. */
   readonly used: number;
 }
 
-/** What the honest co-signer does with round 2, where mallory has lied in the signatures of these coins. */
+/**
+ * Returns what the honest co-signer does with round 2, where mallory has lied in the signatures of
+ * these inputs.
+ */
 async function probed(utxos: readonly number[]): Promise<Refusal> {
   const messages = Array.from({ length: UTXOS }, () => randomBytes(32));
   const prepared = (self: PartyIndex) => {
@@ -60,7 +70,7 @@ test('without a lie every signature of the round is answered', async () => {
 });
 
 test.each([[[0]], [[5]], [[11]], [[3, 7]], [[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]]])(
-  'a lie in the signatures of the coins %j is refused after the same work, in the same words',
+  'a lie in the signatures of the UTXOs %j is refused after the same work, in the same words',
   async (utxos) => {
     const { step, draws, used } = await probed(utxos);
     expect(step).toEqual({ type: 'abort', abort: { culprit: MALLORY, step: 'sign-2/ot-extension', ban: true } });

@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator requests a round again: at the same moment, later, out of order, or from a copy of the memory.
+ * Attack: the coordinator requests a round again: at the same moment, later, out of order, or
+ *   from a copy of the memory.
  * Attacker: coordinator-and-cosigner
  * Co-signers: 1
  * Finding: 3
- * Defence: The ledger moves a session on before a round is computed, and the state of a round works once.
+ * Defence: The ledger moves a session on before a round is computed, and the state of a round
+ *   works once.
  */
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';
@@ -11,7 +13,10 @@ import { ecdsaKey, signatureOf } from '../../cosigner/signing/ecdsa-scene.ts';
 import type { Begun, Pair } from '../../cosigner/session/sessions-scene.ts';
 import { begin, goOn, MALLORY, nextFor, twoCosigners, writtenRound } from '../../cosigner/session/sessions-scene.ts';
 
-/** Round 3 of DKLs23 (eprint 2023/765, Protocol 3.6), computed twice on one state for two digests, gives the key away. */
+/**
+ * Round 3 of DKLs23 (eprint 2023/765, Protocol 3.6), computed twice on one state for two digests,
+ * gives the key away.
+ */
 
 const key = ecdsaKey();
 

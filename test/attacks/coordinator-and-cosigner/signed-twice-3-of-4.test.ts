@@ -1,9 +1,11 @@
 /**
- * Attack: one approved payment is signed twice, at two nonces, by two groups of three that share the hostile co-signer.
+ * Attack: one approved payment is signed twice, at two nonces, by two groups of three that share
+ *   the hostile co-signer.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.3
- * Defence: two groups of three out of four share two co-signers; the honest one signs a transaction once, without receipts.
+ * Defence: two groups of three out of four share two co-signers; the honest one signs a
+ *   transaction once, without receipts.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -81,7 +83,7 @@ test('whichever group has signed, no group signs the payment at another nonce', 
   }
 }, 120_000);
 
-test('two groups that are asked at the same time, for two nonces, sign one payment', async () => {
+test('two groups that get requests at the same time, for two nonces, sign one payment', async () => {
   const request = paid(key, 7n);
   const [one, other] = [
     [...cosigners.some(1), puppet, ...cosigners.some(3)],

@@ -1,9 +1,11 @@
 /**
- * Attack: one approved payment is signed twice, at two nonces, by two groups whose shared co-signer is hostile.
+ * Attack: one approved payment is signed twice, at two nonces, by two groups whose shared
+ *   co-signer is hostile.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.3
- * Defence: before the last round each signer requires receipts of every co-signer of the vault; a receipt fixes the nonce.
+ * Defence: before the last round each signer requires receipts of every co-signer of the vault; a
+ *   receipt fixes the nonce.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Policy } from '#domain/policy/policy.ts';

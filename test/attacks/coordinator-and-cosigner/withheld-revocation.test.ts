@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator withholds a revocation from one honest co-signer, and a hostile one signs with it for the revoked devices.
+ * Attack: the coordinator withholds a revocation from one honest co-signer, and a hostile one
+ *   signs with it for the revoked devices.
  * Attacker: coordinator and co-signer
  * Co-signers: 1
  * Finding: 2.7
- * Defence: the policy in force is part of the session, so co-signers with different policies never sign together.
+ * Defence: the policy in force is part of the session, so co-signers with different policies
+ *   never sign together.
  */
 import { hexToBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
@@ -95,7 +97,8 @@ test('with receipts of every co-signer, the one that knows the revocation stops 
   puppet.inForce = guarded;
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: true });
   expect(await shownTo(cosigners.some(1), guardedKey.keyId, after)).toEqual(['adopted']);
-  // Co-signer 3 was never shown the revocation, and co-signer 2 is hostile: co-signer 1 gives no receipt.
+  // Co-signer 3 was never shown the revocation, and co-signer 2 is hostile: co-signer 1 gives no
+  // receipt.
   puppet.inForce = guarded;
   expect(await thresholdSign([puppet, ...cosigners.some(3)], theft())).toMatchObject({ ok: false });
   expect(await thresholdSign(crew(), theft())).toMatchObject({ ok: false });

@@ -1,9 +1,11 @@
 /**
- * Attack: a coordinator renews an expired mandate with the approvals of the devices that the change itself adds.
+ * Attack: a coordinator renews an expired mandate with the approvals of the devices that the
+ *   change itself adds.
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.8
- * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before that version.
+ * Defence: a renewed mandate is judged as the first one was, by the quorum of the policy before
+ *   that version.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { sortedByKeyId } from '#domain/access/device.ts';
@@ -39,7 +41,7 @@ const takeover: Policy = {
   devices: sortedByKeyId([one.asDevice(mallory.userId), two.asDevice(mallory.userId)]),
 };
 
-test('devices that a change brings in renew no mandate of it, and the devices of before do', async () => {
+test('devices that a change adds cannot renew its mandate, and the former devices can', async () => {
   const no = ['policy-mismatch', 'policy-mismatch', 'policy-mismatch'];
   expect(await shownTo(cosigners.all, key.keyId, changeTo(takeover, MALLORYS))).toEqual(no);
   // One of the two devices that decide is not enough, beside any number of others.

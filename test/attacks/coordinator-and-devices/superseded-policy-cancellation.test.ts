@@ -1,9 +1,11 @@
 /**
- * Attack: revoked devices sign a new intent under the superseded policy; the coordinator has it signed as a cancellation whose fee is the wallet.
+ * Attack: revoked devices sign a new intent under the superseded policy; the coordinator has it
+ *   signed as a cancellation whose fee is the wallet.
  * Attacker: coordinator and devices
  * Co-signers: 0
  * Finding: 2.2
- * Defence: the policy in force judges a cancellation, unless the co-signer has a record of this transaction.
+ * Defence: the policy in force judges a cancellation, unless the co-signer has a record of this
+ *   transaction.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Attempt } from '#domain/transaction/transaction.ts';
@@ -31,7 +33,7 @@ let cosigners: Cosigners;
 let key: VaultKey;
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 const policies = [first, change];
-/** A payment of before, signed while its policy was in force. */
+/** A payment that was signed while its policy was in force. */
 let before: ApprovedTransfer;
 
 beforeAll(async () => {
@@ -58,7 +60,7 @@ test('a fresh intent under the superseded policy is neither paid nor cancelled f
   await refusedByAll(cosigners, request, 'not-enough-approvals');
   const burning = { ...request, attempt: cancellation(theft, 1, 2_000_000_000_000n, 9n) };
   await refusedByAll(cosigners, burning, 'not-enough-approvals');
-  // The creation time is the coordinator's word: dating it back before the change helps nobody.
+  // The coordinator states the creation time: a date before the change does not help it.
   const backdated = approvedTransfer({ key, governedBy: byDevice, createdAtMs: Date.now() - 3_600_000 });
   const approvals = approvalsOf(backdated.transaction.digest, LAPTOP, PHONE);
   const again = { ...backdated, policies, approvals, attempt: cancellation(backdated, 1, 2_000_000_000_000n, 9n) };
@@ -77,7 +79,7 @@ test('what was signed before the change is cancelled by those that have its reco
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
 });
 
-test('the people of now cancel what nobody has a record of', async () => {
+test('the current signers cancel a transaction of which no co-signer has a record', async () => {
   const mine = approvedTransfer({ key, governedBy: byDevice });
   const approvals = approvalsOf(mine.transaction.digest, NEW_LAPTOP, NEW_PHONE);
   const request = { ...mine, policies, approvals, attempt: cancellation(mine, 1, 2_000_000_000n, 11n) };

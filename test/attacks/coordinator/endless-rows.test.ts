@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator opens sessions and sends long lists of policies without an end, to fill the storage and the time of a co-signer.
+ * Attack: the coordinator opens sessions and sends long lists of policies without an end, to fill
+ *   the storage and the time of a co-signer.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 19
- * Defence: rows of sessions are deleted after a day, and policies are read one by one until the first that is no successor.
+ * Defence: rows of sessions are deleted after a day, and policies are read one by one until the
+ *   first that is no successor.
  */
 import { expect, test } from 'vitest';
 import { CosignerStorage } from '#cosigner/storage.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: a coordinator serves a dashboard that shows one payment and requests the passkey for another.
+ * Attack: a coordinator serves a dashboard that shows one payment and requests the passkey for
+ *   another.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5
- * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows the bytes that it signs.
+ * Defence: passkeys belong to an approval page of another origin, which reads, hashes and shows
+ *   the bytes that it signs.
  */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -43,8 +45,9 @@ import { chromiumHere, launch } from '../../browser/chromium.ts';
 const executable = chromiumHere();
 
 /**
- * What mallory's script does in place of the dashboard's own: it answers whatever page says hello. A window
- * without a name is a new one each time: a name could still find the last window while that one closes.
+ * What mallory's script does in place of the dashboard's own: it answers whatever page says hello.
+ * A window without a name is a new one each time: a name could still find the last window while
+ * that one closes.
  */
 const LYING_DASHBOARD = `<!doctype html><title>Dashboard</title><h1>Pay 1.5 ETH to Supplier</h1><script>
 window.received = [];
@@ -197,7 +200,8 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     });
     const box = page.getByLabel('Approve although co-signer 3 has a different policy in force');
     await box.waitFor();
-    // The button takes a click only after a moment in any case: a ticked box shows that the moment has passed.
+    // The button takes a click only after a moment in any case: a ticked box shows that the moment
+    // has passed.
     await box.check();
     await approve(page).click({ trial: true });
     await box.uncheck();
@@ -307,7 +311,7 @@ describe.skipIf(executable === null)('a dashboard that lies', () => {
     expect((await refused).text()).toMatch(/frame-ancestors|X-Frame-Options/);
   });
 
-  test('cannot ask for the passkey from its own origin', async () => {
+  test('cannot use the passkey from its own origin', async () => {
     await withAuthenticator(lying, passkeys);
     const name = await lying.evaluate(
       ([rpId = '']) =>

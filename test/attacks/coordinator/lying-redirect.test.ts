@@ -1,9 +1,11 @@
 /**
- * Attack: a coordinator serves a dashboard that sends the browser to the approval page by redirect, where no window proves the origin of the request.
+ * Attack: a coordinator serves a dashboard that sends the browser to the approval page by
+ *   redirect, where no window proves the origin of the request.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.5
- * Defence: the page signs what it shows, takes one request for a nonce of its own, and answers allowed origins alone.
+ * Defence: the page signs what it shows, takes one request for a nonce of its own, and answers
+ *   allowed origins alone.
  */
 import { createServer } from 'node:http';
 import type { Server } from 'node:http';
@@ -43,7 +45,10 @@ import { chromiumHere, launch } from '../../browser/chromium.ts';
 const executable = chromiumHere();
 const ID = 'request-1';
 
-/** A phone of alice's, and mallory's pages, which need no script: they send the browser wherever they like. */
+/**
+ * A phone of alice's, and mallory's pages, which need no script: they send the browser wherever
+ * they like.
+ */
 describe.skipIf(executable === null)('a dashboard that lies by redirect', () => {
   const servers: Server[] = [];
   let browser: Browser;
@@ -119,7 +124,10 @@ describe.skipIf(executable === null)('a dashboard that lies by redirect', () => 
   const fresh = (nonce: string, inForce = policy) => statementsOf(inForce, { nonce, issuedAtMs: Date.now() });
   const approve = () => tab.getByRole('button', { name: 'Approve with a passkey' });
 
-  /** The page with a request that follows its own call, the keys of the co-signers confirmed by alice. */
+  /**
+   * The page with a request that follows its own call, the keys of the co-signers confirmed by
+   * alice.
+   */
   async function shown(requestFor: (nonce: string) => ApprovalRequest): Promise<void> {
     await send(requestFor(await nonceOf()));
     const request = tab.getByLabel('Fingerprint of the co-signers');

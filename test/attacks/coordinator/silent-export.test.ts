@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator requests the recovery packages of the co-signers and writes nothing into the history of the vault.
+ * Attack: the coordinator requests the recovery packages of the co-signers and writes nothing
+ *   into the history of the vault.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 20
- * Defence: each co-signer records and rations its exports, and signs the list over a nonce that the auditor drew.
+ * Defence: each co-signer records and rations its exports, and signs the list over a nonce that
+ *   the auditor drew.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -29,7 +31,10 @@ afterAll(() => cosigners.stop());
 
 const newNonce = () => bytesToHex(randomBytes(32));
 
-/** What an auditor knows: the keys of the co-signers from the deployment, and the history that the coordinator shows. */
+/**
+ * What an auditor knows: the keys of the co-signers from the deployment, and the history that the
+ * coordinator shows.
+ */
 function audit(nonce: string, requestedAtMs: readonly number[]): ExportAudit {
   const signing = identitySecretsIn(cosigners.folder).map((secret) => publicIdentity(secret).signing);
   return {
@@ -74,7 +79,7 @@ test('an export that the history has passes, and one that it does not have is se
     expect.stringMatching(hidden),
     expect.stringMatching(hidden),
   ]);
-  // The list of before the second export, a row left out of the new one, and no list at all.
+  // The list from before the second export, a row left out of the new one, and no list at all.
   const [first, second] = [present(lists[0]), present(lists[1])];
   const cut = { ...second, exports: second.exports.slice(0, 1) };
   const renamed = { ...first, nonce: before, exports: [] };
@@ -96,7 +101,7 @@ test('the rows survive a restart, and a co-signer gives ten packages of a key a 
   expect(present((await listsOver(nonce))[2]).exports.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
 });
 
-test('the coordinator alone may ask for packages and lists', async () => {
+test('the coordinator alone may request packages and lists', async () => {
   for (const action of ['recovery', 'exports']) {
     const url = `${cosigners.originOf(1)}/key/${key.keyId}/${action}`;
     const body = JSON.stringify(action === 'exports' ? { nonce: newNonce() } : {});

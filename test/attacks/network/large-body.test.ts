@@ -1,9 +1,11 @@
 /**
- * Attack: a stranger with the address of a co-signer streams a body without an end, so that its memory fills and all sessions end.
+ * Attack: a stranger with the address of a co-signer streams a body without an end, so that its
+ *   memory fills and all sessions end.
  * Attacker: network
  * Co-signers: 0
  * Finding: 2.11
- * Defence: headers, time, length and signature are checked before the body, and reading stops at the first byte beyond four million.
+ * Defence: headers, time, length and signature are checked before the body, and reading stops at
+ *   the first byte beyond four million.
  */
 import type { IncomingMessage } from 'node:http';
 import { request as httpRequest } from 'node:http';
@@ -20,10 +22,16 @@ import type { Cosigners } from '../../cosigner/cosigners.ts';
 import { startCosigners } from '../../cosigner/cosigners.ts';
 
 const MAX_BODY_BYTES = 4_000_000;
-/** What the stranger has ready: the first co-signer that reads it to its end has held five times its limit. */
+/**
+ * What the stranger has ready: the first co-signer that reads it to its end has held five times its
+ * limit.
+ */
 const WHOLE_BYTES = 5 * MAX_BODY_BYTES;
 const CHUNK_BYTES = 50_000;
-/** So many questions of the coordinator are answered before the stranger sends the next part of the body. */
+/**
+ * So many questions of the coordinator are answered before the stranger sends the next part of the
+ * body.
+ */
 const ANSWERS_BETWEEN = 20;
 
 let cosigners: Cosigners;
@@ -32,7 +40,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-/** Headers of the right form, with a signature by nobody. */
+/** Headers of the right form, with a signature of no key. */
 const plausible = () => ({
   [REQUEST_TIME]: String(Date.now()),
   [REQUEST_BODY_HASH]: HASH,
@@ -58,13 +66,14 @@ interface Streamed {
 }
 
 /**
- * Sends the headers, then the body in parts, and stops when there is an answer. Between two parts the co-signer serves others: whatever it
- * could say to what it has it has said by then. No clock is needed, and a co-signer that waits for the whole body gets it.
+ * Sends the headers, then the body in parts, and stops when there is an answer. Between two parts
+ * the co-signer serves others: whatever it could say to what it has it has said by then. No clock
+ * is needed, and a co-signer that waits for the whole body gets it.
  */
 async function stream(headers: Record<string, string>, partBytes: readonly number[]): Promise<Streamed> {
   const url = `${cosigners.originOf(1)}/pair/2/open`;
   const request = httpRequest(url, { method: 'POST', headers, agent: false });
-  // The co-signer hangs up on a body that it does not want.
+  // The co-signer closes the connection of a body that it refuses.
   request.on('error', () => {});
   const answers: IncomingMessage[] = [];
   const answered = new Promise<IncomingMessage>((resolve) => {
@@ -99,7 +108,7 @@ test.each<[string, () => Record<string, string>]>([
   ['without headers', () => ({})],
   ['without a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: '' })],
   ['without the hash of its body', () => ({ ...plausible(), [REQUEST_BODY_HASH]: '' })],
-  ['with a signature by nobody', plausible],
+  ['with a signature of no key', plausible],
   ['with half a signature', () => ({ ...plausible(), [REQUEST_SIGNATURE]: 'A'.repeat(43) })],
   ['of ten minutes ago', () => ({ ...plausible(), [REQUEST_TIME]: String(Date.now() - 600_000) })],
   ['with a word as time', () => ({ ...plausible(), [REQUEST_TIME]: 'now' })],

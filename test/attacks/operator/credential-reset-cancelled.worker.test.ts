@@ -1,9 +1,11 @@
 /**
- * Attack: the thief of a service key requests a credential reset for a signer and waits for the delay to pass.
+ * Attack: the thief of a service key requests a credential reset for a signer and waits for the
+ *   delay to pass.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the person, any member of a vault of the person, or a device of the person cancels it, and it yields nothing.
+ * Defence: the person, any member of a vault of the person, or a device of the person cancels it,
+ *   and it yields nothing.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { ScriptDevice } from '#cli/device/script-device.ts';

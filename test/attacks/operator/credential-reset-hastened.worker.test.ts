@@ -1,9 +1,11 @@
 /**
- * Attack: the thief of a service key tries to shorten the delay of a credential reset, or to keep it from being announced to a vault.
+ * Attack: the thief of a service key tries to shorten the delay of a credential reset, or to keep
+ *   it from being announced to a vault.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the announced time is stored and only moves later; nothing is issued before it was announced to every vault for the whole delay.
+ * Defence: the announced time is stored and only moves later; nothing is issued before it was
+ *   announced to every vault for the whole delay.
  */
 import { evictDurableObject, runDurableObjectAlarm, runInDurableObject } from 'cloudflare:test';
 import { afterEach, expect, test, vi } from 'vitest';

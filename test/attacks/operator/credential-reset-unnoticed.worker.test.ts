@@ -1,9 +1,11 @@
 /**
- * Attack: the thief of a service key requests credential resets for enough signers, and no member cancels them within the delay.
+ * Attack: the thief of a service key requests credential resets for enough signers, and no member
+ *   cancels them within the delay.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: none after the delay, which is a documented limit; every member was notified, and the histories have each step.
+ * Defence: none after the delay, which is a documented limit; every member was notified, and the
+ *   histories have each step.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { consumed } from '../../worker/queue-batch.ts';
@@ -58,7 +60,8 @@ test('after the delay the thief approves a payment, and all members were notifie
       'complete-credential-reset',
       'complete-credential-reset',
     ]);
-    // One reset is one credential: once it was used, the reset yields nothing more, and cancelling comes too late.
+    // One reset is one credential: once it was used, the reset yields nothing more, and cancelling
+    // comes too late.
     const more = await collected(person, resetId);
     expect(more.map(outcome)).toEqual(more.map(() => [409, 'credential-reset-not-pending']));
     const { token } = treasury.victor;

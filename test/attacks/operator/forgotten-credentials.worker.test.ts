@@ -1,9 +1,11 @@
 /**
- * Attack: the thief of a service key pretends that a person never had a credential, and enrols the person again.
+ * Attack: the thief of a service key pretends that a person never had a credential, and enrols
+ *   the person again.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: the object of the person stores the first use for good; a person without an object counts as enrolled.
+ * Defence: the object of the person stores the first use permanently; a person without an object
+ *   counts as enrolled.
  */
 import { afterEach, expect, test, vi } from 'vitest';
 import { newUserId, parseUserId } from '#domain/id.ts';

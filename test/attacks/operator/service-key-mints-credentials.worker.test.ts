@@ -1,9 +1,11 @@
 /**
- * Attack: the thief of a service key mints tokens and sessions for all signers of a token-mode vault and approves a payment.
+ * Attack: the thief of a service key mints tokens and sessions for all signers of a token-mode
+ *   vault and approves a payment.
  * Attacker: operator
  * Co-signers: 0
  * Finding: P4
- * Defence: an operator issues a person's first credential only; every later one takes a credential reset with a delay.
+ * Defence: an operator issues a person's first credential only; every later one takes a
+ *   credential reset with a delay.
  */
 import { expect, test } from 'vitest';
 import { call, asService, enter } from '../../http/scene.worker.ts';
@@ -47,7 +49,7 @@ test('the answer with the first token can be lost: another token takes its place
   expect((await call('GET /user/me', { token: third.body['token'] })).status).toBe(200);
 });
 
-test('of many first tokens that are asked for at once one is good', async () => {
+test('of many first tokens that are requested at once one is good', async () => {
   const { id } = (await asService('POST /internal/user', { name: 'Eve', email: 'eve@enrolment.example' })).body;
   const request = () => asService(`POST /internal/user/${id}/access-token`, { name: 'first' });
   const answers = await Promise.all(Array.from({ length: 8 }, request));

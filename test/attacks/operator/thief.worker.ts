@@ -11,7 +11,9 @@ export const DAY_MS = 24 * HOUR_MS;
 
 export const outcome = ({ status, body }: Answer) => [status, body['code']];
 
-/** A token-mode vault whose people have all used their credentials, and which the directory knows. */
+/**
+ * A token-mode vault whose people have all used their credentials, and which the directory knows.
+ */
 export async function treasuryInUse(): Promise<Treasury> {
   const treasury = await foundTreasury();
   const { alice, bob, carol, victor } = treasury;
@@ -65,7 +67,9 @@ export async function notified(treasury: Treasury, resetId: string): Promise<rea
   return work.flatMap(({ notification }) => [...notification.userIds]);
 }
 
-/** The whole payment of the thief, with whatever tokens there are. Gives the state that it reaches. */
+/**
+ * The whole payment of the thief, with whatever tokens there are. Gives the state that it reaches.
+ */
 export async function paymentWith(treasury: Treasury, tokens: readonly string[]): Promise<string | null> {
   const [first] = tokens;
   if (first === undefined) return null;

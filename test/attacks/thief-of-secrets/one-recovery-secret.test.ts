@@ -1,5 +1,6 @@
 /**
- * Attack: the coordinator exports every recovery package, and a thief steals one of the offline secrets.
+ * Attack: the coordinator exports every recovery package, and a thief steals one of the offline
+ *   secrets.
  * Attacker: thief-of-secrets
  * Co-signers: 0
  * Finding: 20

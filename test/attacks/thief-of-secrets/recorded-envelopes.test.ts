@@ -1,9 +1,11 @@
 /**
- * Attack: records all traffic between co-signers, and later steals the identity secrets of some or all of them.
+ * Attack: records all traffic between co-signers, and later steals the identity secrets of some
+ *   or all of them.
  * Attacker: thief-of-secrets
  * Co-signers: f
  * Finding: 2.6
- * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the session.
+ * Defence: envelopes are sealed under ephemeral keys of both sides, whose secrets end with the
+ *   session.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

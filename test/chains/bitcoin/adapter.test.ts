@@ -55,7 +55,7 @@ const watched = (attempt: Attempt, hashes: readonly string[], inclusion = null) 
   inclusion,
 });
 
-test('a payment of several coins: paid exactly, the change comes back, and the fee is what was said', async () => {
+test('a payment of several UTXOs pays exactly, returns its change, and costs the quoted fee', async () => {
   for (const amount of [BTC / 2n, BTC, BTC / 4n]) node.chain.fund(wallet.address, amount);
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const { attempt, hash, verdict } = await sent(intent);
@@ -81,7 +81,7 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
   });
   const taken = present(node.chain.find(hash));
   expect(taken.fee).toBe(BigInt(attempt.maxFee));
-  // One satoshi for each virtual byte, rounded up: the size was foreseen to the byte.
+  // One satoshi for each virtual byte, rounded up: the size was estimated to the byte.
   expect(taken.fee).toBe(taken.virtualSize);
   node.chain.mine(5);
   expect(await adapter().observe(watched(attempt, [hash]))).toMatchObject({
@@ -91,7 +91,7 @@ test('a payment of several coins: paid exactly, the change comes back, and the f
   expect(held).toMatchObject({ value: { amounts: [(BTC / 2n + BTC / 4n - 1n - taken.fee).toString()] } });
 });
 
-test('what a wallet holds is told as of the newest block that stays, by one server or by two', async () => {
+test('the holdings of a wallet are reported as of the newest block that stays, by one server or by two', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.mine(5);
   const { hash } = await sent(payment(wallet.address));
@@ -105,7 +105,8 @@ test('what a wallet holds is told as of the newest block that stays, by one serv
     const kept = 2n * BTC - present(node.chain.find(hash)).fee;
     expect(held).toEqual({ ok: true, value: { blockNumber: height(), amounts: [String(kept)], isDisputed: false } });
   }
-  // What comes now is taken off again, however many pages it is; and so is what a payment takes.
+  // A later payment is subtracted again, however many pages it has; and so are the inputs of a
+  // payment.
   for (let i = 0; i < 4; i++) node.chain.fund(wallet.address, 1_000n);
   const before = await adapter().holdings(wallet.address, own, false);
   expect(before.ok && before.value.amounts[0]).toBe(String(2n * BTC - present(node.chain.find(hash)).fee));
@@ -115,7 +116,7 @@ test('what a wallet holds is told as of the newest block that stays, by one serv
   expect(after.ok && after.value.amounts[0]).toBe(before.ok && before.value.amounts[0]);
 });
 
-test('what is left over and too little to relay goes to the miner', async () => {
+test('a remainder that is too small to relay goes to the miner', async () => {
   node.chain.fund(wallet.address, BTC);
   const { attempt, hash, verdict } = await sent(payment(wallet.address, { amount: units(BTC - 400n) }));
   expect([verdict.outcome, attempt.maxFee]).toEqual(['accepted', '400']);
@@ -132,7 +133,7 @@ test.each([
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason } });
 });
 
-test('what a payment would do is what it says, or why it would fail; while its coins are claimed nobody can say', async () => {
+test('a simulation reports the outcome of a payment, or why it would fail, and reports nothing while its UTXOs are claimed', async () => {
   const simulated = (intent: OnChainIntent) => adapter().simulate(intent);
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: true, value: { outcome: 'fails' } });
   node.chain.fund(wallet.address, 3n * BTC);
@@ -151,14 +152,14 @@ test('what a payment would do is what it says, or why it would fail; while its c
   expect(await simulated(payment(wallet.address))).toMatchObject({ ok: false });
 });
 
-test('a fee beyond what was approved is refused, however dear the network is', async () => {
+test('a fee above the approved cap is refused, however dear the network is', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   node.rates['3'] = 1_500.5;
   const quote = await adapter().quote(payment(wallet.address), null);
   expect(quote).toMatchObject({ ok: false, refusal: { kind: 'permanent', reason: 'FEE_CAP_EXCEEDED' } });
 });
 
-test('coins that others have claimed are left alone; where there are no more, the wallet is busy and not poor', async () => {
+test('UTXOs that other payments claim are not used, and a wallet without others is busy and not poor', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
@@ -177,7 +178,7 @@ test('coins that others have claimed are left alone; where there are no more, th
   });
 });
 
-test('change and gifts that wait for a block are no money yet', async () => {
+test('change and deposits that wait for a block are not spendable yet', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   await sent(payment(wallet.address));
   expect(await adapter().quote(payment(wallet.address), null)).toEqual({ ok: false, refusal: { kind: 'busy' } });
@@ -185,7 +186,7 @@ test('change and gifts that wait for a block are no money yet', async () => {
   expect((await adapter().quote(payment(wallet.address), null)).ok).toBe(true);
 });
 
-test('a replacement spends the same coins, pays as much more as nodes ask for, and takes its place', async () => {
+test('a replacement spends the same UTXOs, pays the higher fee that nodes require, and replaces the first attempt', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.fund(wallet.address, 4n * BTC);
   const intent = payment(wallet.address);
@@ -195,14 +196,14 @@ test('a replacement spends the same coins, pays as much more as nodes ask for, a
   expect(BigInt(second.attempt.maxFee)).toBe(2n * BigInt(first.attempt.maxFee));
   expect(utxosIn(bytesOf(second.attempt.payload))).toEqual(utxosIn(bytesOf(first.attempt.payload)));
   expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([second.hash]);
-  // The first one again: it is gone for good, and the chain will tell.
+  // The first transaction again: it is permanently replaced, and the chain will show it.
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('underpriced');
   node.chain.mine();
   expect((await adapter().broadcast(first.raw, first.hash)).outcome).toBe('conflicted');
   expect((await adapter().broadcast(second.raw, second.hash)).outcome).toBe('accepted');
 });
 
-test('a replacement whose change can not pay for it takes another coin along, after the first', async () => {
+test('a replacement whose change cannot pay for it adds another UTXO after the first', async () => {
   node.chain.fund(wallet.address, BTC + 600n);
   node.chain.fund(wallet.address, 50_000n);
   const intent = payment(wallet.address);
@@ -246,7 +247,7 @@ test('a cancellation brings everything home but the fee', async () => {
   expect(found).toMatchObject({ value: { type: 'included', inclusion: { hash: second.hash, movementCount: 0 } } });
 });
 
-test('somebody else spent the coin: told only when no reorganisation can undo it', async () => {
+test('a UTXO that a foreign transaction spent is reported only when no reorganisation can undo it', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address);
   const lost = await prepared(intent);
@@ -260,7 +261,7 @@ test('somebody else spent the coin: told only when no reorganisation can undo it
   expect(await observation()).toMatchObject({ value: { nonceTaken: true } });
 });
 
-test('a block that is reorganised away is seen to be gone, and the same bytes go out again', async () => {
+test('a reorganised block is observed as gone, and the same bytes are sent again', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const { attempt, hash, raw } = await sent(payment(wallet.address));
   node.chain.mine();
@@ -269,14 +270,14 @@ test('a block that is reorganised away is seen to be gone, and the same bytes go
   node.chain.reorganise(1);
   const gone = await adapter().observe({ ...watched(attempt, [hash]), inclusion });
   expect(gone).toMatchObject({ value: { type: 'absent', inMempool: false, nonceTaken: false } });
-  // A server that does not have as many blocks yet has not seen it go.
+  // A server that does not have as many blocks yet does not know of the reorganisation.
   const ahead =
     inclusion === null ? null : { ...inclusion, blockNumber: (BigInt(inclusion.blockNumber) + 3n).toString() };
   expect(await adapter().observe({ ...watched(attempt, [hash]), inclusion: ahead })).toMatchObject({ ok: false });
   expect(await adapter().broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
 });
 
-test('signatures that are not by the wallet over each of its coins make no transaction', async () => {
+test('signatures that are not by the wallet over each UTXO make no transaction', async () => {
   for (const amount of [BTC, BTC]) node.chain.fund(wallet.address, amount);
   const intent = payment(wallet.address, { amount: units(BTC + 1n) });
   const attempt = await prepared(intent);
@@ -292,7 +293,7 @@ test('signatures that are not by the wallet over each of its coins make no trans
   expect(words([present(first)])).toBe('each UTXO requires one signature');
 });
 
-test('three speeds, each at least as dear as the one before, whatever a server says', async () => {
+test('each of the three speeds is at least as dear as the slower one, whatever a server reports', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   Object.assign(node.rates, { '1': 10.5, '3': 12, '12': 2, '144': 1 });
   const estimated = await adapter().estimate(payment(wallet.address));
@@ -307,14 +308,14 @@ test('three speeds, each at least as dear as the one before, whatever a server s
   });
 });
 
-test('what comes in is read with who paid it, and found without being told', async () => {
+test('an incoming payment is read with its payer, and found without a report', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const to = stranger();
   const { hash } = await sent(payment(wallet.address, { to }));
   const paid = [{ uid: 'out:0', kind: 'native', from: wallet.address, to, amount: BTC.toString() }];
   const waiting = { hash, signer: wallet.address, fee: '154', block: null, movements: paid };
   expect(await adapter().activity(hash, null)).toMatchObject({ value: waiting });
-  // It was in a block before: that it waits again is that the block is gone.
+  // It was in a block before: that it waits again means that the block is gone.
   const lost = { number: '1', hash: 'ab'.repeat(32), confirmations: 1, isFinal: false };
   expect(await adapter().activity(hash, lost)).toEqual({ ok: true, value: null });
   node.chain.mine();
@@ -338,7 +339,7 @@ test('a history of several pages is read to its beginning', async () => {
   expect(scan.ok && new Set(scan.value.hashes)).toEqual(new Set(hashes));
 });
 
-test('a server of another network is not believed, and without any there is none', async () => {
+test('a server of another network is not believed, and the adapter does not work without a server', async () => {
   const elsewhere = bitcoinAdapter(localNetwork({ caip2: 'bip122:000000000019d6689c085ae165831e93' }), [node.url]);
   expect(await elsewhere.quote(payment(wallet.address), null)).toMatchObject({
     refusal: {

@@ -37,7 +37,7 @@ export class Wallet {
   readonly #room = dealt('frost-secp256k1-tr', 3, 2);
   readonly address = addressOfPublicKey(regtest, this.#room.key.publicKey);
 
-  /** Everything that the bytes of an intent take. */
+  /** The fields that the bytes of an intent require. */
   sign(intent: Intent, payload: string): readonly { readonly bytes: Uint8Array }[] {
     const inspected = inspectPayload(intent, payload);
     if (!inspected.ok) throw new Error(inspected.refusal);
@@ -47,7 +47,7 @@ export class Wallet {
   }
 }
 
-/** Somebody whose key this process throws away at once. */
+/** Returns the address of a key that this process discards at once. */
 export function stranger(network: Network = regtest): string {
   const secret = secp256k1.utils.randomSecretKey(randomBytes(48));
   return addressOfPublicKey(network, secp256k1.getPublicKey(secret));
@@ -87,7 +87,7 @@ export function bytesOf(hex: string): Uint8Array {
   return hexToBytes(hex.slice(2));
 }
 
-/** A transaction that pays a script, without its witness, and the coin that it makes. */
+/** Returns a transaction that pays a script, without its witness, and the UTXO that it makes. */
 export function sourceOf(script: Uint8Array, amount: bigint): { readonly raw: string; readonly utxo: Utxo } {
   const raw = RawTx.encode({
     version: 2,

@@ -18,7 +18,10 @@ import { segwitSighashHalf } from '#local/bitcoin/segwit-sighash.ts';
 import { present } from '../evm/cast.ts';
 import { BTC, mainnet, message, payment, REGTEST, regtest, sourceOf, stranger } from './cast.ts';
 
-/** Wallets with an ECDSA key. The keys of the standards' examples are written as public keys alone. */
+/**
+ * Covers wallets with an ECDSA key. The keys of the standards' examples are written as public keys
+ * alone.
+ */
 
 /** BIP-143, "Native P2WPKH": the second input. */
 const BIP143 = {
@@ -51,7 +54,7 @@ test('the example key of BIP-173 has the address of the standard, and each schem
   expect(addressOn(REGTEST, 'frost-ed25519', publicKey)).toBeNull();
 });
 
-/** BIP-322, test vectors: what the key of this address has signed. */
+/** BIP-322, test vectors: the signature by the key of this address. */
 const HELLO =
   'smpAkcwRAIgZRfIY3p7/DoVTty6YZbWS71bc5Vct9p9Fia83eRmw2QCICK/ENGfwLtptFluMGs2KsqoNSk89pO7F29zJLUx9a/sASECx/EgAxlkQpQ9hYjgGu6EBCPMVPwVIVJqO4XCsMvViHI=';
 
@@ -102,7 +105,7 @@ const inspected = (terms: SpendPlan) => {
   return answer.value;
 };
 
-test('coins are worth what the transactions that made them say, and nothing else', () => {
+test('the values of UTXOs come only from the transactions that made them', () => {
   const [one, two] = [source(BTC), source(BTC)];
   const change = BTC - 1_000n;
   const honest = inspected({ utxos: [one.utxo, two.utxo], change });
@@ -118,7 +121,7 @@ test('coins are worth what the transactions that made them say, and nothing else
   ]) {
     expect(needsAmountProof(honest, evidence)).toBe(false);
   }
-  // One satoshi less, or more, than it is: what is lied about goes to the miner.
+  // One satoshi less, or more, than the real value: the difference would go to the miner.
   for (const lie of [-1n, 1n]) {
     const utxos = [one.utxo, { ...two.utxo, amount: BTC + lie }];
     expect(needsAmountProof(inspected({ utxos, change: change + lie }), [one.raw, two.raw])).toBe(false);
@@ -139,9 +142,10 @@ test('a transaction with its witness is another encoding, and shows nothing', ()
   expect(needsAmountProof(honest, [bytesToHex(Uint8Array.from(whole))])).toBe(false);
 });
 
-test('sizes are what the reference measured, and fewer coins fit', () => {
+test('the sizes match the reference, and fewer UTXOs fit', () => {
   const to = present(scriptOf(regtest, stranger()));
-  // 1 in, 2 out: 141 virtual bytes with a P2WPKH output for a recipient; a P2TR one has twelve more.
+  // 1 in, 2 out: 141 virtual bytes with a P2WPKH output for a recipient; a P2TR one has twelve
+  // more.
   expect(virtualSizeOf(own, 1, [to, own])).toBe(153n);
   expect([maxInputsOf(own), maxInputsOf(to)]).toEqual([12, 50]);
   expect(scriptTypeOf(Uint8Array.of(0x00, 0x20, ...randomBytes(32)))).toBeNull();

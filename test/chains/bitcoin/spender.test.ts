@@ -6,7 +6,10 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, Wallet } from './cast.ts';
 
-/** Who spent a coin: servers that know that it is spent, and not the transaction that spent it. */
+/**
+ * Covers the spender of a UTXO: servers know that it is spent, and not the transaction that spent
+ * it.
+ */
 
 let node: BitcoinNode;
 let forgetful: { readonly url: string; readonly stop: () => void };
@@ -39,7 +42,7 @@ afterAll(async () => {
 const TAKEN = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: true } };
 const UNEXPLAINED = { ok: true, value: { type: 'absent', inMempool: false, nonceTaken: false, isUnexplained: true } };
 
-/** A wallet with one coin, and its payments, all of which spend it. */
+/** Creates a wallet with one UTXO, and its payments, all of which spend it. */
 function newWallet() {
   const wallet = new Wallet();
   node.chain.fund(wallet.address, 3n * BTC);
@@ -69,7 +72,7 @@ const watched = ({ wallet, attempt, hash }: Payment) => ({
   inclusion: null,
 });
 
-test('a payment that a server has lost is not taken for one that somebody else made impossible', async () => {
+test('a payment that a server has lost does not count as made impossible by a foreign transaction', async () => {
   const one = await newWallet()();
   expect(await adapterAt(node.url).broadcast(one.raw, one.hash)).toEqual({ outcome: 'accepted' });
   node.chain.mine(9);
@@ -81,7 +84,7 @@ test('a payment that a server has lost is not taken for one that somebody else m
   expect(await adapterAt(forgetful.url).observe(watched(one))).toMatchObject({ value: { type: 'included' } });
 });
 
-test('a coin that somebody else has spent ends a payment when every server shows the transaction', async () => {
+test('a UTXO that a foreign transaction spent ends a payment when every server shows that transaction', async () => {
   const pay = newWallet();
   const [unsent, other] = [await pay(), await pay()];
   expect(await adapterAt(node.url).broadcast(other.raw, other.hash)).toEqual({ outcome: 'accepted' });

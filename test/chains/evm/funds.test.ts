@@ -15,7 +15,7 @@ import { startFalseNode } from '../false-node.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
-/** What a quote says that an intent takes, and of which balances. */
+/** Covers the spending of an intent in a quote, and the balances that it is checked against. */
 
 let chain: LocalChain;
 let node: FalseNode;
@@ -52,7 +52,7 @@ async function quoted(intent: OnChainIntent) {
   return present(quote.value.spending);
 }
 
-/** What the wallet holds at the newest block, with its nonce. */
+/** The holdings of the wallet at the newest block, with its nonce. */
 async function fundsNow() {
   const address = getAddress(native.from);
   return {
@@ -63,7 +63,7 @@ async function fundsNow() {
   };
 }
 
-test('a token transfer takes its tokens and the fee, by its kind or as calldata, and an allowance the fee alone', async () => {
+test('a token transfer spends its tokens and the fee, by its kind or as calldata, and an allowance spends the fee alone', async () => {
   const fee = { tokenAddress: null, amount: expect.any(String) };
   const funds = await fundsNow();
   const held = { tokenAddress: dollar, amount: expect.stringMatching(/^[1-9][0-9]+$/) };
@@ -76,7 +76,7 @@ test('a token transfer takes its tokens and the fee, by its kind or as calldata,
   expect(await quoted(allowance())).toEqual({ amounts: [fee], funds });
 });
 
-test('balance, tokens and nonce are asked for at one block', async () => {
+test('balance, tokens and nonce are read at one block', async () => {
   const requests: unknown[] = [];
   node.follow((method, params) => {
     if (method === 'eth_getBalance' || method === 'eth_getTransactionCount') requests.push(params[1]);
@@ -88,7 +88,7 @@ test('balance, tokens and nonce are asked for at one block', async () => {
   expect(requests).toEqual(Array.from({ length: 3 }, () => `0x${BigInt(block).toString(16)}`));
 });
 
-test('a call takes its value and the tokens of a transfer; of any other call nobody can say', () => {
+test('a call spends its value and the tokens of a transfer, and the spending of any other call is unknown', () => {
   const inNative = (units: string) => ({ tokenAddress: null, amount: units });
   const transfer = present(callOf(paid())).data;
   expect(spendingOf(interaction(dollar, transfer, '7'), 3n)).toEqual([

@@ -18,7 +18,7 @@ const ODD_TOKENS = [
 ] as const;
 export type OddToken = (typeof ODD_TOKENS)[number];
 
-/** What a signed transaction of these tests says; the rest is EIP-1559 on anvil. */
+/** The fields of a signed transaction in these tests; the rest is EIP-1559 on anvil. */
 export interface TransactionOptions {
   readonly from: Address;
   readonly to: Address;
@@ -32,7 +32,10 @@ export interface TransactionOptions {
 
 export type LocalChain = Awaited<ReturnType<typeof startLocalChain>>;
 
-/** A real chain with ten funded accounts. They are anvil's own and unlocked: it signs for them, no key is in these tests. */
+/**
+ * A real chain with ten funded accounts. They are anvil's own and unlocked: it signs for them, no
+ * key is in these tests.
+ */
 export async function startLocalChain() {
   const { url, stop } = await startAnvil();
   const client = anvilClient(url);

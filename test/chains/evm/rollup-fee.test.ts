@@ -11,7 +11,7 @@ import { attemptFor, NATIVE, present } from './cast.ts';
 import type { LocalChain } from './local-chain.ts';
 import { anvilChain, startLocalChain } from './local-chain.ts';
 
-/** What rollups charge besides gas, in the quote before and in the receipt after. */
+/** Covers the fees of rollups besides gas, in the quote before and in the receipt after. */
 
 let chain: LocalChain;
 let rollup: FalseNode;
@@ -73,7 +73,7 @@ test('the operator of an OP-stack chain is weighed by the gas limit, with a quar
     name: 'getOperatorFee',
     argument: 21_000n,
   });
-  // An operator that takes more than what was approved is refused before anything is signed.
+  // An operator that takes more than was approved is refused before signing.
   withOracle({ l1Fee: 1000n, operator: { result: word(10n ** 17n) } });
   expect(await quoteOn({ dataFee: 'op-stack' })).toMatchObject({ refusal: { reason: 'FEE_CAP_EXCEEDED' } });
 });
@@ -91,17 +91,17 @@ test('an oracle of before Isthmus has no operator, and a node in trouble is not 
   }
 });
 
-test('a chain without rollup fees is not asked for them, and one whose row does not say is looked at', async () => {
+test('a chain without rollup fees is not called for them, and one whose row is silent is checked', async () => {
   withOracle({ l1Fee: 1000n, operator: REVERT });
   expect([await dataFeeOn({ dataFee: 'none' }), requests.length]).toEqual(['0', 0]);
   expect(await dataFeeOn({})).toBe('1250');
   rollup.follow(() => 'forward');
   expect(await dataFeeOn({})).toBe('0');
-  // anvil has no such contract: it is no node of an OP-stack chain.
+  // anvil has no such contract, so it is no node of an OP-stack chain.
   expect(await quoteOn({ dataFee: 'op-stack' })).toMatchObject({ refusal: { kind: 'transient' } });
 });
 
-test('Scroll is asked by its own contract, for the bytes with their signature, and has no operator', async () => {
+test('Scroll has its own contract, which is called for the bytes with their signature, and no operator', async () => {
   withOracle({ l1Fee: 400n, operator: { result: word(7n) } });
   expect(await dataFeeOn({ dataFee: 'scroll' })).toBe('500');
   const [scroll] = requests;
@@ -111,7 +111,7 @@ test('Scroll is asked by its own contract, for the bytes with their signature, a
   expect(size(scroll?.argument as Hex) - size(unsigned?.argument as Hex)).toBe(68);
 });
 
-test('on Linea the tip of the call itself is a floor, and on other chains it is not asked for', async () => {
+test('the tip of the call itself is a floor on Linea, and is not requested on other chains', async () => {
   const tip = 77_000_000_000n;
   const answers: Rule[] = [];
   const linea = () =>
@@ -126,7 +126,7 @@ test('on Linea the tip of the call itself is a floor, and on other chains it is 
   const other = await quoteOn({ dataFee: 'none' });
   expect(other.ok && BigInt(present(other.value.maxPriorityFeePerGas)) < tip).toBe(true);
   expect(answers.length).toBe(1);
-  // A node that does not know the method says what it says to everybody.
+  // A node without the method gives the same response to every call.
   rollup.follow(() => 'forward');
   expect((await quoteOn({ gasEstimate: 'linea', dataFee: 'none' })).ok).toBe(true);
 });
@@ -148,7 +148,7 @@ test('a node that names the least tip is offered it with the next attempt', asyn
     ok: true,
     value: { maxPriorityFeePerGas: '25000000000' },
   });
-  // What it names is no reason to pay more than was approved.
+  // Its response is no reason to pay more than was approved.
   expect(await adapter.quote(intent, refused('9'.repeat(20)))).toMatchObject({
     refusal: { reason: 'FEE_CAP_EXCEEDED' },
   });

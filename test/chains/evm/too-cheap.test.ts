@@ -39,7 +39,7 @@ function watched(maxFeePerGas: bigint): WatchedAttempts {
   return { from, nonce: 0n, hashes: [hash], newest: { payload, validUntil: null }, inclusion: null };
 }
 
-/** anvil drops what a block can not take for its price; geth keeps it. */
+/** anvil drops a transaction that a block cannot include for its price; geth keeps it. */
 function gethSays(unknownBlock: bigint | null = null): void {
   liar.follow((method, params) => {
     if (method === 'eth_getTransactionByHash') return { result: kept };
@@ -50,7 +50,7 @@ function gethSays(unknownBlock: bigint | null = null): void {
 
 const observe = (watching: WatchedAttempts) => adapterFor(anvilChain(), [liar.url]).observe(watching);
 
-/** Blocks that nobody pays for, from this base fee on. */
+/** Mines empty blocks, whose base fee starts at 100 gwei. */
 async function dearBlocks(blocks: number): Promise<void> {
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI });
   await chain.client.mine({ blocks });
@@ -59,13 +59,13 @@ async function dearBlocks(blocks: number): Promise<void> {
 const waiting = { ok: true, value: { type: 'absent', inMempool: true, nonceTaken: false } };
 const tooCheap = { ok: true, value: { ...waiting.value, isTooCheap: true } };
 
-test('it offers too little once five blocks in a row burn more, and not one block before', async () => {
+test('an attempt is too cheap after five blocks in a row with a higher base fee, and not after four', async () => {
   expect(await observe(watched(OFFERED))).toEqual(waiting);
   await dearBlocks(4);
   expect(await observe(watched(OFFERED))).toEqual(waiting);
   await chain.client.mine({ blocks: 1 });
   expect(await observe(watched(OFFERED))).toEqual(tooCheap);
-  // A replacement that offers more is not too cheap for what the one before it offered.
+  // A replacement that offers more is not too cheap because of the offer before it.
   expect(await observe(watched(1000n * GWEI))).toEqual(waiting);
 });
 
@@ -75,7 +75,7 @@ test('a cheap block among them, or a node that does not say, is no reason to rai
   expect(await observe(watched(OFFERED))).toEqual(tooCheap);
   gethSays(silent);
   expect(await observe(watched(OFFERED))).toEqual(waiting);
-  // Blocks before that are dear do not count once one has been cheap.
+  // Earlier expensive blocks do not count once one has been cheap.
   await chain.client.setNextBlockBaseFeePerGas({ baseFeePerGas: GWEI });
   await chain.client.mine({ blocks: 1 });
   await dearBlocks(4);
@@ -83,7 +83,7 @@ test('a cheap block among them, or a node that does not say, is no reason to rai
   expect(await observe(watched(OFFERED))).toEqual(waiting);
 });
 
-test('bytes that cannot be read offer nothing that could be compared', async () => {
+test('unreadable bytes have no offer to compare', async () => {
   await dearBlocks(5);
   const unread = { ...watched(OFFERED), newest: { payload: '0x', validUntil: null } };
   expect(await observe(unread)).toEqual(waiting);

@@ -5,7 +5,7 @@ import { exposureOf } from '#chains/inspect/exposure.ts';
 import type { Action } from '#domain/transaction/intent.ts';
 import { amount } from '../../domain/cast.ts';
 
-/** What an action puts at stake, for the rules of a policy. */
+/** Covers the exposure of an action, for the rules of a policy. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -49,7 +49,10 @@ function typed(primaryType: string, members: readonly string[], message: object,
 const terms = { owner: WALLET, spender: BOB, value: '7', nonce: '0', deadline: '9' };
 const contract = { verifyingContract: TOKEN };
 
-/** The movements as `token amount`, the native asset as `-`, `?` for what nobody can read; and who gets something. */
+/**
+ * Returns the movements as `token amount`, with `-` for the native asset and `?` for an unreadable
+ * movement, and the beneficiaries.
+ */
 function stake(action: Action): readonly [string, string] {
   const { movements, beneficiaries, isUnreadable } = exposureOf(action, context);
   const lines = movements.filter((one) => one.amount !== '0').map((one) => `${one.tokenAddress ?? '-'} ${one.amount}`);
@@ -60,7 +63,7 @@ test.each<[string, Action, string, string]>([
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, '- 5', BOB],
   ['a payment of tokens', { kind: 'transfer', to: BOB, tokenAddress: TOKEN, amount: amount('5') }, `${TOKEN} 5`, BOB],
   ['an allowance', allowance('5'), `${TOKEN} 5`, BOB],
-  ['an allowance that is taken back, whoever had it', allowance('0'), '', ''],
+  ['a revoked allowance of any spender', allowance('0'), '', ''],
   ['a value without a call', call('0x', '5'), '- 5', TOKEN],
   ['tokens sent by a call', call(erc20('transfer', 5n)), `${TOKEN} 5`, `${TOKEN},${BOB}`],
   ['value and tokens at once', call(erc20('transfer', 5n), '3'), `- 3,${TOKEN} 5`, `${TOKEN},${BOB}`],
@@ -71,7 +74,7 @@ test.each<[string, Action, string, string]>([
   ['an operator for everything', call(forAll(true)), `${TOKEN} ${maxUint256}`, `${TOKEN},${BOB}`],
   ['an operator withdrawn', call(forAll(false)), '', TOKEN],
   ['ether wrapped', call('0xd0e30db0', '5'), '- 5', TOKEN],
-  ['a call that nobody knows', call('0x12345678', '5'), '- 5,?', TOKEN],
+  ['an unknown call', call('0x12345678', '5'), '- 5,?', TOKEN],
   [
     'a deposit of which only the contract knows',
     call(encodeFunctionData({ abi: vaultAbi, functionName: 'deposit', args: [5n, BOB] })),
@@ -121,14 +124,14 @@ const onChain = { ...contract, chainId: 31337 };
 test.each<[string, Action, true | undefined]>([
   ['a text', text('eip191'), true],
   ['typed data without chainId', typed('Permit', PERMIT, terms, contract), true],
-  ['typed data that nobody can read', { kind: 'message', format: 'eip712', message: '{' }, true],
+  ['unreadable typed data', { kind: 'message', format: 'eip712', message: '{' }, true],
   ['typed data with chainId', typed('Permit', PERMIT, terms, onChain), undefined],
   ['a chainId outside of the domain', typed('Order', ['uint256 chainId'], { chainId: 31337 }, contract), true],
   ['a text on Solana, whose clusters have a key each', text('solana-offchain'), undefined],
   ['a text on Bitcoin, whose networks have a key each', text('bip322'), undefined],
   ['a payment', { kind: 'transfer', to: BOB, tokenAddress: null, amount: amount('5') }, undefined],
   ['a call', call('0x12345678'), undefined],
-])('%s: whether its signature names no chain', (_name, action, isUnbound) => {
+])('the check of %s finds whether its signature names no chain', (_name, action, isUnbound) => {
   const exposure = exposureOf(action, context);
   expect([exposure.isUnbound, 'isUnbound' in exposure]).toEqual([isUnbound, isUnbound === true]);
 });

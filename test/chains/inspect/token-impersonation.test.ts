@@ -3,7 +3,7 @@ import { impersonatedToken, hasPhishingText } from '#chains/inspect/token-impers
 import { chainsFrom, findChain } from '#chains/registry.ts';
 import { present } from '../evm/cast.ts';
 
-/** Tokens that want to be taken for others, or want something of whoever reads their names. */
+/** Covers tokens that imitate others, or that address the readers of their names. */
 
 const ethereum = present(findChain(chainsFrom({}), 'ethereum'));
 const called = (symbol: string | null, name: string | null = null) => impersonatedToken({ symbol, name }, ethereum);
@@ -22,13 +22,13 @@ test.each([
   ['MEME', null],
   ['USDC.e', null],
   ['', null],
-])('%j: %s', (symbol, expected) => expect(called(symbol)).toBe(expected));
+])('the symbol %j imitates %s', (symbol, expected) => expect(called(symbol)).toBe(expected));
 
 test('a name counts like a symbol, and no text at all is no imitation', () => {
   expect([called('X', 'USDС'), called(null), called(null, 'Wrapped thing')]).toEqual(['USDC', null, null]);
 });
 
-test('where nothing is listed only the coin can be imitated', () => {
+test('only the native asset can be imitated if no token is listed', () => {
   const anvil = present(findChain(chainsFrom({}), 'anvil'));
   expect([
     impersonatedToken({ symbol: 'ETH', name: null }, anvil),
@@ -46,7 +46,7 @@ test.each([
   ['Reclaimed Land', false],
   ['yearn.finance', true],
   ['Wrapped Ether', false],
-])('%j wants something: %s', (name, expected) => {
+])('phishing text in %j is detected: %s', (name, expected) => {
   expect([hasPhishingText({ symbol: null, name }), hasPhishingText({ symbol: name, name: null })]).toEqual([
     expected,
     expected,

@@ -35,7 +35,7 @@ test.each<[string, Intent, readonly string[]]>([
   ['an allowance just below half of everything', allowance(2n ** 255n - 1n), []],
   ['an allowance of everything', allowance(maxUint256), ['unlimited-allowance']],
   ['a payment to a contract', call('0x'), []],
-  ['a call that nobody knows', call('0x12345678'), ['unknown-call']],
+  ['an unknown call', call('0x12345678'), ['unknown-call']],
   ['an allowance as a call', call(approve(5n)), []],
   ['an allowance of 0 as a call', call(approve(0n)), ['may-be-token-zero']],
   ['an allowance of everything as a call', call(approve(maxUint256)), ['unlimited-allowance']],
@@ -55,7 +55,7 @@ test.each<[string, Intent, readonly string[]]>([
   expect(codes(intent)).toEqual(expected);
 });
 
-test('a warning names whom it is about', () => {
+test('a warning names the address that it is about', () => {
   expect(warningsOf(allowance(maxUint256))[0]?.detail).toContain(SPENDER);
   expect(warningsOf(allowance(0n))[0]?.detail).toContain(SPENDER);
   expect(warningsOf(call(forAll(true)))[0]?.detail).toContain(SPENDER);

@@ -8,7 +8,7 @@ import type { ActivityBlock, ChainTransaction } from '#domain/activity/activity.
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
 
-/** What several RPC nodes say together of what others paid. */
+/** Covers the combined reports of several RPC nodes on foreign payments. */
 
 type Answer = Result<ChainTransaction | null, NodeProblem>;
 
@@ -32,7 +32,7 @@ async function seen(answers: readonly Answer[], found: ActivityBlock | null = nu
   return result.ok ? result.value : result.refusal.detail;
 }
 
-test('one node alone is believed where no other is configured, and two where there are', async () => {
+test('one node alone is believed if no other is configured, and otherwise two are required', async () => {
   expect(await seen([accepted(at())])).toEqual(at());
   expect(await seen([accepted(at()), accepted(at({ confirmations: 3, isFinal: false }))])).toEqual(
     at({ confirmations: 3, isFinal: false }),
@@ -51,7 +51,7 @@ test('a block that one of two nodes states alone counts for no confirmation, and
   for (const other of [NOWHERE, UNREACHABLE, BEHIND, DENIES]) {
     expect(await seen([accepted(at()), other])).toEqual(at({ confirmations: 0, isFinal: false }));
     expect(await seen([other, accepted(at())])).toEqual(at({ confirmations: 0, isFinal: false }));
-    // What was confirmed before in the same block stays so.
+    // An earlier confirmation in the same block stays.
     const found = { ...BLOCK, confirmations: 4, isFinal: false };
     expect(await seen([other, accepted(at())], found)).toEqual(at({ confirmations: 4, isFinal: false }));
   }
@@ -59,7 +59,7 @@ test('a block that one of two nodes states alone counts for no confirmation, and
   expect(disputed).toEqual(at({ isFinal: false }));
 });
 
-test('it is gone when a node that answers has it no more, and none has it', async () => {
+test('a payment is gone when a node that answers no longer has it, and none has it', async () => {
   expect(await seen([NOWHERE, UNREACHABLE])).toBeNull();
   expect(await seen([DENIES, UNREACHABLE], BLOCK)).toBeNull();
   expect(await seen([DENIES, DENIES], BLOCK)).toBeNull();

@@ -11,7 +11,7 @@ import type { Inclusion } from '#domain/transaction/transaction.ts';
 import { inclusion, OTHER_HASH } from '../../domain/cast.ts';
 import { anvilChain } from '../evm/local-chain.ts';
 
-/** What several RPC nodes say together. */
+/** Covers the combined reports of several RPC nodes. */
 
 type Answer = Result<Observation, NodeProblem>;
 
@@ -22,7 +22,7 @@ const DENIES: Answer = refused({
   detail: 'the node has the recorded block, but not the transaction',
   deniesInclusion: 'block',
 });
-/** It has no such block: so says also a node whose history begins later. */
+/** It has no such block; a node whose history begins later reports the same. */
 const KNOWS_NO_BLOCK: Answer = refused({ kind: 'unusable', detail: 'no block', deniesInclusion: 'no-block' });
 const ILL: Answer = refused({ kind: 'error-answer', code: -32_004, detail: 'Block not available', data: null });
 const NOTHING = accepted<Observation>({ type: 'absent', inMempool: false, nonceTaken: false });
@@ -40,7 +40,7 @@ const UNEXPLAINED = accepted<Observation>({
 const included = (differences: Partial<Inclusion> = {}) =>
   accepted<Observation>({ type: 'included', inclusion: inclusion({ confirmations: 3, ...differences }) });
 
-/** Asks nodes that answer so, in this order. */
+/** Calls nodes that give these answers, in this order. */
 async function said(answers: readonly Answer[], before: Inclusion | null = null) {
   const requests: { readonly node: number; readonly seenBefore: Inclusion | null }[] = [];
   const nodes: readonly RpcNode[] = answers.map(() => ({ request: async () => noAnswer('not asked in this test') }));
@@ -79,7 +79,7 @@ test('a node that knows the hash prevents an end, wherever it stands in the list
   }
 });
 
-test('a conflict, and that nothing can be included any more, come from every node that is configured or from none', async () => {
+test('a conflict, and an expired inclusion, are reported by every configured node or by none', async () => {
   for (const ends of [TAKEN, LAPSED]) {
     expect(await seenBy(ends)).toEqual(ends);
     expect(await seenBy(ends, ends)).toEqual(ends);
@@ -132,7 +132,7 @@ test('two nodes that state the same prove it, wherever they stand, at the smalle
   }
 });
 
-test('a node that can not tell does not contradict, and one that has something else does', async () => {
+test('a node that cannot answer does not contradict, and one that has something else does', async () => {
   expect(await secondNodeOf(included(), UNREACHABLE)).toBe('away');
   expect(await secondNodeOf(UNREACHABLE, included(), BEHIND)).toBe('away');
   for (const other of [
@@ -150,7 +150,7 @@ test('a node that can not tell does not contradict, and one that has something e
   }
 });
 
-test('a node that stands still, or counts alone, is said to be away before it is deep enough for two', async () => {
+test('a node that stands still, or counts alone, is reported as unreachable before the depth suffices for two', async () => {
   const still = included({ confirmations: 1 });
   expect(await seenBy(still, included({ confirmations: 5 }))).toEqual(
     included({ confirmations: 1, secondNode: 'agrees' }),
@@ -163,10 +163,10 @@ test('a node that stands still, or counts alone, is said to be away before it is
   );
 });
 
-test('what two nodes have confirmed stays so in the same block, and gets no deeper by the word of one', async () => {
+test('an inclusion that two nodes confirmed stays in the same block, and one node alone makes it no deeper', async () => {
   const before = inclusion({ confirmations: 4, secondNode: 'agrees' });
   for (const other of [NOTHING, DENIES, UNREACHABLE]) {
-    // No place is given to others on the word of a node that another one contradicts.
+    // No nonce slot is given to others by the report of a node that another one contradicts.
     const alone = other === UNREACHABLE ? { isFinalForOneNode: true as const } : {};
     expect((await said([included({ confirmations: 9, finalized: true }), other], before)).seen).toEqual(
       included({ confirmations: 4, secondNode: 'agrees', ...alone }),
@@ -204,7 +204,7 @@ test('a recorded inclusion is void when every node that answers denies it', asyn
   expect(await after(DENIES, DENIES, BEHIND)).toEqual(NOTHING);
 });
 
-test('a contradiction stays until the node that contradicts says something else', async () => {
+test('a contradiction stays until the contradicting node reports something else', async () => {
   const before = inclusion({ confirmations: 3, secondNode: 'disagrees' });
   for (const silent of [UNREACHABLE, BEHIND]) {
     expect((await said([included(), silent], before)).seen).toEqual(included({ secondNode: 'disagrees' }));

@@ -19,7 +19,7 @@ test.each([
   expect(redacted(text, secretsOf(NODE))).toBe(expected);
 });
 
-test('text is bounded', () => {
+test('a text has a maximum length', () => {
   expect(redacted('x'.repeat(1_000_000))).toHaveLength(301);
 });
 
@@ -42,7 +42,7 @@ const abi = parseAbi(['error Error(string)', 'error Panic(uint256)', 'error Bloc
 const error = (data: `0x${string}` | null, detail = 'execution reverted', code = 3) =>
   ({ kind: 'error-answer', code, detail, data }) as const;
 
-test('a revert is told in the words of the contract', () => {
+test('a revert is reported in the words of the contract', () => {
   const words = encodeErrorResult({ abi, errorName: 'Error', args: ['not\nyet'] });
   expect(revertReason(error(words))).toBe('not yet');
   const panic = encodeErrorResult({ abi, errorName: 'Panic', args: [0x11n] });
@@ -62,7 +62,7 @@ test('a node in trouble is no revert', () => {
   expect(revertReason({ kind: 'no-answer', detail: 'reverted to the proxy' })).toBeNull();
 });
 
-test('revert data that lies about its length does not throw', () => {
+test('revert data with a wrong length does not throw', () => {
   expect(decodeRevert(`0x08c379a0${'ff'.repeat(64)}`)).toBe(
     'The contract reverted with an error that cannot be decoded.',
   );

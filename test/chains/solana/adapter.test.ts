@@ -73,7 +73,7 @@ async function observed(
   return seen.value;
 }
 
-test('the first payment opens the nonce of its place, the next ones use it, and each arrives to the lamport', async () => {
+test('the first payment opens the nonce of its slot, the next ones use it, and each arrives to the lamport', async () => {
   const wallet = funded();
   const first = payment(wallet.address);
   const opening = await sent(wallet, first);
@@ -103,7 +103,7 @@ test('the same bytes sent many times are one payment', async () => {
   expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
-test('of two openings of one place only one is ever carried out, in whatever order they arrive', async () => {
+test('only one of two openings of one nonce slot is ever executed, in whatever order they arrive', async () => {
   for (const order of [
     [0, 1],
     [1, 0],
@@ -156,7 +156,7 @@ test('an opening that failed is the end of all when the others are too late', as
   expect(await observed(wallet, [first, second])).toMatchObject(failed);
 });
 
-test('an opening whose blockhash has expired has lapsed, and only then; another attempt takes its place', async () => {
+test('an opening whose blockhash has expired has lapsed, and only then; another attempt replaces it', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const first = await signed(wallet, intent);
@@ -172,7 +172,7 @@ test('an opening whose blockhash has expired has lapsed, and only then; another 
   expect((await observed(wallet, [first, second])).type).toBe('included');
 });
 
-test('an opening is only said to have lapsed where no fork can still hold it', async () => {
+test('an opening is reported as lapsed only if no fork can still hold it', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const first = await signed(wallet, intent);
@@ -184,7 +184,7 @@ test('an opening is only said to have lapsed where no fork can still hold it', a
   node.chain.finalityDepth = 0n;
 });
 
-test('bytes on a durable nonce wait as long as it takes; a dearer attempt has the same nonce, and one of them pays', async () => {
+test('bytes on a durable nonce wait without a limit; a dearer attempt has the same nonce, and one of them pays', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
@@ -199,7 +199,7 @@ test('bytes on a durable nonce wait as long as it takes; a dearer attempt has th
   expect(seen.type === 'included' && seen.inclusion.hash).toBe(fast.hash);
 });
 
-test('a cancellation uses the nonce up, and what it took the place of can never be carried out', async () => {
+test('a cancellation uses the nonce up, and the replaced payment can never be executed', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const intent = payment(wallet.address);
@@ -213,7 +213,7 @@ test('a cancellation uses the nonce up, and what it took the place of can never 
   expect(seen.type === 'included' && seen.inclusion.changes.map((one) => one.units)).toEqual([]);
 });
 
-test('payments in two places are on their way at once, and neither waits for the other', async () => {
+test('payments in two nonce slots are in flight at once, and neither waits for the other', async () => {
   const wallet = funded();
   const intents = [0, 1, 2].map(() => payment(wallet.address));
   const all: Signed[] = [];
@@ -222,7 +222,7 @@ test('payments in two places are on their way at once, and neither waits for the
   for (const intent of intents) expect(balance(intent.to as Wallet['address'])).toBe(SOL);
 });
 
-test('what fails on the chain has cost its fee and moved nothing, and its nonce is used up', async () => {
+test('a payment that fails on the chain costs its fee, moves nothing, and uses its nonce up', async () => {
   const wallet = funded();
   await sent(wallet, payment(wallet.address));
   const [large, other] = [8n, 2n].map((sol) => payment(wallet.address, { amount: units(sol * SOL) }));
@@ -231,7 +231,7 @@ test('what fails on the chain has cost its fee and moved nothing, and its nonce 
   await sent(wallet, second, 1n);
   await adapter().broadcast(doomed.raw, doomed.hash);
   const dearer = await signed(wallet, payment(wallet.address), { slot: 2n });
-  // All attempts hang on the one nonce: none of the others can come any more.
+  // All attempts depend on the one nonce: none of the others can be mined any more.
   const seen = await observed(wallet, [doomed, { ...dearer, attempt: doomed.attempt }]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { succeeded, failure, changes, feePaid } = seen.inclusion;
@@ -245,7 +245,7 @@ test('what fails on the chain has cost its fee and moved nothing, and its nonce 
   expect(balance(first.to as Wallet['address'])).toBe(0n);
 });
 
-test('tokens go from account to account, and the recipient gets one where there is none', async () => {
+test('tokens move between token accounts, and the recipient gets an account if there is none', async () => {
   const wallet = funded();
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 5_000_000n);
@@ -257,7 +257,8 @@ test('tokens go from account to account, and the recipient gets one where there 
   const seen = await observed(wallet, [one]);
   if (seen.type !== 'included') throw new Error(seen.type);
   const { changes, movements } = seen.inclusion;
-  // Both rents went to accounts of others: the recipient's for the token, and its own for the nonce.
+  // Both rents went to accounts of others: the recipient's for the token, and its own for the
+  // nonce.
   expect(changes.map(({ kind, units: moved }) => [kind, moved])).toEqual([
     ['native', '-3486960'],
     ['spl', '-1500000'],
@@ -283,7 +284,7 @@ test('each speed is quoted at the price of its estimate', async () => {
   expect(fees[2]).not.toEqual(fees[1]);
 });
 
-test('what a payment would do is what it says, or why it would fail', async () => {
+test('a simulated payment states its effects, or why it would fail', async () => {
   const wallet = funded();
   const rich = await adapter().simulate(payment(wallet.address));
   expect(rich).toMatchObject({ ok: true, value: { outcome: 'succeeds', allowances: [] } });
@@ -296,7 +297,7 @@ test('what a payment would do is what it says, or why it would fail', async () =
   });
 });
 
-test('two reads are one transaction: whoever looks at it as a stranger sees the same', async () => {
+test('two reads give one transaction, and an observer without a record sees the same', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   const one = await sent(wallet, intent, 0n);

@@ -15,7 +15,7 @@ import { party } from '../../mpc/dealt-key.ts';
 import { dealt, signedNow } from '../../mpc/frost/signing-room.ts';
 import { NATIVE, present } from '../evm/cast.ts';
 
-/** Of the local ledger. */
+/** Accounts of the local chain. */
 export const CLUSTER = 'solana:Conc1aveLoca11111111111111111111';
 
 export function localCluster(differences: Partial<Chain> = {}): Chain {
@@ -35,7 +35,7 @@ export class Wallet {
   }
 }
 
-/** Somebody whose key this process throws away at once. */
+/** Returns the address of a key that this process discards at once. */
 export function stranger(): Address {
   return addressOfPublicKey(ed25519.getPublicKey(randomBytes(32)));
 }

@@ -12,7 +12,10 @@ import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
-/** Payments with a memo, and payments to addresses that a program derives, on the real virtual machine. */
+/**
+ * Covers payments with a memo, and payments to program-derived addresses, on the real virtual
+ * machine.
+ */
 
 const SOL = 1_000_000_000n;
 const { node } = await startLyingNode();
@@ -76,11 +79,11 @@ test.each<[string, string, boolean]>([
   ['a line break', 'a\nb', false],
   ['a mark that turns text around', 'a\u202Eb', false],
   ['a letter without width', 'a\u200Bb', false],
-])('%s as a memo', (_name, memo, isGood) => {
+])('the memo check decides on %s', (_name, memo, isGood) => {
   expect(memoFault(memo) === null).toBe(isGood);
 });
 
-test('SOL and tokens reach an address of a program', async () => {
+test('SOL and tokens reach a program-derived address', async () => {
   const wallet = funded();
   const to = squadsVault();
   const acknowledged = { to, recipientMayHaveNoKey: true } as const;
@@ -93,7 +96,7 @@ test('SOL and tokens reach an address of a program', async () => {
   expect(node.chain.tokenAccounts(to)).toEqual([{ address: tokenAccountOf(to, mint), mint }]);
 });
 
-test('what a program owns is paid by no acknowledgement: a token account, or the state of a program', async () => {
+test('an account of a program is never paid, with any acknowledgement: a token account, or the state of a program', async () => {
   const wallet = funded();
   const mint = newToken(node.chain);
   const holder = stranger();

@@ -3,11 +3,11 @@ import type { Rule } from '../false-node.ts';
 import { adapterAt, stranger } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
-/** Nodes that have not seen yet what another one has. */
+/** Covers nodes that lag behind another one. */
 
 const { node, liar, lying, about } = await startLyingNode();
 
-/** Somebody's payment, and the block that it is in. */
+/** Returns a payment of a stranger, and the block that includes it. */
 async function landed() {
   const { hash } = node.chain.airdrop(stranger(), 1_000_000_000n);
   const seen = await adapterAt(node.url).activity(hash, null);
@@ -22,7 +22,8 @@ test('a node that lags behind does not make a payment disappear', async () => {
   expect((await lying().activity(hash, block)).ok).toBe(false);
   expect(await lying().activity(hash, null)).toEqual({ ok: true, value: null });
   expect(await lying().activity(hash, { ...block, hash: 'another' })).toEqual({ ok: true, value: null });
-  // A slot may be left out for good, which nodes say by an error; one that is still to come may be the block that is missed.
+  // A slot may be skipped permanently, which nodes report by an error; one that is still to come
+  // may be the block that is missed.
   for (const [code, words] of [
     [-32007, 'missing due to ledger jump to recent snapshot'],
     [-32009, 'missing in long-term storage'],
@@ -41,7 +42,7 @@ test('a node that lags behind does not make a payment disappear', async () => {
   expect(await lying().activity(hash, later(1_000_000n))).toEqual({ ok: true, value: null });
 });
 
-test('a node that has not heard the votes for what is recorded does not take it back', async () => {
+test('a node that lacks the votes for a recorded inclusion does not undo it', async () => {
   const { hash, block } = await landed();
   const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
   about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });

@@ -4,7 +4,10 @@ import type { Rule } from '../false-node.ts';
 import { startFalseNode } from '../false-node.ts';
 import { adapterAt } from './cast.ts';
 
-/** A cluster for the tests of one file, and a node before it that says what a test wants. Both end with the file. */
+/**
+ * A cluster for the tests of one file, and a node before it that a test scripts. Both end with the
+ * file.
+ */
 export async function startLyingNode() {
   const node = await startSolanaNode();
   const liar = await startFalseNode(node.url);
@@ -16,7 +19,7 @@ export async function startLyingNode() {
     node,
     liar,
     lying: () => adapterAt(liar.url),
-    /** One method alone is lied about. */
+    /** Falsifies one method alone. */
     about: (method: string, rule: Rule) => liar.follow((called) => (called === method ? rule : 'forward')),
   };
 }

@@ -13,7 +13,7 @@ import type { Rule } from '../false-node.ts';
 import { adapterAt, attemptOf, payment, stranger, units, Wallet } from './cast.ts';
 import { startLyingNode } from './lying-node.ts';
 
-/** Nodes that are away, lie, or lag behind; and accounts of every odd kind. */
+/** Covers nodes that are unreachable, lie, or lag behind; and unusual accounts. */
 
 const SOL = 1_000_000_000n;
 const METADATA = 'metaqbxxUerdq28cj1RbAWkYQm3ybzjb6a8bt518x1s' as Address;
@@ -28,7 +28,7 @@ function funded(lamports = 10n * SOL): Wallet {
   return wallet;
 }
 
-/** As if another of its payments had taken nearly all that the wallet has. */
+/** Empties the wallet nearly, as another of its payments would. */
 function impoverish(wallet: Wallet): void {
   node.chain.put(account(wallet.address, new Uint8Array(), SYSTEM_PROGRAM_ADDRESS));
 }
@@ -37,11 +37,11 @@ test.each<[string, string, Rule]>([
   ['cuts the line', 'getMultipleAccounts', 'cut'],
   ['answers with a page', 'getMultipleAccounts', { status: 502, body: '<html>' }],
   ['answers 429', 'getMultipleAccounts', { status: 429, body: '{"error":{"code":429,"message":"slow down"}}' }],
-  ['tells no rent', 'getMinimumBalanceForRentExemption', { result: 'much' }],
-  ['tells accounts of another shape', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [null] } }],
-  ['tells an account without lamports', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [{}] } }],
+  ['reports no rent', 'getMinimumBalanceForRentExemption', { result: 'much' }],
+  ['reports accounts of another shape', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [null] } }],
+  ['reports an account without lamports', 'getMultipleAccounts', { result: { context: { slot: 1 }, value: [{}] } }],
   ['does not simulate', 'simulateTransaction', { result: { context: { slot: 1 }, value: {} } }],
-])('a node that %s has said nothing: it is asked again later', async (_name, method, rule) => {
+])('a node that %s gives no result: it is called again later', async (_name, method, rule) => {
   const intent = payment(funded().address);
   about(method, rule);
   const quote = await lying().quote(intent, null);
@@ -59,7 +59,7 @@ test('a node of another cluster prices nothing and is sent nothing', async () =>
   expect((await adapterAt().quote(intent, null)).ok).toBe(false);
 });
 
-test('lamports are read to the last one, however many there are', async () => {
+test('lamports are read exactly, however many there are', async () => {
   const wallet = stranger();
   const owner = '11111111111111111111111111111111';
   const held = '{"lamports":590000000123456789,"owner":"' + owner + '","data":["","base64"],"executable":false}';
@@ -80,7 +80,7 @@ test('an answer that never ends is let go', async () => {
   expect(holdings).toMatchObject({ ok: false, refusal: { detail: 'getGenesisHash: The response is too long.' } });
 });
 
-test('what is only processed is neither in the chain nor gone', async () => {
+test('a transaction that is only processed is neither in the chain nor gone', async () => {
   const { hash } = node.chain.airdrop(stranger(), SOL);
   const value = [{ slot: 5, confirmations: 0, err: null, confirmationStatus: 'processed' }];
   about('getSignatureStatuses', { result: { context: { slot: 5 }, value } });
@@ -99,7 +99,7 @@ test('what is only processed is neither in the chain nor gone', async () => {
   });
 });
 
-/** Two openings of one place, both signed; neither has been sent. */
+/** Two openings of one nonce slot, both signed; neither has been sent. */
 async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
   const adapter = adapterAt(node.url);
   const intent = payment(wallet.address, { amount: units(amount) });
@@ -124,7 +124,7 @@ async function twoOpenings(wallet: Wallet, amount = 8n * SOL) {
   return { adapter, hashes, watched, send };
 }
 
-/** What a node says of two signatures. */
+/** The report of a node on two signatures. */
 const statuses = (...value: (object | null)[]): Rule => ({ result: { context: { slot: 5 }, value } });
 const FAILED = {
   slot: 5,
@@ -133,10 +133,11 @@ const FAILED = {
   confirmationStatus: 'finalized',
 };
 
-test('a node that has the failed opening and not the one that paid is no witness of a failure', async () => {
+test('a node that has the failed opening and not the one that paid proves no failure', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   expect(await send(0)).toEqual({ outcome: 'accepted' });
-  // The other one fails, because the first has opened the account; long after that the node has lost what it knew of the first.
+  // The other one fails, because the first has opened the account; long after that the node has
+  // lost what it knew of the first.
   expect(await send(1)).toEqual({ outcome: 'accepted' });
   node.chain.advance(200n);
   const lost = (isNamed: boolean) =>
@@ -149,18 +150,18 @@ test('a node that has the failed opening and not the one that paid is no witness
     ok: false,
     refusal: { detail: expect.stringContaining('does not have opened the account') },
   });
-  // Among those that name the account it finds the one that paid.
+  // It finds the one that paid among those that name the account.
   lost(true);
   const paid = { type: 'included', inclusion: { hash: hashes[0], succeeded: true } };
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
 });
 
-test('an opening that comes between two questions is seen', async () => {
+test('an opening that comes between two calls is found', async () => {
   const { watched, hashes, send } = await twoOpenings(funded());
   await send(1);
   node.chain.advance(200n);
   let requestCount = 0;
-  // When it is first asked the node knows of one that failed alone.
+  // At the first call the node knows of one that failed alone.
   liar.follow((method) => {
     if (method === 'getMultipleAccounts') return { result: { context: { slot: 1 }, value: [null] } };
     return method === 'getSignatureStatuses' && requestCount++ === 0 ? statuses(FAILED, null) : 'forward';
@@ -169,7 +170,7 @@ test('an opening that comes between two questions is seen', async () => {
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: paid });
 });
 
-test('a node that is behind the block of a recorded failure does not take it back', async () => {
+test('a node that is behind the block of a recorded failure does not undo it', async () => {
   const wallet = funded();
   const { adapter, watched, send } = await twoOpenings(wallet);
   impoverish(wallet);
@@ -206,7 +207,7 @@ test('a nonce that a node knows from before is not one that was used up', async 
   const newest = await composed();
   const watched = { from: wallet.address, nonce: 0n, hashes: ['1'.repeat(64)], newest, inclusion: null };
   const plain = (slot: bigint) => Number.parseInt(slot.toString(), 10);
-  /** @param reported the slot of the node that is asked for the transaction itself */
+  /** @param reported the slot of the node that is called for the transaction itself */
   const rooted = (slot: bigint, reported = slot) => {
     const data = [Buffer.from(old?.data ?? []).toString('base64'), 'base64'];
     const value = [{ lamports: 1_447_680, owner: '11111111111111111111111111111111', data, executable: false }];
@@ -231,12 +232,12 @@ test('a nonce that a node knows from before is not one that was used up', async 
     refusal: { detail: 'The RPC node is behind the last valid block of the attempt.' },
   });
   rooted(anchoredAt);
-  // It says that the nonce is used, and nobody shows by what.
+  // It reports that the nonce is used, and no node shows by what.
   const unexplained = { type: 'absent', nonceTaken: false, isUnexplained: true };
   expect(await lying().observe(watched)).toMatchObject({ ok: true, value: unexplained });
 });
 
-test('a node that says of one transaction that it failed and that it did not is not believed', async () => {
+test('a node that reports one transaction as both failed and successful is not believed', async () => {
   const { watched, send } = await twoOpenings(funded(), SOL);
   await send(0);
   about('getSignatureStatuses', statuses({ ...FAILED, slot: Number.parseInt(node.chain.slot.toString(), 10) }, FAILED));
@@ -246,7 +247,7 @@ test('a node that says of one transaction that it failed and that it did not is 
   });
 });
 
-test('a balance is changed by the word of two nodes, and only where they say the same', async () => {
+test('a balance changes only if two nodes report the same', async () => {
   const wallet = funded(3n * SOL);
   const mint = newToken(node.chain);
   mintTo(node.chain, mint, wallet.address, 7n);
@@ -263,7 +264,7 @@ test('a balance is changed by the word of two nodes, and only where they say the
   expect((await adapterAt(node.url, liar.url).holdings(wallet.address, [NATIVE], true)).ok).toBe(false);
 });
 
-test('everything of a wallet is found, by the accounts of its tokens too, and page by page', async () => {
+test('a scan finds everything of a wallet, by the accounts of its tokens too, and page by page', async () => {
   const wallet = funded();
   const rich = stranger();
   node.chain.airdrop(rich, SOL);
@@ -287,14 +288,14 @@ test('everything of a wallet is found, by the accounts of its tokens too, and pa
     return { result: mentions(before === undefined ? 0 : Number.parseInt(before.slice(3), 10) + 1) };
   });
   const many = await lying().scan(stranger(), '100');
-  // Five thousand at once; the range says how far back that went.
+  // Five thousand at once; the range states how far back that went.
   expect(many.ok && [many.value.hashes.length, many.value.payments]).toEqual([
     5_000,
     { fromBlock: '895001', toBlock: '900000' },
   ]);
 });
 
-test('what a token says of itself is read from Metaplex, and only there', async () => {
+test('the metadata of a token is read only from Metaplex', async () => {
   const mint = newToken(node.chain, 4);
   expect(await adapterAt(node.url).token(mint)).toEqual({
     ok: true,
@@ -352,7 +353,7 @@ test('a recipient whose token account was given away, or frozen, is refused by n
   expect(await quote()).toBe('fine');
 });
 
-test('what would leave a wallet with less than an account has to hold is refused, and all of it is not', async () => {
+test('a payment that would leave less than the rent minimum is refused, and one of the whole balance is not', async () => {
   const wallet = funded(SOL);
   const reason = async (amount: bigint) => {
     const answer = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(amount) }), null);
@@ -364,7 +365,7 @@ test('what would leave a wallet with less than an account has to hold is refused
   expect(await reason(0n)).toBe('fine');
 });
 
-test('prices follow what others pay, within the cap', async () => {
+test('prices follow the market, within the cap', async () => {
   const wallet = funded();
   const paid = (price: number) => ({
     result: Array.from({ length: 150 }, () => ({ slot: 1, prioritizationFee: price })),
@@ -376,7 +377,7 @@ test('prices follow what others pay, within the cap', async () => {
   if (!estimate.ok) throw new Error('it can be estimated');
   const { slow, normal, fast } = estimate.value;
   expect([slow.unitPrice, normal.unitPrice, fast.unitPrice]).toEqual(['2000000', '2000000', '3000000']);
-  // The fee cap bounds what is paid.
+  // The fee cap bounds the price.
   about('getRecentPrioritizationFees', paid(2 ** 50));
   const dear = await lying().quote(payment(wallet.address), null);
   expect(dear.ok && BigInt(dear.value.maxFee) <= 20_000_000n).toBe(true);

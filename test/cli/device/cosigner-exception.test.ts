@@ -5,7 +5,7 @@ import { thresholdOf } from '#cli/device/cosigner-pins.ts';
 
 const one = (cosigner: number, agreement: Agreement): CosignerAgreement => ({ cosigner, agreement, detail: '' });
 
-test('a co-signer is named with what it states, and a name for one standing is none for another', () => {
+test('a co-signer is named with its statement, and a name for one statement does not cover another', () => {
   const named = parseExceptions(['3:unknown']);
   expect(unnamed([one(3, 'unknown')], named)).toEqual([]);
   expect(unnamed([one(3, 'later-version')], named)).toHaveLength(1);
@@ -45,7 +45,7 @@ test('the command shows the options and the answer that name the co-signers', ()
   expect(consentTo([])).toBe('yes');
 });
 
-test('how many co-signers sign together is entered, and is a majority', () => {
+test('the number of co-signers that sign together is entered, and is a majority', () => {
   expect(() => thresholdOf(undefined, 3)).toThrow('signingThreshold');
   for (const text of ['1', '4', '', 'two', '2.5', '22']) expect(() => thresholdOf(text, 3)).toThrow('2 to 3');
   expect([thresholdOf('2', 3), thresholdOf('3', 3), thresholdOf('4', 5)]).toEqual([2, 3, 4]);

@@ -18,7 +18,7 @@ const pinned = {
   keyIds: ['k'],
 };
 
-test('what is pinned of one vault is kept beside the key, and other vaults stay as they are', async () => {
+test('the pins of one vault are kept beside the key, and other vaults stay as they are', async () => {
   const file = new PinFile(join(folder, 'alice.pem'));
   expect(file.read(7)).toBeNull();
   file.write(7, pinned);
@@ -29,7 +29,7 @@ test('what is pinned of one vault is kept beside the key, and other vaults stay 
   expect((await stat(join(folder, 'alice.pem.pins.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a damaged file is an error, and never looks as if nothing were pinned', async () => {
+test('a damaged file is an error, and never counts as a file without pins', async () => {
   const file = new PinFile(join(folder, 'bob.pem'));
   const swapped = pinned.cosigners.toReversed();
   const damaged = [
@@ -48,7 +48,7 @@ test('a damaged file is an error, and never looks as if nothing were pinned', as
   }
 });
 
-test('pins of before keep a threshold that the person entered, and have none where it may be the default', async () => {
+test('older pins keep an entered threshold, and have none if it may be the default', async () => {
   const path = join(folder, 'carol.pem.pins.json');
   const { threshold: _, ...absent } = pinned;
   const vaults = { 1: pinned, 2: { ...pinned, threshold: 3 }, 3: absent };

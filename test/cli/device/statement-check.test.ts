@@ -18,7 +18,10 @@ import { byLaptop, changed, creation, hashOf, successor } from '../../devices/po
 import type { PaperCosigner } from '../../devices/statement-scene.ts';
 import { paperCosigner } from '../../devices/statement-scene.ts';
 
-/** A device, and a service in an attacker's hands that delivers statements and policies as the story wants. */
+/**
+ * Covers a device, and a service of an attacker that delivers statements and policies as the test
+ * sets them.
+ */
 
 const CHAIN = 'eip155:31337';
 const cosigners = [1, 2, 3].map(paperCosigner);
@@ -69,7 +72,7 @@ afterAll(() => {
   server.close();
 });
 
-/** As the interface has it. */
+/** As in the API. */
 function adopted({ policy, mandate }: PolicyLinkBytes, i: number) {
   const approvals = (mandate?.approvals ?? []).map(({ actor, digest, device }) => ({
     userId: actor.userId,
@@ -92,15 +95,15 @@ const linkOf = (policy: Policy) => ({ version: policy.version, hash: hashOf(poli
 interface Story {
   readonly by?: readonly PaperCosigner[];
   readonly states?: Policy;
-  /** What one co-signer states in place of it, by its number. */
+  /** The replaced statement of one co-signer, by its number. */
   readonly except?: Readonly<Record<number, { readonly version: number; readonly hash: string }>>;
   readonly keys?: readonly ReturnType<typeof newKey>[];
   readonly policies?: readonly PolicyLinkBytes[];
   readonly device?: PinnedVault;
   readonly policyVersion?: number;
-  /** Of the intent; null where the question is about the whole vault. */
+  /** The challenge of the intent; null if the request is about the whole vault. */
   readonly wallet?: { readonly chain: string; readonly address: string } | null;
-  /** Of a policy change. */
+  /** The challenge of a policy change. */
   readonly proposed?: Policy;
 }
 
@@ -116,7 +119,7 @@ async function toName(story: Story): Promise<readonly string[] | string> {
   return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.agreement}`);
 }
 
-/** What is proven, or why nothing is signed. */
+/** Returns the proven statements, or why nothing is signed. */
 async function outcome(story: Story): Promise<ProvenPolicies | string> {
   const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
   const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
@@ -153,7 +156,7 @@ async function outcome(story: Story): Promise<ProvenPolicies | string> {
   }
 }
 
-test('what t co-signers have in force is proven, and remembered from then on', async () => {
+test('the policy that t co-signers have in force is proven, and remembered from then on', async () => {
   const now = { ...pinned, policy: { version: 2, hash: hashOf(second) } };
   expect(await prove()).toEqual(now);
   expect(await prove({ by: cosigners.slice(0, 2) })).toEqual(now);
@@ -169,7 +172,7 @@ test('one agreement too few proves nothing', async () => {
   expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
-test('with t agreements the person names each other co-signer, by what it states', async () => {
+test('the person names each other co-signer with t agreements, by its statement', async () => {
   const third = successor(second);
   const fork = successor(first, { threshold: 1 });
   expect(await toName({})).toEqual([]);
@@ -210,7 +213,8 @@ test('a renewal of version k is decided with co-signers of version k - 1 and k, 
   expect(await toName({ ...renewal, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
   const older = { 1: linkOf(first), 2: linkOf(first) };
   expect(await prove({ ...renewal, except: older })).toContain('Fewer than 2 co-signers state');
-  // A new change, or another policy of that version, is no renewal: there the newest version is asked for.
+  // A new change, or another policy of that version, is not a renewal: there the newest version is
+  // requested.
   const forked = { ...late, proposed: successor(second, { threshold: 1 }) };
   expect(await prove(forked)).toContain('Fewer than 2 co-signers state');
   expect(await outcome({ ...renewal, proposed: successor(third) })).toMatchObject({ isRenewal: false });
@@ -218,7 +222,7 @@ test('a renewal of version k is decided with co-signers of version k - 1 and k, 
   expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
 });
 
-test('without a confirmed threshold all co-signers have to agree', async () => {
+test('all co-signers have to agree without a confirmed threshold', async () => {
   const device = { ...pinned, threshold: null };
   expect(await toName({ device })).toEqual([]);
   expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('Pin them again with');
@@ -250,7 +254,7 @@ test('statements about another key than the wallet’s prove nothing', async () 
   expect(await prove({ keys: [] })).toContain('no key yet');
 });
 
-test('a key that the service leaves out is asked for where the whole vault is meant', async () => {
+test('a key that the service leaves out is requested if the whole vault is meant', async () => {
   const both = [key, newKey()];
   const known = await prove({ keys: both, wallet: null });
   if (typeof known === 'string') throw new Error(known);
@@ -259,7 +263,7 @@ test('a key that the service leaves out is asked for where the whole vault is me
   expect(await prove({ device: known })).toEqual({ ...known });
 });
 
-test('other co-signers are believed when the quorum before them has signed them, and not otherwise', async () => {
+test('other co-signers are believed only if the previous quorum has signed them', async () => {
   const moved = successor(first, { cosigners: pinsOf(others) });
   const story = { by: others, states: moved };
   const signed = await prove({ ...story, policies: [creation(first), changed(moved)] });

@@ -7,7 +7,9 @@ import type { KeyRequest } from '#jobs/keys/generate-key.ts';
 import { nextKeyStep } from '#jobs/keys/generate-key.ts';
 import { policy } from '../../domain/cast.ts';
 
-/** Asks for a key under the first policy of the cast, of which two co-signers sign. */
+/**
+ * Returns the request for a key under the first policy of the cast, with which two co-signers sign.
+ */
 export function twoOfThree<S extends KeyScheme>(scheme: S): KeyRequest & { readonly scheme: S } {
   return { scheme, threshold: 2, policies: [{ policy, mandate: null }] };
 }

@@ -53,7 +53,9 @@ test('all identities are rotated one after the other', async () => {
   await expectSignedByAll(await newKey(cosigners.all));
 }, 120_000);
 
-/** All steps of a refresh with these, in which the third is away when it is to use its share. */
+/**
+ * Runs all steps of a refresh. The third co-signer is unreachable when it should use its share.
+ */
 async function refreshWithoutTheThird(run: RefreshRun, all: readonly CosignerClient[]): Promise<void> {
   const cut: readonly CosignerClient[] = all.map((cosigner) => ({
     index: cosigner.index,
@@ -80,7 +82,7 @@ test('a refresh that was cut off before two identities were rotated is brought t
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
-test('so is one in which a co-signer is away whose word only the others have', async () => {
+test('the same holds where a co-signer is unreachable whose statement only the others have', async () => {
   const four = await startCosigners(4);
   try {
     const made = await generateKey(four.all, {
@@ -109,7 +111,7 @@ test('a co-signer with an identity that the others have not pinned takes part in
   const key = await newKey(crew);
   const request = () => approvedTransfer({ key });
   expect(await thresholdSign([...cosigners.some(1), puppet], request())).toMatchObject({ ok: true });
-  // From here on the puppet has the identity of before: stolen, and worth nothing any more.
+  // From here on the puppet has the former identity: stolen, and useless by now.
   await cosigners.rotateIdentity(2);
   const outcome = await thresholdSign([...cosigners.some(1), puppet], request());
   expect(outcome.ok ? '' : outcome.reason).toBe('node 1 envelope-refused');

@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The identity secrets of all co-signers of a local deployment, in order. @param folder where it was configured */
+/**
+ * The identity secrets of all co-signers of a local deployment, in order. @param folder where it
+ * was configured
+ */
 export function identitySecretsIn(folder: string): readonly string[] {
   const { cosigners } = JSON.parse(readFileSync(join(folder, 'secrets.json'), 'utf8')) as {
     readonly cosigners: readonly { readonly identity: string }[];

@@ -12,11 +12,17 @@ import { Cut, cutAt, cutsOf } from '../session/interrupted-client.ts';
 import { present } from '../cosigners.ts';
 import { cosignersInMemory } from '../cosigners-in-memory.ts';
 
-/** A key comes to be in steps, each of them a message of its own: three co-signers that have never seen each other. */
+/**
+ * A key generation goes in steps, each of them a message of its own, among three co-signers without
+ * earlier contact.
+ */
 
 const cosigners = cosignersInMemory();
 
-/** A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs some for other things. */
+/**
+ * A Worker may call others 32 times in one go (Cloudflare's limit of service bindings), and needs
+ * some for other things.
+ */
 const MAX_CALLS = 24;
 
 async function countedStep(scheme: KeyScheme, candidate: KeyCandidate | null) {
@@ -45,14 +51,14 @@ test('every step of a first key, and of one of each other scheme, is few enough 
   expect(names).toEqual(['paired', 'paired', 'paired', ...generated, ...generated, ...generated]);
 }, 60_000);
 
-/** A candidate that nobody has proven. */
+/** Returns a candidate that no group of co-signers has proven. */
 async function fresh(scheme: KeyScheme): Promise<KeyCandidate> {
   const step = await countedStep(scheme, null);
   if (step.type !== 'candidate') throw new Error(step.type);
   return step.candidate;
 }
 
-test('with a node away the candidate stays, and goes on where it was', async () => {
+test('while a co-signer is unreachable the candidate stays, and its generation goes on later', async () => {
   const candidate = await fresh('frost-ed25519');
   const first = await countedStep('frost-ed25519', candidate);
   if (first.type !== 'candidate') throw new Error(first.type);
@@ -73,7 +79,7 @@ test('with a node away the candidate stays, and goes on where it was', async () 
   expect(second).toMatchObject({ type: 'candidate', candidate: { keyId: candidate.keyId, provenBy: ['1+2', '1+3'] } });
 }, 60_000);
 
-test('a candidate that somebody can not sign with is useless', async () => {
+test('a candidate that a co-signer cannot sign with is useless', async () => {
   const candidate = await fresh('frost-ed25519');
   const lost = await nextKeyStep(cosigners.all, twoOfThree('frost-ed25519'), { ...candidate, ...NOBODYS });
   expect(lost).toMatchObject({ ok: false, refusal: { isUseless: true } });
@@ -86,7 +92,7 @@ test('a candidate that somebody can not sign with is useless', async () => {
 /** A name that no node has a share under. */
 const NOBODYS = { keyId: present(parseKeyId('b'.repeat(26))) };
 
-test('wherever the making of a key is cut off, with every node’s memory gone, the next try ends with one', async () => {
+test('wherever a key generation is cut off, with the memory of every co-signer lost, the next try ends with a key', async () => {
   let calls = 0;
   cosigners.watch(() => void (calls += 1));
   const whole = await generateKey(cosigners.all, twoOfThree('frost-ed25519'));

@@ -10,12 +10,18 @@ import { byDevice } from '../policy/device-scene.ts';
 import { KEY_ID, pausedSignature } from '../session/last-round-scene.ts';
 import { vaultObject } from '../vault-scene.ts';
 
-/** A key and the object of its vault at one co-signer. Another key of the vault is the same object, asked by the test. */
+/**
+ * A key and the object of its vault at one co-signer. The test calls the same object in the name of
+ * another key of the vault.
+ */
 
 const NONE = new Map();
 const fork: Policy = { ...revoked, threshold: 1 };
 
-/** A key under version 1 from before there were objects of vaults, and how often it has asked the object. */
+/**
+ * Returns a key under version 1 that is older than the objects of vaults, and the calls that it has
+ * made to the object.
+ */
 async function keyOfBefore() {
   const vault = vaultObject(memorySql());
   const calls: string[] = [];
@@ -38,7 +44,7 @@ async function keyOfBefore() {
 const hashes = (...chain: readonly Policy[]) => chain.map(policyHashOf);
 const change = changeTo(revoked, [LAPTOP, PHONE]);
 
-test('a key of before registers its policies with the first use, and asks no more from then on', async () => {
+test('an older key registers its policies with the first use, and sends no further request', async () => {
   const { cosignerKey, vault, calls } = await keyOfBefore();
   for (let i = 0; i < 3; i++) expect(await cosignerKey.attest(1)).toMatchObject({ ok: true });
   expect(calls).toEqual(['extend to 1']);

@@ -8,7 +8,10 @@ import { present, startCosigners } from '../cosigners.ts';
 import { Puppet } from '../signing/byzantine-cosigner.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
-/** Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains nothing, and breaks nothing. */
+/**
+ * Who has the coordinator, or a co-signer, and is there while a key gets new shares: it gains
+ * nothing, and breaks nothing.
+ */
 
 let cosigners: Cosigners;
 
@@ -22,7 +25,7 @@ afterEach(() => {
   cosigners.watch(() => {});
 });
 
-/** What an honest coordinator asks of every node. */
+/** The fields of a key that an honest coordinator sends to every co-signer. */
 const requestedKey = ({ scheme, publicKey, publicShares }: VaultKey) => ({
   scheme,
   threshold: 2,
@@ -50,7 +53,7 @@ async function receiptsOf(key: VaultKey, epoch: number): Promise<Record<string, 
   return receipts;
 }
 
-describe('a coordinator that asks for something else', () => {
+describe('a coordinator that requests other terms', () => {
   let key: VaultKey;
   let other: VaultKey;
   beforeAll(async () => {
@@ -63,7 +66,7 @@ describe('a coordinator that asks for something else', () => {
     ['fewer dealers', () => ({ dealers: [1] }), 'malformed'],
     ['one dealer twice', () => ({ dealers: [1, 1] }), 'malformed'],
     ['dealers in disorder', () => ({ dealers: [2, 1] }), 'malformed'],
-    ['a dealer that nobody has pinned', () => ({ dealers: [1, 4] }), 'malformed'],
+    ['a dealer that no co-signer has pinned', () => ({ dealers: [1, 4] }), 'malformed'],
     ['another key under its name', () => ({ publicKey: other.publicKey }), 'malformed'],
     ['shares of another key', () => ({ publicShares: other.publicShares }), 'malformed'],
     [
@@ -71,9 +74,9 @@ describe('a coordinator that asks for something else', () => {
       () => ({ publicShares: { ...key.publicShares, 3: other.publicShares['3'] } }),
       'malformed',
     ],
-    ['the epoch that there is', () => ({ epoch: 1 }), 'malformed'],
+    ['the current epoch', () => ({ epoch: 1 }), 'malformed'],
     ['the epoch before', () => ({ baseEpoch: 0 }), 'malformed'],
-    ['an epoch that there is not to deal from', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
+    ['a base epoch that does not exist', () => ({ baseEpoch: 2, epoch: 3 }), 'unknown-key'],
     ['an epoch that no record can have', () => ({ epoch: 70_000 }), 'malformed'],
     ['no policy', () => ({ policies: [] }), 'malformed'],
     [
@@ -118,13 +121,13 @@ describe('a coordinator that asks for something else', () => {
   test.each<[string, (cosigner: number) => Record<string, unknown>]>([
     ['who deals', (cosigner) => ({ dealers: cosigner === 3 ? [1, 3] : [1, 2] })],
     ['which epoch comes', (cosigner) => ({ epoch: cosigner === 3 ? 3 : 2 })],
-  ])('and tells two nodes two things about %s, gets nothing dealt', async (_name, change) => {
+  ])('and sends two co-signers different terms about %s, gets nothing dealt', async (_name, change) => {
     const dealt = await deal(key, change);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('envelope-refused');
     expect(await epochsOf(cosigners.all, key)).toEqual([[1], [1], [1]]);
   });
 
-  test('and leaves a node out, gets nothing dealt', async () => {
+  test('and leaves a co-signer out, gets nothing dealt', async () => {
     const dealt = await deal(key, () => ({}), cosigners.some(1, 2) as unknown as typeof cosigners.all);
     expect(dealt.ok ? 'dealt' : dealt.refusal.code).toBe('unknown-session');
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
@@ -153,7 +156,8 @@ describe('a coordinator that asks for something else', () => {
         expect([round, dealt.ok ? 'dealt' : dealt.refusal.code]).toEqual([round, 'envelope-refused']);
       }
     }
-    // In the last round two nodes had all they needed: they keep what they have, and it is worth nothing until the third has its own.
+    // In the last round two co-signers had all they needed: they keep their new shares, which are
+    // useless until the third has its own.
     expect(await epochsOf(cosigners.all, key)).toEqual([[1, 5, 9, 13], [1, 5, 9, 13], [1]]);
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
     await new RefreshRun(key).finish(cosigners.all);
@@ -174,7 +178,7 @@ describe('the change to new shares', () => {
     expect((await deal(key)).ok).toBe(true);
   });
 
-  test('comes by the word of every node, and of nobody else', async () => {
+  test('comes with the receipts of all co-signers and with nothing less', async () => {
     const receipts = await receiptsOf(key, 2);
     const old = await receiptsOf(key, 1);
     const elsewhere = await frostKey(cosigners.all);
@@ -202,7 +206,7 @@ describe('the change to new shares', () => {
     ]);
   });
 
-  test('takes every node on to the newest shares, whichever each of them uses by then', async () => {
+  test('brings every co-signer to the newest shares, whichever shares each of them uses by then', async () => {
     expect((await deal(key, () => ({ epoch: 3 }))).ok).toBe(true);
     const [second, third] = [await receiptsOf(key, 2), await receiptsOf(key, 3)];
     const change = async (cosigner: number, epoch: number, receipts: Record<string, string>) => {
@@ -210,14 +214,14 @@ describe('the change to new shares', () => {
       expect(answer).toMatchObject({ ok: true });
     };
     await change(1, 2, second);
-    // The two others have what they had, and sign.
+    // The two others keep their shares, and sign.
     expect(await signingGroups(cosigners.all, key)).toEqual(['2+3']);
     await change(2, 3, third);
-    // Nobody goes back.
+    // No co-signer goes back.
     await change(2, 2, second);
     expect(await epochsOf(cosigners.all, key)).toEqual([[2, 3], [3], [1, 2, 3]]);
     await new RefreshRun(key).finish(cosigners.all);
-    // What was cut off comes to its end first, and then everybody gets new ones as always.
+    // The interrupted refresh ends first, and then every co-signer gets new shares.
     expect(await epochsOf(cosigners.all, key)).toEqual([[4], [4], [4]]);
     expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
   });
@@ -228,7 +232,7 @@ describe('the change to new shares', () => {
   });
 });
 
-test('two coordinators at once bring it to one end', async () => {
+test('two coordinators at once bring the refresh to one end', async () => {
   const key = await frostKey(cosigners.all);
   const both = [new RefreshRun(key), new RefreshRun(key)];
   await Promise.allSettled(both.map((run) => run.finish(cosigners.all)));
@@ -251,7 +255,7 @@ describe('a co-signer in an attacker’s hands', () => {
     ['its opening', 2, 40],
     ['the share that it deals', 3, 5],
     ['what it confirms', 4, 7],
-  ])('that lies about %s is named, and nobody has new shares', async (_name, round, path) => {
+  ])('that lies about %s is named, and no co-signer has new shares', async (_name, round, path) => {
     puppet.lie = (message, about) => {
       if (about.purpose === 'reshare' && about.round === round) message[path] = (message[path] ?? 0) ^ 1;
       return message;
@@ -264,7 +268,7 @@ describe('a co-signer in an attacker’s hands', () => {
     }
   });
 
-  test('can deal along honestly, and has one share like everybody', async () => {
+  test('can deal honestly, and has one share like every other co-signer', async () => {
     expect((await deal(key, () => ({}), crew())).ok).toBe(true);
     expect(await epochsOf(cosigners.some(1, 3), key)).toEqual([
       [1, 2],

@@ -7,7 +7,10 @@ import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refr
 
 type Scene = Pick<ReturnType<typeof cosignersInMemory>, 'all' | 'watch' | 'restart'>;
 
-/** Cuts refreshes of one key off at some of all places: each time the key signs, and the refresh comes to its end. */
+/**
+ * Cuts refreshes of one key off at some of all places: each time the key signs, and the refresh
+ * comes to its end.
+ */
 async function cutOff({ all, watch, restart }: Scene, part: <T>(cuts: readonly T[]) => readonly T[]): Promise<void> {
   const key = await frostKey(all);
   let calls = 0;

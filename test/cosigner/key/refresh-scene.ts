@@ -10,7 +10,7 @@ import { policy } from '../../domain/cast.ts';
 /** Every two of three nodes. */
 export const EVERYBODY = ['1+2', '1+3', '2+3'];
 
-/** A key of FROST, which is made without pairing anybody. */
+/** Returns a key of FROST, whose generation needs no pairs of co-signers. */
 export async function frostKey(
   cosigners: readonly CosignerClient[],
   scheme: Exclude<KeyScheme, 'ecdsa-secp256k1'> = 'frost-ed25519',
@@ -32,7 +32,10 @@ export class RefreshRun {
     this.refresh = { keyId: key.keyId, scheme: key.scheme, begun: null, provenBy: [] };
   }
 
-  /** One step: the key with its new public shares when it was the last one, null when there are more, or why it came to nothing. */
+  /**
+   * One step: the key with its new public shares when it was the last one, null when there are
+   * more, or why it came to nothing.
+   */
   async step(cosigners: readonly CosignerClient[]): Promise<VaultKey | string | null> {
     const policies = [{ policy, mandate: null }];
     const request = { key: this.#key, threshold: this.#threshold, policies };
@@ -65,7 +68,9 @@ export async function epochsOf(cosigners: readonly CosignerClient[], { keyId }: 
   return all;
 }
 
-/** The groups that sign with the key by what each node uses now, each as the numbers of its nodes. */
+/**
+ * The groups that sign with the key by what each node uses now, each as the numbers of its nodes.
+ */
 export async function signingGroups(cosigners: readonly CosignerClient[], key: VaultKey): Promise<readonly string[]> {
   const able: string[] = [];
   for (const group of signerGroups(cosigners, 2)) {

@@ -13,7 +13,10 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.ts';
 import { epochsOf, EVERYBODY, frostKey, RefreshRun, signingGroups } from './refresh-scene.ts';
 
-/** A key gets new shares in steps, each of them a message of its own, among three co-signers in workerd. */
+/**
+ * A key gets new shares in steps, each of them a message of its own, among three co-signers in
+ * workerd.
+ */
 
 let cosigners: Cosigners;
 
@@ -59,13 +62,16 @@ async function setupsNow(): Promise<readonly string[]> {
   return found.ok ? found.value : [];
 }
 
-/** The next three tests look at one refresh of ECDSA: it pairs all co-signers anew, a second for each pair. */
+/**
+ * The next three tests share one refresh of ECDSA: it pairs all co-signers anew, a second for
+ * each pair.
+ */
 let ofEcdsa: Promise<Refreshed> | null = null;
 const refreshedKey = (scheme: KeyScheme) =>
   scheme === 'ecdsa-secp256k1' ? (ofEcdsa ??= refreshOf(scheme)) : refreshOf(scheme);
 
 test.each(KEY_SCHEMES)(
-  'of %s every node gets a new share, in steps of few enough calls, and every two sign',
+  'every co-signer gets a new share of a key of %s, in steps of few enough calls, and every two sign',
   async (scheme) => {
     const { key, refreshed } = await refreshedKey(scheme);
     expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
@@ -84,7 +90,7 @@ test('the vault signs transfers as before, by the key that it had, and blames by
   expect([refreshed.keyId, refreshed.publicKey]).toEqual([key.keyId, key.publicKey]);
 }, 120_000);
 
-test('with the shares of ECDSA the set-ups of the pairs change, and no node deals to one whose set-up is older than its share', async () => {
+test('with the shares of ECDSA the set-ups of the pairs change, and no co-signer deals to one whose set-up is older than its share', async () => {
   const { key, refreshed, setups } = await refreshedKey('ecdsa-secp256k1');
   const [before, after] = setups;
   expect([before.length, after.length]).toEqual([3, 3]);
@@ -120,7 +126,7 @@ test('a storage from before is worth nothing: not with another one from before, 
   expect(await signingGroups(cosigners.all, key)).toEqual(EVERYBODY);
 }, 120_000);
 
-test('nodes that were all set back to before do not use what an operator has said is too old', async () => {
+test('co-signers that were all restored do not use shares that an operator has declared too old', async () => {
   const key = await newKey(cosigners.all);
   const before = await cosigners.keep(1);
   const alsoBefore = await cosigners.keep(2);
@@ -151,7 +157,8 @@ test('a new machine gets a share of the keys that there are, and signs nothing t
   const refreshed = await new RefreshRun(key).finish(cosigners.all);
   withNewMachine = refreshed;
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [2], [2]]);
-  // What was created within the tolerance of the clocks may have been signed before the records were lost.
+  // What was created within the tolerance of the clocks may have been signed before the records
+  // were lost.
   const soon = approvedTransfer({ key: refreshed, nonce: 8n, createdAtMs: Date.now() });
   expect(await thresholdSign(cosigners.some(2, 3), soon)).toMatchObject({
     ok: false,
@@ -161,7 +168,7 @@ test('a new machine gets a share of the keys that there are, and signs nothing t
   for (const pair of [cosigners.some(1, 2), cosigners.some(2, 3), cosigners.some(1, 3)]) {
     expect(await thresholdSign(pair, late)).toMatchObject({ ok: true });
   }
-  // It can not know what was signed while it was not there; those who were say so.
+  // The new machine cannot know what was signed before it existed; the older co-signers attest it.
   const unseen = approvedTransfer({ key: refreshed, nonce: 7n, createdAtMs: Date.now() - 60_000 });
   expect(await thresholdSign(cosigners.some(2, 3), unseen)).toMatchObject({
     ok: false,
@@ -170,7 +177,7 @@ test('a new machine gets a share of the keys that there are, and signs nothing t
   expect(await thresholdSign(cosigners.all, unseen)).toMatchObject({ ok: true });
 }, 120_000);
 
-test('a new machine holds what is asked of it against the policy of the vault', async () => {
+test('a new machine checks each request against the policy of the vault', async () => {
   const key = present(withNewMachine);
   const alone = approvedTransfer({ key, approvedBy: [], createdAtMs: Date.now() + CREATION_TOLERANCE_MS });
   expect(await thresholdSign(cosigners.some(2, 3), alone)).toMatchObject({
@@ -185,7 +192,7 @@ test('a new machine holds what is asked of it against the policy of the vault', 
   expect(answer.ok ? 'taken' : answer.refusal.code).toBe('policy-mismatch');
 }, 120_000);
 
-test('new shares that a group can not sign with never come into use: others are dealt', async () => {
+test('new shares that a group cannot sign with never come into use: others are dealt', async () => {
   const key = await keyOf('frost-ed25519');
   const lame = cosigners.all.map((cosigner) => ({
     index: cosigner.index,
@@ -210,7 +217,7 @@ test('new shares that a group can not sign with never come into use: others are 
   expect(await epochsOf(cosigners.all, key)).toEqual([[3], [3], [3]]);
 }, 60_000);
 
-test('while a node is away nothing changes, and it goes on when the node is back', async () => {
+test('while a co-signer is unreachable no share changes, and the refresh goes on when it is back', async () => {
   const key = await keyOf('frost-ed25519');
   const absent = present(cosigners.all[2]);
   const unreachable = async () => refused({ cosigner: absent.index, code: 'unreachable', detail: null, culprit: null });
@@ -224,7 +231,7 @@ test('while a node is away nothing changes, and it goes on when the node is back
 }, 60_000);
 
 test.each([1, 2, 3])(
-  'node %i is lost for good while the nodes change over, and so is the coordinator’s run: those that are left sign',
+  'co-signer %i and the run of the coordinator are lost while the co-signers change over: the remaining ones sign',
   async (lost) => {
     const key = await keyOf('frost-ed25519');
     const survivors = cosigners.all.filter(({ index }) => index !== lost);
@@ -234,7 +241,7 @@ test.each([1, 2, 3])(
     const changed = new Set<string>();
     for (const last of [1, 2, 3]) {
       const run = new RefreshRun(key);
-      // The power goes as the answer of the last one to change is on its way.
+      // The coordinator stops before it gets the answer of the last co-signer to change.
       const dying = cosigners.all.map((cosigner) => ({
         index: cosigner.index,
         call: async (path: string, body: unknown) => {
@@ -246,7 +253,7 @@ test.each([1, 2, 3])(
       await expect(run.finish(dying)).rejects.toThrow(Cut);
       const before = await epochsOf(survivors, key);
       changed.add(before.map(([active]) => (active === before[0]?.[0] ? 'same' : 'other')).join());
-      // Nobody waits for the one that is lost, but for new shares everybody has to be there.
+      // Signing does not wait for the lost co-signer, but new shares need every co-signer.
       const later = new RefreshRun(key);
       for (let step = await later.step(crew); ; step = await later.step(crew)) {
         if (step === null) continue;
@@ -258,13 +265,14 @@ test.each([1, 2, 3])(
       expect(await signingGroups(survivors, key)).toEqual([survivors.map(({ index }) => index).join('+')]);
       await new RefreshRun(key).finish(cosigners.all);
     }
-    // Among these were survivors in two epochs, where the one that is lost is not the first to change or the last.
+    // Among these were survivors in two epochs, where the one that is lost is not the first to
+    // change or the last.
     if (lost === 2) expect(changed).toContain('same,other');
   },
   120_000,
 );
 
-test('a node that makes up what others have said keeps nobody from being brought along', async () => {
+test('a co-signer that invents statements of the others does not keep an honest one from the newest shares', async () => {
   const key = await keyOf('frost-ed25519');
   const run = new RefreshRun(key);
   const dying = cosigners.all.map((cosigner) => ({
@@ -276,7 +284,8 @@ test('a node that makes up what others have said keeps nobody from being brought
   }));
   await expect(run.finish(dying)).rejects.toThrow(Cut);
   expect(await epochsOf(cosigners.all, key)).toEqual([[2], [1, 2], [1, 2]]);
-  // The third says that it uses shares of an epoch that there is not, and of the second that it has the word of all, which is made up.
+  // Co-signer 3 claims to use shares of an epoch that does not exist, and shows invented receipts
+  // of all co-signers for the second epoch.
   const liar = cosigners.all.map((cosigner) => ({
     index: cosigner.index,
     call: async (path: string, body: unknown) => {

@@ -6,7 +6,10 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { ApprovedTransfer, Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, present, startCosigners } from '../cosigners.ts';
 
-/** What nodes know of each other's signatures, and what a node that was set back to an old state can be made to sign: nothing again. */
+/**
+ * The records that co-signers have of each other's signatures: a co-signer that was restored to an
+ * old state cannot be made to sign a second digest.
+ */
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -41,7 +44,7 @@ async function signsAgain(request: ApprovedTransfer, nonce: bigint) {
   return answers;
 }
 
-test('whatever node is set back to before a signature, no two of them sign that transfer at another nonce', async () => {
+test('whichever co-signer is restored to before a signature, no two of them sign that transfer at another nonce', async () => {
   for (const index of [1, 2, 3]) {
     const request = approvedTransfer({ key, nonce: BigInt(1000 + 10 * index) });
     const putBack = await cosigners.keep(index);
@@ -52,26 +55,26 @@ test('whatever node is set back to before a signature, no two of them sign that 
       index,
       ['second-digest', 'second-digest', 'second-digest'],
     ]);
-    // And what was signed is signed again, byte for byte, by anybody: a lost reply loses nothing.
+    // Any group signs the same bytes again: a lost reply loses nothing.
     expect(await thresholdSign(cosigners.some(1, 3), request)).toMatchObject({ ok: true });
   }
 }, 120_000);
 
-test('a replacement is signed by a group that had no part in the first attempt, once it was told of it', async () => {
+test('a group that had no part in the first attempt signs a replacement once it has the attested record', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 2000n, maxFeePerGas: 2_000_000_000n });
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const attempt = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 3_000_000_000n }, 2);
-  // Node 3 alone knows of nothing, and only one of the two that do is there: nobody proves anything to it.
+  // Co-signer 3 has no record, and only one of the two that have one takes part: that is no proof.
   expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: false });
   await report(request);
   expect(await thresholdSign(cosigners.some(2, 3), { ...request, attempt })).toMatchObject({ ok: true });
-  // Of the second attempt node 1 is told where it matters, without anybody's asking.
+  // Co-signer 1 gets the record of the second attempt without a request of the test.
   const third = attemptOf(request.intent, { nonce: 2000n, maxFeePerGas: 4_000_000_000n }, 3);
   expect(await thresholdSign(cosigners.all, { ...request, attempt: third })).toMatchObject({ ok: true });
 }, 60_000);
 
-test('one node alone convinces nobody, and nobody convinces a node of something else than it has signed', async () => {
+test('one co-signer alone convinces no other, and no record is adopted that differs from the signed one', async () => {
   const request = approvedTransfer({ key, nonce: 3000n });
   expect(await thresholdSign(cosigners.some(1, 2), request)).toMatchObject({ ok: true });
   const [one, two] = [present((await linesOf(1, request))[0]), present((await linesOf(2, request))[0])];

@@ -21,7 +21,7 @@ import { answer, digestOf, intent, next, OTHER, pinned, QUOTE, request, approval
 
 /** What one co-signer decides by itself, with nothing but what it has pinned. */
 
-test('what a quorum has approved is signed, and the node knows the digest, nonce and fees by itself', async () => {
+test('an intent with a quorum is signed, and the co-signer computes the digest, nonce and fees by itself', async () => {
   const checked = await checkRequest(request(), pinned);
   if (!checked.ok) throw new Error(checked.refusal.code);
   const { intentDigest, signingDigest, bid } = checked.value;
@@ -30,19 +30,19 @@ test('what a quorum has approved is signed, and the node knows the digest, nonce
   expect(bid).toEqual({ nonce: 4n, maxFeePerGas: 2000n, maxPriorityFeePerGas: 1000n, leastRisePercent: 110n });
 });
 
-test('asked twice it gives the same answer: nothing is remembered here', async () => {
+test('the same request gets the same answer: the check keeps no state', async () => {
   expect(await checkRequest(request(), pinned)).toEqual(await checkRequest(request(), pinned));
 });
 
-describe('voices', () => {
+describe('approvals', () => {
   test.each<[string, readonly Approval[]]>([
-    ['nobody', []],
+    ['no approval', []],
     ['one of two', approvalsBy(intent, alice)],
     ['one person twice', approvalsBy(intent, alice, alice)],
     ['one person with two tokens', approvalsBy(intent, alice, { ...alice, tokenId: bob.tokenId })],
     ['an outsider as the second', approvalsBy(intent, alice, mallory)],
     ['outsiders only', approvalsBy(intent, mallory, mallory)],
-    ['a vote for another transfer', [...approvalsBy(intent, alice), ...approvalsBy({ ...intent, to: OTHER }, bob)]],
+    ['an approval of another transfer', [...approvalsBy(intent, alice), ...approvalsBy({ ...intent, to: OTHER }, bob)]],
     [
       'a digest in capitals',
       approvalsBy(intent, alice, bob).map((approval) => ({ ...approval, digest: approval.digest.toUpperCase() })),
@@ -78,7 +78,7 @@ describe('every field of the intent is under the approvals', () => {
     { expiresAtMs: intent.expiresAtMs + 1 },
   ];
   test.each(changes.map((change) => [Object.keys(change).join(), change] as const))(
-    '%s changed after the votes: nobody has approved that',
+    '%s changed after the approvals: the changed intent is not approved',
     async (_name, change) => {
       const changed = { ...intent, ...change };
       expect(await answer(request({ approvals: approvalsBy(intent, alice, bob) }, changed))).toBe(
@@ -88,7 +88,7 @@ describe('every field of the intent is under the approvals', () => {
   );
 });
 
-test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one voice more', async () => {
+test('an intent with an accepted lookalike has no quorum at the threshold, and has one with one more approval', async () => {
   const risky = { ...intent, lookalikeOf: OTHER };
   expect(await answer(request({}, risky))).toBe('not-enough-approvals');
   expect(await answer(request({ approvals: approvalsBy(risky, alice, bob, carol) }, risky))).toBe('signs');
@@ -104,18 +104,18 @@ describe('the wallet and the policy are those that were pinned with the key', ()
     expect(await answer(request(), { wallet: WALLET.replace('0x11', '0xAA') })).toBe('wrong-wallet');
   });
 
-  test('a node without a policy signs nothing', async () => {
+  test('a co-signer without a policy signs nothing', async () => {
     expect(await answer(request(), { policies: [] })).toBe('wrong-wallet');
   });
 
-  test('a policy that the node never saw, or another one under its number, is refused', async () => {
+  test('a policy that the co-signer has not adopted, or another one under its number, is refused', async () => {
     const strange = { ...policy, threshold: 1 };
     expect(await answer(request({}, { ...intent, policyVersion: 2 }))).toBe('policy-mismatch');
     expect(await answer(request({}, { ...intent, policyVersion: 0 }))).toBe('policy-mismatch');
     expect(await answer(request({}, { ...intent, policyHash: policyHashOf(strange) }))).toBe('policy-mismatch');
   });
 
-  test('a node that is behind asks to be shown the newer policy, and says where it stands', async () => {
+  test('a co-signer that is behind requests the newer policy, and states its version', async () => {
     expect(await answer(request({ policyVersion: 2 }))).toBe('policy-behind 1');
   });
 });
@@ -125,7 +125,7 @@ describe('a policy that changed after the approvals', () => {
   const looser = next(policy, { threshold: 1 });
   const withoutBob = next(policy, { signers: [alice.userId, carol.userId] });
 
-  test('a higher threshold needs the further voice', async () => {
+  test('a higher threshold needs the further approval', async () => {
     const policies = [policy, stricter];
     expect(await answer(request(), { policies })).toBe('not-enough-approvals');
     expect(await answer(request({ approvals: approvalsBy(intent, alice, bob, carol) }), { policies })).toBe('signs');
@@ -137,13 +137,13 @@ describe('a policy that changed after the approvals', () => {
     expect(await answer(request(), { policies })).toBe('signs');
   });
 
-  test('who left has no voice, whenever it was given; who is still there has', async () => {
+  test('an approval of a former signer never counts; an approval of a remaining signer counts', async () => {
     const policies = [policy, withoutBob];
     expect(await answer(request(), { policies })).toBe('not-enough-approvals');
     expect(await answer(request({ approvals: approvalsBy(intent, alice, carol) }), { policies })).toBe('signs');
   });
 
-  test('a coordinator that keeps quiet about the newer version changes nothing: the node knows it', async () => {
+  test('a coordinator that hides the newer version changes nothing: the co-signer has it', async () => {
     expect(await answer(request({ policyVersion: 0 }), { policies: [policy, stricter] })).toBe('policy-ahead 2');
   });
 });
@@ -153,7 +153,7 @@ describe('a cancellation', () => {
   const cancels = (differences: Partial<SigningRequest> = {}) =>
     request({ payload: undone, attempt: 2, purpose: 'cancellation', ...differences });
 
-  test('pays nothing to the wallet itself, by the voices that approved what it undoes', async () => {
+  test('pays nothing to the wallet itself, with the approvals of the intent that it cancels', async () => {
     expect(await answer(cancels())).toBe('signs');
     expect(await answer(cancels({ approvals: approvalsBy(intent, alice) }))).toBe('not-enough-approvals');
   });
@@ -165,7 +165,7 @@ describe('a cancellation', () => {
     expect(await answer(cancels(), { nowMs: endsAtMs })).toBe('expired');
   });
 
-  test('is no way to send anything else: not the payment, not to somebody else, not a single wei', async () => {
+  test('cannot send anything else: not the payment, nothing to another address, not a single wei', async () => {
     const other = (change: Partial<TransferIntent>) =>
       composeTransaction({ ...intent, to: WALLET, amount: amount('0'), ...change }, QUOTE, 4n).payload;
     const dear = { ...QUOTE, gasLimit: '21001', maxFee: amount('42002000') };
@@ -232,7 +232,7 @@ test('a message is signed as it was approved, and has no nonce that something el
   expect(await answer({ ...messageRequest(), payload: request().payload })).toBe('payload-refused wrong-message');
 });
 
-test('coins are worth what the transactions show that made them, and nothing is signed without those', async () => {
+test('the amounts of UTXOs come from the transactions that created them, and nothing is signed without those', async () => {
   const publicKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
   const from = present(addressOn(REGTEST, 'ecdsa-secp256k1', publicKey));
   const bitcoin = payment(from, { vaultId: policy.vaultId, policyVersion: 1, policyHash: policyHashOf(policy) });
@@ -281,7 +281,7 @@ describe('rules', () => {
     );
   });
 
-  test('a large amount needs its voices here as well, whatever a coordinator counted', async () => {
+  test('a large amount needs its approvals at the co-signer as well, whatever a coordinator counted', async () => {
     expect(await under(steps)).toBe('not-enough-approvals');
     const strict = { ...policy, rules: steps };
     const named = { ...intent, policyHash: policyHashOf(strict) };

@@ -19,8 +19,9 @@ import { approvedTransfer, newKey, startCosigners, approvalBy } from '../cosigne
 import { refusedByAll } from '../rejected-requests.ts';
 
 /**
- * Three real co-signers of a vault in which devices sign, and a coordinator in an attacker's hands: it has every database, every queue and
- * every credential of the service, and neither alice's laptop nor bob's phone.
+ * Three real co-signers of a vault in which devices sign, and a coordinator in an attacker's hands:
+ * it has every database, every queue and every credential of the service, and neither alice's
+ * laptop nor bob's phone.
  */
 
 let cosigners: Cosigners;
@@ -41,13 +42,16 @@ const bothApprovals = (digest: string) => [
   approvalOf(bob, digest, phone.signed(digest)),
 ];
 
-/** A transfer, with the voices that the coordinator invents: tokens', of all three. */
+/**
+ * Returns a transfer with approvals that the coordinator invents: token approvals of all three
+ * signers.
+ */
 function invented(differences: Partial<TransferOptions> = {}) {
   const options = { key, governedBy: byDevice, approvedBy: [alice, bob, carol], ...differences };
   return { ...approvedTransfer(options), policies: [{ policy: byDevice, mandate: null }] };
 }
 
-/** The same with the voices of alice's laptop and bob's phone. */
+/** Returns the same transfer with the signatures of alice's laptop and bob's phone. */
 function signedByBoth(differences: Partial<TransferOptions> = {}) {
   const request = invented(differences);
   return { ...request, approvals: bothApprovals(request.transaction.digest) };
@@ -57,15 +61,15 @@ test('what alice’s laptop and bob’s phone have signed is signed', async () =
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
-test('voices that the coordinator invents are none, whoever it names', async () => {
+test('approvals that the coordinator invents do not count, whichever signers it names', async () => {
   await refusedByAll(cosigners, invented(), 'not-enough-approvals');
   const half = invented();
   const [hers] = bothApprovals(half.transaction.digest);
-  if (hers === undefined) throw new Error('alice has said it');
+  if (hers === undefined) throw new Error('alice has approved');
   await refusedByAll(cosigners, { ...half, approvals: [hers, ...half.approvals] }, 'not-enough-approvals');
 }, 60_000);
 
-test('voices for one transfer are none for another, to another, at any digest that is claimed', async () => {
+test('approvals of one transfer do not count for a transfer to another recipient, at any claimed digest', async () => {
   const honest = signedByBoth();
   const swapped = invented({ to: '0x6666666666666666666666666666666666666666' });
   await refusedByAll(cosigners, { ...swapped, approvals: honest.approvals }, 'not-enough-approvals');
@@ -73,7 +77,7 @@ test('voices for one transfer are none for another, to another, at any digest th
   await refusedByAll(cosigners, { ...swapped, approvals: renamed }, 'not-enough-approvals');
 }, 60_000);
 
-test('a policy that counts tokens again, or the attacker’s own devices, is not taken on the word of tokens', async () => {
+test('a policy that counts tokens again, or the attacker’s own devices, is not adopted with token approvals', async () => {
   const mine = ScriptDevice.create().asDevice(alice.userId);
   const others: readonly Policy[] = [
     { ...byDevice, approvalMode: 'token' },
@@ -103,11 +107,11 @@ test('a policy that counts tokens again, or the attacker’s own devices, is not
       ]);
     }
   }
-  // And after all of it, what the people want is still signed.
+  // After all of it, an intent that the people approve is still signed.
   expect(await thresholdSign(cosigners.all, signedByBoth())).toMatchObject({ ok: true });
 }, 60_000);
 
-test('a device that is described by the name of another, or with a key that is none, is no policy', async () => {
+test('a policy is refused whose device has the name of another one or an invalid key', async () => {
   const [first, ...rest] = byDevice.devices;
   if (first === undefined) throw new Error('there are devices');
   const renamed = [

@@ -17,7 +17,7 @@ import { byDevice, laptop, phone } from './device-scene.ts';
 
 const isSuccessor = async (...args: Parameters<typeof successionFault>) => (await successionFault(...args)) === null;
 
-/** What one co-signer decides where devices sign: nobody's word counts that it has not checked. */
+/** The decision of one co-signer where devices sign: it checks each approval by itself. */
 
 const bound: TransferIntent = { ...intent, policyHash: policyHashOf(byDevice) };
 const held = { policies: [byDevice] };
@@ -33,9 +33,9 @@ test('a script and a passkey of two signers are a quorum', async () => {
 });
 
 test.each<[string, () => readonly Approval[]]>([
-  ['invents both voices', () => approvalsBy(bound, alice, bob)],
-  ['invents the second voice', () => [byAlice(), approvalOf(bob, null)]],
-  ['lends the first voice to the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
+  ['invents both approvals', () => approvalsBy(bound, alice, bob)],
+  ['invents the second approval', () => [byAlice(), approvalOf(bob, null)]],
+  ['passes the first signature off as that of the second signer', () => [byAlice(), { ...byAlice(), actor: bob }]],
   ['signs with a device of its own', () => [byAlice(), approvalOf(bob, ScriptDevice.create().signed(digestOf(bound)))]],
   [
     'signs with its own device under the name of the right one',
@@ -45,7 +45,7 @@ test.each<[string, () => readonly Approval[]]>([
     },
   ],
   [
-    'replays a voice for another transfer',
+    'replays a signature for another transfer',
     () => [byAlice(), { ...byBob({ ...bound, to: OTHER }), digest: digestOf(bound) }],
   ],
   [
@@ -53,10 +53,10 @@ test.each<[string, () => readonly Approval[]]>([
     () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { origin: 'https://mallory.example' }))],
   ],
   [
-    'has it sign while its owner sleeps',
+    'has the passkey sign while its owner is absent',
     () => [byAlice(), approvalOf(bob, phone.signed(digestOf(bound), { flags: 0b001 }))],
   ],
-  ['sends one voice three times', () => [byAlice(), byAlice(), byAlice()]],
+  ['sends one signature three times', () => [byAlice(), byAlice(), byAlice()]],
 ])('a coordinator that %s gets no signature', async (_name, approvals) => {
   expect(await send(approvals())).toBe('not-enough-approvals');
 });
@@ -76,7 +76,7 @@ test('every field of the intent is under the signatures', async () => {
   }
 });
 
-test('the way back to tokens takes the voices of devices', async () => {
+test('the change back to tokens needs device signatures', async () => {
   const back = next(byDevice, { approvalMode: 'token' });
   const id = newPolicyChangeId(NOON_MS, new Uint8Array(10));
   const terms = { id, note: null, createdAtMs: NOON_MS, expiresAtMs: NOON_MS + 1 };
@@ -87,16 +87,16 @@ test('the way back to tokens takes the voices of devices', async () => {
   expect((await successionFault(byDevice, back, mandate(...signed))) === null).toBe(true);
   expect(await isSuccessor(byDevice, back, mandate(said(alice, null), said(bob, null), said(carol, null)))).toBe(false);
   expect(await isSuccessor(byDevice, back, mandate(...signed.slice(0, 1), said(bob, null)))).toBe(false);
-  // Voices for a transfer are none for a policy.
+  // Signatures for a transfer do not count for a policy.
   const stolen = [byAlice(), byBob()].map((one) => ({ ...one, digest }));
   expect((await successionFault(byDevice, back, mandate(...stolen))) === null).toBe(false);
-  // And nobody sneaks in a device that nobody has approved.
+  // The coordinator cannot add a device that the signers have not approved.
   const mallorys = ScriptDevice.create().asDevice(bob.userId);
   const wider = { ...back, devices: sortedByKeyId([...back.devices, mallorys]) };
   expect((await successionFault(byDevice, wider, mandate(...signed))) === null).toBe(false);
 });
 
-test('a device that was taken out has no voice in what it has approved', async () => {
+test('the approval of a removed device no longer counts', async () => {
   const lost = next(byDevice, {
     devices: byDevice.devices.filter(({ userId }) => userId !== bob.userId),
     approvalMode: 'device',

@@ -4,7 +4,10 @@ import { ScriptDevice } from '#cli/device/script-device.ts';
 import { Authenticator } from '../../devices/authenticator.ts';
 import { alice, bob, carol, policy } from '../../domain/cast.ts';
 
-/** A vault in which devices sign: alice has a laptop whose script does it, bob a phone with a passkey, and carol's device lies in a safe. */
+/**
+ * A vault in which devices sign: alice has a laptop whose script does it, bob a phone with a
+ * passkey, and carol's device lies in a safe.
+ */
 
 export const laptop: ScriptDevice = ScriptDevice.create();
 export const phone: Authenticator = new Authenticator(bob.userId);

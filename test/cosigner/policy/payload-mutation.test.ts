@@ -15,9 +15,10 @@ import { approvedMessage, attemptOf, entered, requestFor, approvalBy } from '../
 import { openBody } from '../rejected-requests.ts';
 
 /**
- * What people have approved, and what an attacker makes of it who has the coordinator: fields changed, bytes flipped, parts of one request put
- * into another, in any number and at any place. Whatever a node then still signs does exactly what was approved. MUTATIONS=1000000 for the
- * long run; SEED repeats one.
+ * What people have approved, and what an attacker makes of it who has the coordinator: fields
+ * changed, bytes flipped, parts of one request put into another, in any number and at any place.
+ * Whatever a node then still signs does exactly what was approved. MUTATIONS=1000000 for the long
+ * run; SEED repeats one.
  */
 
 const MUTATIONS = Number.parseInt(process.env['MUTATIONS'] ?? '4000', 10);
@@ -49,7 +50,10 @@ const key: VaultKey = {
   addresses: { anvil: WALLET },
 };
 
-/** As the coordinator sends it, with the voices of alice's laptop and bob's phone. */
+/**
+ * Returns a request as the coordinator sends it, with the signatures of alice's laptop and bob's
+ * phone.
+ */
 function sent(request: Omit<ThresholdSignRequest, 'approvals'>, digest: string): Json {
   const approvals: readonly Approval[] = [
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
@@ -109,7 +113,10 @@ function changedAt(value: Json, at: readonly (string | number)[], change: (inner
   return copy;
 }
 
-/** One change at one place: small ones, since those are what a check may overlook, and pieces of other requests. */
+/**
+ * One change at one place: small ones, since those are what a check may overlook, and pieces of
+ * other requests.
+ */
 function mutated(chance: () => number, request: Json, others: readonly Json[]): Json {
   const pick = <T>(list: readonly T[]): T => list[Math.floor(chance() * list.length)] as T;
   const at = pick(positionsIn(request).slice(1));
@@ -145,7 +152,10 @@ interface SentRequest {
   readonly purpose: string;
 }
 
-/** What it does, as an independent reader understands it: the nonce and a price within what was approved are the coordinator's to choose. */
+/**
+ * What it does, as an independent reader understands it: the nonce and a price within what was
+ * approved are the coordinator's to choose.
+ */
 function effectOf(request: Json): Json {
   const { intent, payload, purpose } = request as unknown as SentRequest;
   if (intent.kind === 'message') return { payload, purpose };
@@ -191,7 +201,7 @@ test.each(Object.keys(STORIES))(
       if (answer?.ok !== true) continue;
       signed += 1;
       const { intentDigest, signedMessages } = answer.value;
-      // Another request that was approved as well may have taken its place as a whole.
+      // The mutation may have replaced the whole intent by another approved intent.
       const same = [honest, ...others].find(
         (one) => JSON.stringify(valueAt(one, ['intent'])) === JSON.stringify(valueAt(request, ['intent'])),
       );
@@ -199,7 +209,8 @@ test.each(Object.keys(STORIES))(
       if (intentDigest === first.value.intentDigest) expect([i, effectOf(request)]).toEqual([i, effectOf(honest)]);
       expect(signedMessages.length).toBe(1);
     }
-    // The test would notice: some changes are none, as another time beside a voice.
+    // Some changes have no effect, such as another time beside an approval: the count shows that
+    // requests are signed at all.
     expect(signed).toBeGreaterThan(0);
     expect(signed).toBeLessThan(MUTATIONS / 2);
   },

@@ -23,7 +23,7 @@ describe('the next policy', () => {
     actors.map((actor) => ({ actor, digest: named(of), device: null, atMs: NOON_MS }));
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
-  test('is taken with the voices that the one before asks for, and with none less', async () => {
+  test('is adopted with the approvals that the version before requires, and not with fewer', async () => {
     expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, bob)))).toBe(true);
     expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice)))).toBe(false);
     expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, alice)))).toBe(false);
@@ -31,7 +31,7 @@ describe('the next policy', () => {
     expect((await successionFault(policy, requested, null)) === null).toBe(false);
   });
 
-  test('takes as many as the most that the one before asks for anything', async () => {
+  test('needs the largest number of approvals that the version before requires for anything', async () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });

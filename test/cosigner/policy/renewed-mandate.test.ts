@@ -12,8 +12,9 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';
 
 /**
- * Three of three co-signers sign together, so there are never three others to attest a policy to one
- * that was away for longer than its mandate. The quorum gives a new mandate for the same policy.
+ * Three of three co-signers sign together, so there are never three others to attest a policy to
+ * one that was unreachable for longer than its mandate. The quorum gives a new mandate for the same
+ * policy.
  */
 
 let cosigners: Cosigners;
@@ -36,7 +37,7 @@ async function pays(policies: Parameters<typeof syncPolicies>[1], governedBy: Po
   return (await thresholdSign(cosigners.all, { ...transfer, signingThreshold: 3, approvals, policies })).ok;
 }
 
-test('a co-signer that was away for longer than the mandate adopts the renewed one, and all three sign', async () => {
+test('a co-signer that was unreachable for longer than the mandate adopts the renewed one, and all three sign', async () => {
   expect(await shownTo(cosigners.some(1, 2), key.keyId, changeTo(revoked, [LAPTOP, PHONE]))).toEqual([
     'adopted',
     'adopted',
@@ -52,7 +53,8 @@ test('the quorum of the version before renews it, and that of the version itself
   const signs = [NEW_LAPTOP, NEW_PHONE];
   const inTime = changeTo(third, signs);
   expect(await shownTo(cosigners.some(1, 2), key.keyId, inTime)).toEqual(['adopted', 'adopted']);
-  // Version 3 asks for one approval. Versions 2 and 3 have the same devices, and version 2 asks for two of them.
+  // Version 3 requires one approval. Versions 2 and 3 have the same devices, and version 2 requires
+  // two of them.
   expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [NEW_LAPTOP]))).toEqual(['policy-mismatch']);
   expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, [LAPTOP, PHONE]))).toEqual(['policy-mismatch']);
   expect(await shownTo(cosigners.some(3), key.keyId, changeTo(third, signs))).toEqual(['adopted']);

@@ -8,7 +8,10 @@ import { next, QUOTE, request, approvalsBy } from '../policy/check-scene.ts';
 import { KEY_ID, pausedSignature } from './last-round-scene.ts';
 import { HONEST, MALLORY } from './sessions-scene.ts';
 
-/** A co-signer writes its row when a session starts; what happened since it was opened may forbid that. */
+/**
+ * A co-signer writes its row when a session starts; what happened since it was opened may forbid
+ * that.
+ */
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => void vi.useRealTimers());

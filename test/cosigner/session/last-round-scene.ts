@@ -26,7 +26,8 @@ import { registrationIn } from '../vault-scene.ts';
 
 /**
  * A signature with a pause before its last round. The honest co-signer is the real keeper of a key,
- * with its real ledger; mallory takes part in everything. What happens in the pause is the story.
+ * with its real storage; mallory takes part in everything. Each test says what happens in the
+ * pause.
  */
 
 export const KEY_ID = 'a'.repeat(26);
@@ -36,7 +37,9 @@ export interface Paused {
   readonly cosignerKey: CosignerKey;
   /** A transfer by the wallet of the key, under a policy. */
   readonly transfer: (governedBy: Policy) => OnChainIntent;
-  /** Gives 'signs', the code of the refusal at the beginning, or the step that ended the last round. */
+  /**
+   * Gives 'signs', the code of the refusal at the beginning, or the step that ended the last round.
+   */
   readonly sign: (request: SigningRequest, pause: () => Promise<void>) => Promise<string>;
   /** Puts shares of the next epoch into use, as a refresh does. */
   readonly refresh: () => Promise<void>;

@@ -43,7 +43,7 @@ test.each([
   ['one millisecond before its end', -1, 'signs'],
   ['at its end', 0, NOT_ALLOWED],
   ['a year later', 365 * 24 * 3600 * 1000, NOT_ALLOWED],
-])('the last round is asked for %s', async (_name, differenceMs, outcome) => {
+])('the last round is requested %s', async (_name, differenceMs, outcome) => {
   const { sign, request: signing, intent } = await approvedByTwo();
   const at = signingEndsAtMs(intent) + differenceMs;
   expect(await sign(signing, async () => void vi.setSystemTime(at))).toBe(outcome);

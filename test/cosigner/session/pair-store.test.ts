@@ -5,7 +5,10 @@ import { NOON_MS } from '../../domain/cast.ts';
 import { party } from '../../mpc/dealt-key.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 
-/** The permits of one pair, over all keys: each round that is let in may tell a cheater one bit of 128. */
+/**
+ * The permits of one pair, over all keys: each permitted round may reveal one bit of 128 to a
+ * cheater.
+ */
 
 const MAX_ROUNDS = 16;
 const MINUTE_MS = 60_000;
@@ -24,7 +27,7 @@ function given(all: readonly (string | null)[]): readonly string[] {
   return all.filter((permit) => permit !== null);
 }
 
-test('no more than sixteen rounds are under way with one peer, whatever the coordinator asks at once', () => {
+test('no more than sixteen rounds are under way with one peer, whatever the coordinator requests at once', () => {
   const pair = pairWith(() => 'aa');
   const request = permits(pair, 40, NOON_MS);
   expect(request.slice(0, MAX_ROUNDS).every((permit) => permit !== null)).toBe(true);

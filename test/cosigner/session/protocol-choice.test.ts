@@ -23,11 +23,11 @@ async function ranUnder(cosigners: readonly SessionCosigner[], protocols: readon
   return cosigners.map(({ requests }) => requests);
 }
 
-test('co-signers of one release run the newest protocol, and are asked once', async () => {
+test('co-signers of one release run the newest protocol, after one request', async () => {
   expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(B, A)), [B, A])).toEqual([[B], [B]]);
 });
 
-test('an upgraded co-signer and one of before run the older protocol', async () => {
+test('an upgraded co-signer and one of the older release run the older protocol', async () => {
   const request = [
     [B, A],
     [B, A],
@@ -36,7 +36,7 @@ test('an upgraded co-signer and one of before run the older protocol', async () 
   expect(await ranUnder(await SessionCosigner.two(speaking(A), speaking(B, A)), [B, A])).toEqual(request);
 });
 
-test('a coordinator of before runs the older protocol with upgraded co-signers', async () => {
+test('a coordinator of the older release runs the older protocol with upgraded co-signers', async () => {
   expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(B, A)), [A])).toEqual([[A], [A]]);
 });
 
@@ -48,7 +48,7 @@ test('a coordinator takes the newest protocol that all co-signers have, whicheve
   expect(await ranUnder(await SessionCosigner.two(speaking(B, A), speaking(A)), [C, B, A])).toEqual(request);
 });
 
-test('co-signers without a common protocol run no session, each names what it speaks, and nobody is banned', async () => {
+test('co-signers without a common protocol run no session, each names its protocols, and no co-signer is banned', async () => {
   const cosigners = await SessionCosigner.two(speaking(B), speaking(A));
   const refusal = { cosigner: 1, code: 'protocol-mismatch', detail: B, culprit: null };
   for (const protocols of [[B, A], [A], [C]]) expect(await runOf(cosigners, protocols)).toEqual({ ok: false, refusal });

@@ -59,7 +59,8 @@ test('the digest names every tag and domain that the source has', () => {
 });
 
 test('the protocol of this release has this digest, and a change of a constant is noticed here', () => {
-  // Whoever changes it keeps the value of before as the second of SUPPORTED_PROTOCOLS for one release.
+  // A change of the digest keeps the former value as the second of SUPPORTED_PROTOCOLS for one
+  // release.
   expect(SUPPORTED_PROTOCOLS).toEqual(['b115c13d4ae03efbd44ce0614e318d097dcbe5ee7d9bdc97af894dfc6f7c997f']);
 });
 

@@ -75,7 +75,7 @@ export function describeSessions(book: () => Book): void {
       expect(left).toEqual([151, 52, 3]);
     });
 
-    test('a table of before sessions had a time is read and written on, and its rows go', async () => {
+    test('a table from before sessions had a time stays usable, and its rows are deleted', async () => {
       const { open, restart } = book();
       await open((_storage, sql) => {
         sql.exec('CREATE TABLE session (sid TEXT PRIMARY KEY, round INTEGER NOT NULL) WITHOUT ROWID');

@@ -50,7 +50,7 @@ export class SessionCosigner implements CosignerClient {
   readonly index: PartyIndex;
   /** The steps at which it has banned its peer. */
   readonly bans: string[] = [];
-  /** The protocols that it was asked to open sessions under. */
+  /** The protocols of the requests to open a session. */
   readonly requests: string[] = [];
   readonly #sessions: Sessions;
   readonly #release: Release;

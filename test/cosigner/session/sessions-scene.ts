@@ -13,9 +13,9 @@ import { party } from '../../mpc/dealt-key.ts';
 import { memorySql } from '../../objects/memory-sql.ts';
 
 /**
- * The sessions of two co-signers in this process, each with its own ledger and its own pair object.
- * Co-signer 1 is honest. Co-signer 2 speaks with its own keys, so an attacker who holds it needs no
- * more than other rounds. The test is the coordinator between them.
+ * The sessions of two co-signers in this process, each with its own storage and its own pair
+ * object. Co-signer 1 is honest. Co-signer 2 speaks with its own keys, so an attacker who holds it
+ * needs no more than other rounds. The test is the coordinator between them.
  */
 
 export const HONEST = party(1);
@@ -143,7 +143,7 @@ export async function goOn(pair: Pair, begun: Begun): Promise<void> {
   begun.round += 1;
 }
 
-/** Returns the round that the ledger of a co-signer says a session has come to. */
+/** Returns the round of a session according to the storage of a co-signer. */
 export function writtenRound({ sql }: Cosigner, { sid }: Pick<PeerRound, 'sid'>): number {
   const [row] = sql.exec<{ round: number }>('SELECT round FROM session WHERE sid = ?', bytesToHex(sid)).toArray();
   return row?.round ?? 0;

@@ -38,7 +38,7 @@ async function send({ honest }: Pair, begun: Begun): Promise<string> {
   return answer.ok ? 'answered' : answer.refusal.code;
 }
 
-// ---- The ledger ----
+// ---- The storage ----
 
 test('the ledger says that a session has moved on before its round is computed', async () => {
   const pair = await twoCosigners();
@@ -120,7 +120,7 @@ test('a ban is seen at every round, also of sessions that were under way before 
   pair.honest.pair.ban(MALLORY, 'sign-2/ot-extension', Date.now());
   expect([await send(pair, early), await send(pair, late)]).toEqual(['peer-banned', 'peer-banned']);
   expect([await send(pair, early), await send(pair, late)]).toEqual(['session-over', 'session-over']);
-  // A protocol in which no answer tells a secret needs no permit.
+  // A protocol in which no answer reveals a secret needs no permit.
   expect(await send(pair, await begin(pair, protocol({ isRateLimited: false })))).toBe('answered');
 });
 

@@ -29,7 +29,7 @@ import {
 } from '../cosigners.ts';
 import { openBody, opening, refusedByAll } from '../rejected-requests.ts';
 
-/** Three real co-signers; what is played here is their coordinator, first an honest one and then one that is not. */
+/** Three real co-signers with the coordinator of the test, first an honest, then a hostile one. */
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -52,7 +52,7 @@ test.each([
   [1, 2],
   [1, 3],
   [2, 3],
-])('nodes %i and %i sign together, and others find the signature right', async (first, second) => {
+])('co-signers %i and %i sign together, and other libraries accept the signature', async (first, second) => {
   const request = approvedTransfer({ key });
   const outcome = await thresholdSign(cosigners.some(first, second), request);
   const raw = signed(outcome, request);
@@ -69,7 +69,7 @@ test.each([
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
-test('one node that is away stops nothing', async () => {
+test('one unreachable co-signer stops no signature', async () => {
   const unreachable = cosignerClient(party(1), { origin: 'http://127.0.0.1:1', coordinatorSecret: null });
   expect((await thresholdSign([unreachable, ...cosigners.some(2, 3)], approvedTransfer({ key }))).ok).toBe(true);
   const available = () => availableHolders(cosigners.all, key).map(({ index }) => index);
@@ -89,7 +89,7 @@ test('a key that all three must use is signed for by three, and not by two', asy
   expect(two.ok).toBe(false);
 });
 
-test('the same transfer again gives a signature over the same bytes: a lost reply is asked for again', async () => {
+test('the same transfer again gives a signature over the same bytes: a lost reply is requested again', async () => {
   const request = approvedTransfer({ key });
   const [first, second] = [await thresholdSign(cosigners.all, request), await thresholdSign(cosigners.all, request)];
   const [one, two] = [
@@ -108,7 +108,7 @@ test('the same transfer again gives a signature over the same bytes: a lost repl
   expect(unsigned(two)).toEqual(unsigned(one));
 });
 
-test('no node signs without enough voices for exactly this intent', async () => {
+test('no co-signer signs without enough approvals of exactly this intent', async () => {
   const good = approvedTransfer({ key });
   const { digest } = good.transaction;
   const other = approvedTransfer({ key, to: '0x3333333333333333333333333333333333333333' }).transaction.digest;
@@ -122,7 +122,7 @@ test('no node signs without enough voices for exactly this intent', async () => 
   for (const approvals of cases) await refusedByAll(cosigners, { ...good, approvals }, 'not-enough-approvals');
 });
 
-test('no node signs bytes that do something else than what was approved', async () => {
+test('no co-signer signs bytes that do something else than what was approved', async () => {
   const good = approvedTransfer({ key });
   const swap = (change: Partial<ApprovedTransfer['intent']>) => attemptOf({ ...good.intent, ...change });
   const dear = attemptOf({ ...good.intent, maxFee: amount('9'.repeat(40)) }, { maxFeePerGas: 10n ** 24n });
@@ -163,7 +163,7 @@ test('an approval is worth nothing for another vault, wallet, policy, or after i
   await refusedByAll(cosigners, approvedTransfer({ key, createdAtMs: longAgo }), 'expired');
 });
 
-test('a second digest for one transaction is refused, by nodes that signed the first and remember it', async () => {
+test('a second digest for one transaction is refused by co-signers with a record of the first', async () => {
   const request = approvedTransfer({ key });
   expect((await thresholdSign(cosigners.all, request)).ok).toBe(true);
   await cosigners.restart();
@@ -201,7 +201,7 @@ test('a replacement is the same intent at the same nonce for at least a tenth mo
   expect((await thresholdSign(cosigners.some(1, 2), attempt(2, 500n, 2_200_000_000n))).ok).toBe(true);
 });
 
-test('what is on its way is cancelled by paying nothing to the wallet at its nonce, and is then never carried out', async () => {
+test('a payment in flight is cancelled by a payment of nothing to the wallet at its nonce, and is then never signed again', async () => {
   const request = approvedTransfer({ key, nonce: 550n });
   expect((await thresholdSign(cosigners.some(1, 2), request)).ok).toBe(true);
   const attempt = (number: number, purpose: AttemptPurpose, maxFeePerGas: bigint) => ({
@@ -235,7 +235,7 @@ test('bytes that were signed for one transfer are not signed for another one tha
   expect(outcome.ok ? '' : outcome.reason).toContain('second-digest');
 });
 
-test('a message that the coordinator changes, drops, repeats or moves ends the session, and nobody is blamed for it', async () => {
+test('a message that the coordinator changes, drops, repeats or moves ends the session, and no co-signer is blamed for it', async () => {
   const tamperings: readonly ((passage: Passage) => void)[] = [
     ({ body }) => flipEnvelopes(body, 90),
     ({ body }) => flipEnvelopes(body, 40),
@@ -254,7 +254,7 @@ test('a message that the coordinator changes, drops, repeats or moves ends the s
     const outcome = await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }));
     expect([i, done, outcome.ok]).toEqual([i, true, false]);
     cosigners.watch(() => {});
-    // The pair works on: a coordinator must not be able to part two honest nodes by lying about one to the other.
+    // The pair works on: a coordinator must not be able to part two honest nodes by a lie.
     expect([i, (await thresholdSign(cosigners.some(1, 2), approvedTransfer({ key }))).ok]).toEqual([i, true]);
   }
 });
@@ -285,7 +285,7 @@ test('the power goes between any two rounds: the session is over, the next one s
   }
 }, 60_000);
 
-test('a round that was asked for is answered again, and differently it is not', async () => {
+test('a repeated round gets the same answer again, and a changed one is refused', async () => {
   const rounds: Passage[] = [];
   cosigners.watch((passage) => {
     if (passage.path.endsWith('/round')) rounds.push(structuredClone(passage));
@@ -296,13 +296,13 @@ test('a round that was asked for is answered again, and differently it is not', 
     .filter(({ cosigner }) => cosigner === rounds[0]?.cosigner)
     .concat(rounds.filter(({ cosigner }) => cosigner !== rounds[0]?.cosigner));
   const cosigner = present(cosigners.all.find(({ index }) => index === second?.cosigner));
-  // The round before the last can not be run again: its state is used up.
+  // The round before the last cannot be run again: its state is used up.
   const replayed = await cosigner.call(present(second).path, present(second).body);
   expect(replayed.ok ? '' : replayed.refusal.code).toBe('session-over');
   expect(third).toBeDefined();
 });
 
-test('a node takes the next policy only after the one that it has, and then counts by it', async () => {
+test('a co-signer adopts only the policy that follows its own, and then counts by it', async () => {
   const { keyId } = key;
   const cosigner = present(cosigners.all[0]);
   const skip = { ...policy, version: 3, threshold: 1, previousHash: '22'.repeat(32) };

@@ -15,7 +15,10 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedPayment, entered, newKey, present, requestFor, startCosigners } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
-/** Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about what coins are worth. */
+/**
+ * Three co-signers in workerd, an ECDSA key that holds bitcoin, and a coordinator that lies about
+ * the amounts of UTXOs.
+ */
 
 const chain = localNetwork();
 const adapter = bitcoinAdapter(chain, []);
@@ -35,7 +38,7 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-/** A coin of the wallet, and the transaction that made it. */
+/** Returns a UTXO of the wallet, and the transaction that created it. */
 const source = () => sourceOf(own, 2n * BTC);
 
 const transfer = () => approvedPayment(key, chain, { to: stranger(), units: BTC });
@@ -45,7 +48,7 @@ function attempt(intent: TransferIntent, terms: SpendPlan, number = 1) {
   return unsignedAttempt({ ...composed, purpose: 'intent' }, number, Date.now());
 }
 
-test('every two nodes sign each coin of a payment, in the rounds of one', async () => {
+test('every two co-signers sign each UTXO of a payment, in the rounds of one signature', async () => {
   for (const pair of [
     [1, 2],
     [1, 3],
@@ -67,7 +70,7 @@ test('every two nodes sign each coin of a payment, in the rounds of one', async 
   }
 });
 
-test('as many coins as fit are signed at once', async () => {
+test('as many UTXOs as fit are signed at once', async () => {
   const request = transfer();
   const sources = Array.from({ length: 12 }, () => source());
   const signed = attempt(request.intent, { utxos: sources.map(({ utxo }) => utxo), change: 23n * BTC - 9_000n });
@@ -77,12 +80,13 @@ test('as many coins as fit are signed at once', async () => {
   expect(adapter.assemble(request.intent, signed, outcome.signatures).ok).toBe(true);
 });
 
-test('two lies in two sessions about what coins are worth, which BIP-143 would let pass, give no signature at all', async () => {
+test('two lies in two sessions about the amounts of UTXOs, which BIP-143 would let pass, give no signature at all', async () => {
   const request = transfer();
   const [one, two] = [source(), source()];
   const evidence = [one.raw, two.raw];
   const change = BTC - 1_000n;
-  // Whoever has both: signatures of one and the same transaction, which burns two whole coins less a thousand satoshi.
+  // An attacker with both signatures has those of one transaction, which burns two whole bitcoin
+  // less a thousand satoshi.
   const lies: readonly Utxo[][] = [
     [one.utxo, { ...two.utxo, amount: 1n }],
     [{ ...one.utxo, amount: 1n }, two.utxo],
@@ -94,7 +98,7 @@ test('two lies in two sessions about what coins are worth, which BIP-143 would l
   }
 });
 
-test('what nobody shows is not believed, and what is no transaction is refused', async () => {
+test('a UTXO without its transaction is refused, and so is evidence that is not a transaction', async () => {
   const request = transfer();
   const { raw, utxo } = source();
   const signed = { ...request, attempt: attempt(request.intent, { utxos: [utxo], change: BTC - 1_000n }) };

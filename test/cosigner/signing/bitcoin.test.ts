@@ -16,7 +16,9 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedPayment, present, startCosigners } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
-/** Three co-signers in workerd, a taproot key, and a coordinator that asks for more than it may. */
+/**
+ * Three co-signers in workerd, a taproot key, and a coordinator that requests forbidden signatures.
+ */
 
 const chain = localNetwork();
 const adapter = bitcoinAdapter(chain, []);
@@ -60,7 +62,7 @@ function attempt(
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }
 
-test('every two nodes sign each coin of a payment', async () => {
+test('every two co-signers sign each UTXO of a payment', async () => {
   for (const pair of [
     [1, 2],
     [1, 3],
@@ -86,7 +88,7 @@ test('an approval of one payment signs no other, and nothing on another network'
   );
 });
 
-test('a second attempt spends the same first coin, or is none: no two transactions for one payment', async () => {
+test('a second attempt spends the same first UTXO or is refused: no two transactions for one payment', async () => {
   const request = transfer();
   const [first, second] = [utxo(), utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(1, 2), { ...request, attempt: one });
@@ -100,7 +102,7 @@ test('a second attempt spends the same first coin, or is none: no two transactio
   expect((await sign(attempt(request.intent, [first, second, utxo()], { number: 2, fee: 5_000n }))).ok).toBe(true);
 });
 
-test('a cancellation takes the coins, and the payment is never signed after it', async () => {
+test('a cancellation spends the UTXOs, and the payment is never signed after it', async () => {
   const request = transfer();
   const utxos = [utxo()];
   const sign = (one: ReturnType<typeof attempt>) => thresholdSign(cosigners.some(2, 3), { ...request, attempt: one });

@@ -8,7 +8,10 @@ import { approvedTransfer, newKey, present, startCosigners } from '../cosigners.
 import { Puppet } from './byzantine-cosigner.ts';
 import { opening } from '../rejected-requests.ts';
 
-/** Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the coordinator. */
+/**
+ * Node 2 is in an attacker's hands, with all its keys. Nodes 1 and 3 are honest, and so is the
+ * coordinator.
+ */
 
 let cosigners: Cosigners;
 let puppet: Puppet;
@@ -41,7 +44,7 @@ function lieAt(purpose: string, round: number, path: number): void {
   };
 }
 
-test('while it behaves, it signs along, and nobody can tell', async () => {
+test('the hostile co-signer signs with the others while it follows the protocol', async () => {
   const request = approvedTransfer({ key });
   expect((await thresholdSign([...cosigners.some(1), puppet], request)).ok).toBe(true);
 });
@@ -51,16 +54,19 @@ test.each([
   [2, 40],
   [3, 5],
   [4, 7],
-])('a lie in round %i of a key generation leaves nobody with a key, and it is named', async (round, path) => {
-  lieAt('keygen', round, path);
-  const generated = await generateKey(crew(), {
-    scheme: 'ecdsa-secp256k1',
-    threshold: 2,
-    policies: [{ policy, mandate: null }],
-  });
-  puppet.lie = (message) => message;
-  expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
-});
+])(
+  'a lie in round %i of a key generation leaves no co-signer with a key, and the liar is named',
+  async (round, path) => {
+    lieAt('keygen', round, path);
+    const generated = await generateKey(crew(), {
+      scheme: 'ecdsa-secp256k1',
+      threshold: 2,
+      policies: [{ policy, mandate: null }],
+    });
+    puppet.lie = (message) => message;
+    expect(generated.ok ? '' : generated.refusal.reason).toContain('blames node 2');
+  },
+);
 
 describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) => {
   const generated = () => generateKey(crew(), { scheme, threshold: 2, policies: [{ policy, mandate: null }] });
@@ -68,7 +74,7 @@ describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) =
     puppet.lie = (message) => message;
   });
 
-  test('all nodes make a key, and every two of them prove that they can sign with it', async () => {
+  test('all co-signers make a key, and every two of them prove that they can sign with it', async () => {
     const made = await generated();
     if (!made.ok) throw new Error(made.refusal.reason);
     const { publicKey, publicShares } = made.value;
@@ -91,7 +97,7 @@ describe.each(['frost-ed25519', 'frost-secp256k1-tr'] as const)('%s', (scheme) =
   });
 });
 
-test('a partial signature that is wrong gives no signature, and the two honest nodes make one without it', async () => {
+test('a wrong partial signature gives no signature, and the two honest co-signers make one without it', async () => {
   const request = approvedTransfer({ key });
   const lying: typeof puppet.call = async (path, body) => {
     const answer = await puppet.call(path, body);
@@ -125,14 +131,17 @@ test('an ephemeral key of small order is refused by name, and one that is too sh
   };
   expect(await changed((said) => said.fill(0, 0, 32))).toBe('node 1 envelope-refused (ephemeral-key), blames node 2');
   expect(await changed((said) => said.slice(0, 31))).toBe('node 1 envelope-refused');
-  // Nothing was learned by it, so nobody is banned for it.
+  // The liar has learned nothing by it, so it is not banned.
   expect(await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }))).toMatchObject({ ok: true });
 });
 
-/** Just behind context and commitment: the first word of the OT extension, where a cheater fishes for the choice bits. */
+/**
+ * Just behind context and commitment: the first word of the OT extension, where a cheater fishes
+ * for the choice bits.
+ */
 const OT_EXTENSION = 64 + 100;
 
-test('who cheats in the OT extension is caught, banned before the answer leaves, and stays so', async () => {
+test('a cheater in the OT extension is caught, banned before the answer leaves, and stays banned', async () => {
   lieAt('sign', 1, OT_EXTENSION);
   const caught = await thresholdSign([...cosigners.some(1), puppet], approvedTransfer({ key }));
   expect(caught.ok ? '' : caught.reason).toContain('sign-2/ot-extension');
@@ -152,7 +161,7 @@ test('who cheats in the OT extension is caught, banned before the answer leaves,
   expect(paired.ok ? '' : paired.refusal.code).toBe('peer-banned');
 });
 
-test('a banned liar blocks nobody: the coordinator goes on to the two honest nodes', async () => {
+test('a banned liar blocks no signature: the coordinator goes on to the two honest co-signers', async () => {
   const outcome = await thresholdSign(crew(), approvedTransfer({ key }));
   expect(outcome.ok).toBe(true);
 });
@@ -166,7 +175,8 @@ test('with a banned liar nothing is signed by FROST either', async () => {
 });
 
 test('cheaters in many sessions at once get no more answers than the pair allows', async () => {
-  // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one caught must end them all.
+  // Node 3 has not caught it yet. All sessions are opened first, and each lies; the first one
+  // caught must end them all.
   lieAt('sign', 1, OT_EXTENSION);
   const attempts = Array.from({ length: 40 }, () => approvedTransfer({ key }));
   const outcomes = await Promise.all(attempts.map((request) => thresholdSign([puppet, ...cosigners.some(3)], request)));

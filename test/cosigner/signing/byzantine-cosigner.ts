@@ -56,8 +56,9 @@ interface Session {
 }
 
 /**
- * A co-signer in an attacker's hands: it has the keys of node 2 or of another one, speaks the protocol, checks nothing it need not, and lies when
- * it is told to. To the others it looks like the real one.
+ * A co-signer in an attacker's hands: it has the keys of node 2 or of another one, speaks the
+ * protocol, checks nothing it need not, and lies when the test says so. To the others it looks like
+ * the real one.
  */
 export class Puppet implements CosignerClient {
   readonly index: PartyIndex;
@@ -112,7 +113,10 @@ export class Puppet implements CosignerClient {
     }
   }
 
-  /** The policy that it takes for the one in force: the newest that it was shown, unless the story sets another. */
+  /**
+   * The policy that it takes for the one in force: the newest that it was shown, unless the story
+   * sets another.
+   */
   get inForce(): Policy {
     return present(this.#inForce);
   }
@@ -126,7 +130,7 @@ export class Puppet implements CosignerClient {
     return null;
   }
 
-  /** Attests whatever the story wants. */
+  /** Attests whatever the test requires. */
   async attestation(policy: Policy): Promise<string> {
     return bytesToHex(await attest({ own: this.#own }, policy));
   }
@@ -160,7 +164,10 @@ export class Puppet implements CosignerClient {
     };
   }
 
-  /** What the honest nodes will sign on this request: the puppet computes it as they do, or its session would not be theirs. */
+  /**
+   * What the honest nodes will sign on this request: the puppet computes it as they do, or its
+   * session would not be theirs.
+   */
   #occasionOf(fields: Readonly<Record<string, unknown>>): Occasion {
     const { signers, request } = fields as unknown as { signers: readonly PartyIndex[]; request: SentRequest };
     const { intent, payload, purpose } = request;

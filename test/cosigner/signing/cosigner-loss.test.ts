@@ -37,7 +37,8 @@ test('the two others sign on; the new machine has no share of old keys, and one 
     ok: false,
     reason: expect.stringMatching(/unknown-key|not-paired|peer-banned/) as string,
   });
-  // The pairs are made anew with it, and every two nodes prove that they can sign: that is part of the making.
+  // The pairs are made anew with it, and every two nodes prove that they can sign: that is part of
+  // the making.
   const next = await newKey(cosigners.all);
   for (const pair of [
     [1, 2],

@@ -25,14 +25,17 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => cosigners.stop());
 
-/** A key takes two seconds, and the tests of signing can share it: each has a transaction of its own. */
+/**
+ * A key takes two seconds, and the tests of signing can share it: each has a transaction of its
+ * own.
+ */
 let shared: Promise<VaultKey> | null = null;
 const keyOfThree = () => (shared ??= newKey(cosigners.all, { threshold: 3 }));
 
 test.each([3, 4, 5])(
   'an ECDSA key that takes %i of five is signed for by any so many of them, and by no fewer',
   async (threshold) => {
-    // Every group that could sign has proven that it can: that is part of the making.
+    // Key generation includes a test signature by every group that can sign.
     const key = threshold === 3 ? await keyOfThree() : await newKey(cosigners.all, { threshold });
     const request = { ...approvedTransfer({ key }), signingThreshold: threshold };
     const last = cosigners.all.slice(-threshold);
@@ -70,7 +73,7 @@ test.each<[KeyScheme, number]>([
   120_000,
 );
 
-test('a key with which two groups could sign that share nobody is not made, whatever the coordinator wants', async () => {
+test('a key with which two groups without a common member could sign is not made, whatever the coordinator requests', async () => {
   for (const threshold of [1, 2, 6]) {
     const made = await generateKey(cosigners.all, {
       scheme: 'frost-ed25519',
@@ -85,7 +88,7 @@ test('a key with which two groups could sign that share nobody is not made, what
   }
 }, 60_000);
 
-test('what one group has signed no other one signs again with other bytes: they share somebody who knows', async () => {
+test('an intent that one group has signed is not signed by another with other bytes: they share a member with the record', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
   const request = { ...approvedTransfer({ key, nonce: 4n }), signingThreshold: 3 };
@@ -98,7 +101,7 @@ test('what one group has signed no other one signs again with other bytes: they 
   vi.restoreAllMocks();
 }, 120_000);
 
-/** A node that answers every opening with this. */
+/** A co-signer that gives this answer to every opening. */
 function saying(index: number, code: string): CosignerClient {
   const cosigner = party(index);
   return { index: cosigner, call: async () => refused({ cosigner, code, detail: null, culprit: null }) };
@@ -118,7 +121,7 @@ test('one that says no to everything, or nothing at all, keeps nothing from bein
   }
 }, 120_000);
 
-test('when no group is left that does not say no, it is refused; while others are only away, it waits', async () => {
+test('a transaction is refused when every group refuses; it waits while others are only unreachable', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const key = await keyOfThree();
   const request = { ...approvedTransfer({ key }), signingThreshold: 3 };
@@ -129,13 +132,13 @@ test('when no group is left that does not say no, it is refused; while others ar
   vi.restoreAllMocks();
 }, 120_000);
 
-test('one that takes a connection and never answers is waited for once, and is asked last for a while', async () => {
+test('the coordinator waits once for a co-signer that accepts a connection and never answers, and then calls it last for a while', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   let taken = 0;
   const silent = createServer(() => void (taken += 1));
   await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
   const origin = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
-  // In the first group, whoever of the others has been away in another story.
+  // Co-signer 4 is in the first group, whichever of the others another test has made unreachable.
   const mute = cosignerClient(party(4), { origin, coordinatorSecret: null });
   const crew = cosigners.all.map((cosigner) => (cosigner.index === mute.index ? mute : cosigner));
   const key = await newKey(cosigners.all, { threshold: 4 });
@@ -150,7 +153,7 @@ test('one that takes a connection and never answers is waited for once, and is a
   vi.restoreAllMocks();
 }, 120_000);
 
-test('a node without a share of a key, which came later, is not asked for it', async () => {
+test('a co-signer that came later and has no share of a key gets no request to sign with it', async () => {
   const key = await keyOfThree();
   const publicShares = Object.fromEntries(Object.entries(key.publicShares).filter(([index]) => index !== '1'));
   const requests: number[] = [];

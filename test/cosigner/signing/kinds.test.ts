@@ -57,13 +57,13 @@ test('the same words are signed for a second message, in a second transaction of
   }
 });
 
-test('no node signs other words than those that were approved, nor the same words as something else', async () => {
+test('no co-signer signs another text than the approved one, nor the same text as another kind', async () => {
   const good = approvedMessage(key, { format: 'eip191', message: 'hello' });
   const bad = approvedMessage(key, { format: 'eip191', message: 'hullo' });
   await refusedByAll(cosigners, { ...good, attempt: bad.attempt }, 'payload-refused');
   await refusedByAll(cosigners, { ...good, intent: bad.intent, attempt: bad.attempt }, 'not-enough-approvals');
   await refusedByAll(cosigners, { ...good, attempt: { ...good.attempt, payload: '0x' } }, 'payload-refused');
-  // The bytes of a payment, asked for as a message: without its prefix nothing is a message.
+  // The bytes of a payment, requested as a message: without its prefix nothing is a message.
   const { attempt } = approvedTransfer({ key });
   await refusedByAll(cosigners, { ...good, attempt }, 'payload-refused');
   // And a text that is typed data but was approved as mere words.
@@ -98,7 +98,7 @@ test.each<[string, Exclude<Parameters<typeof approved>[1], { kind: 'transfer' }>
   await refusedByAll(cosigners, { ...approved(key, action), attempt: approved(key, other).attempt }, 'payload-refused');
 });
 
-test('of a payment that is given up nothing is signed but what uses its nonce up, though one node had begun with it', async () => {
+test('of an abandoned payment only the bytes that use up its nonce are signed, though one co-signer had begun with it', async () => {
   const request = approvedTransfer({ key, nonce: 580n });
   // One of them has written down the payment, the other never answers: there is no signature.
   cosigners.watch(({ cosigner, path }) => {

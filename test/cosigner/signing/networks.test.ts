@@ -25,9 +25,10 @@ import * as frost from '../../mpc/frost/signing-room.ts';
 import { present } from '../cosigners.ts';
 
 /**
- * An approval for one network is never valid on another: for every scheme and kind, what co-signers sign there differs in its
- * bytes or in its key. Signatures are made by DKLs23 and FROST with the shares of the network, and are offered to every other
- * network of the family as the same intent under that network's names.
+ * An approval for one network is never valid on another: for every scheme and kind, what co-signers
+ * sign there differs in its bytes or in its key. Signatures are made by DKLs23 and FROST with the
+ * shares of the network, and are offered to every other network of the family as the same intent
+ * under that network's names.
  */
 
 const networks = (...names: readonly string[]) => names.map((name) => present(findChain(chainsFrom({}), name)));
@@ -151,7 +152,7 @@ const CHOICES = {
   ],
 } as const;
 
-/** The intent with its bytes, as co-signers are asked to sign it. */
+/** Returns the intent with its bytes, as co-signers get it. */
 function requestOn(one: Case, chain: Chain) {
   const [intent, adapter] = [intentOn(one, chain), adapterFor(chain, [])];
   if (intent.kind === 'message') return { intent, attempt: null, payload: adapter.composeMessage(intent).payload };
@@ -197,7 +198,8 @@ test.each(table)('%s: no network takes the signatures that were made for another
     expect([chain.name, isValid(here, chain, given)]).toEqual([chain.name, true]);
     for (const [other, there] of requests) {
       if (other === chain) continue;
-      // The honest twin there, the same bytes under its names, and the same intent with nothing but the names changed.
+      // The honest twin there, the same bytes under its names, and the same intent with nothing but
+      // the names changed.
       const relabelled = { ...here.intent, chain: there.intent.chain, from: there.intent.from };
       const tries = [there, { ...there, attempt: here.attempt }, { ...here, intent: relabelled }];
       const taken = tries.some((attempt) => isValid(attempt, other, given));

@@ -19,7 +19,10 @@ import type { Cosigners } from '../cosigners.ts';
 import { approvedPayment, entered, newKey, requestFor, startCosigners, approvalBy } from '../cosigners.ts';
 import { refusedByAll } from '../rejected-requests.ts';
 
-/** Three co-signers in workerd, a key of Ed25519, and a coordinator that asks for more than it may. */
+/**
+ * Three co-signers in workerd, a key of Ed25519, and a coordinator that requests forbidden
+ * signatures.
+ */
 
 const [main, trial] = [localCluster(), localCluster({ name: 'trial', caip2: `solana:${'2'.repeat(32)}` })];
 const adapter = solanaAdapter(main, []);
@@ -74,7 +77,7 @@ function attempt(
   return unsignedAttempt({ ...composed, purpose }, number, Date.now());
 }
 
-test('every two nodes sign a payment, on a nonce or opening one', async () => {
+test('every two co-signers sign a payment, on a nonce or opening one', async () => {
   for (const [pair, anchor] of [
     [[1, 2], nonce()],
     [[1, 3], opening()],
@@ -110,7 +113,8 @@ test('an approval on a test network signs nothing on another, though a transacti
   const request = transfer(trial);
   const there = { ...request.intent, chain: main.caip2, from: key.addresses[main.name] ?? '' };
   const bytes = attempt(there, nonce());
-  // With the address of the other wallet the bytes are not of this intent; and under its name there is no approval.
+  // With the address of the other wallet the bytes are not of this intent; and under its name there
+  // is no approval.
   await refusedByAll(cosigners, { ...request, attempt: bytes }, 'payload-refused');
   await refusedByAll(cosigners, { ...request, intent: there, attempt: bytes }, 'not-enough-approvals');
   const borrowed = { ...request.intent, chain: main.caip2 };
@@ -169,7 +173,7 @@ test('a cancellation takes the nonce, and the payment is never signed after it',
   expect(revived.ok ? '' : revived.reason).toContain('second-digest');
 });
 
-test('without enough voices nothing is signed, and a voice for something else is none', async () => {
+test('without enough approvals nothing is signed, and an approval of another digest does not count', async () => {
   const request = transfer();
   const signed = attempt(request.intent, nonce());
   const { digest } = request.approvals[0] ?? { digest: '' };
@@ -192,7 +196,9 @@ test('as many sign as the threshold says, neither fewer nor more', async () => {
   expect(outcome.ok ? '' : outcome.reason).toContain('malformed');
 });
 
-/** What node 1 is invited with: one session that is begun as often as wanted, and what is changed on its way there. */
+/**
+ * Signs a transfer while the invitation of co-signer 1 to its session is changed in transit.
+ */
 async function invited(change: (invitation: Invitation) => void) {
   const request = transfer();
   let done = false;
@@ -212,7 +218,7 @@ interface Invitation {
   readonly openings: Record<string, string>;
 }
 
-test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and nobody is blamed for it', async () => {
+test('commitments that the coordinator changes, drops, mixes up or repeats begin no session, and no co-signer is blamed for it', async () => {
   const flipped = (said = '', index = 0) => {
     const bytes = Buffer.from(said, 'base64');
     bytes[index] = (bytes[index] ?? 0) ^ 1;

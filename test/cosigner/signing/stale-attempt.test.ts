@@ -17,7 +17,10 @@ import { policy, UNSPENT } from '../../domain/cast.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { anvilAdapter, approvedTransfer, inVault, newKey, startCosigners } from '../cosigners.ts';
 
-/** Co-signers are away while the market moves: what they sign when they are back costs what it costs then. */
+/**
+ * Co-signers are unreachable while the market moves: what they sign later has the fee of that later
+ * time.
+ */
 
 const GWEI = 10n ** 9n;
 const SIX_MINUTES_MS = 6 * 60_000;
@@ -138,7 +141,7 @@ test('bytes that no co-signer has begun with are prepared again at the price of 
   expect(newest(out)?.payload).not.toBe(newest(waiting)?.payload);
 });
 
-test('so it is where each signature needs a receipt of every co-signer, whichever of them is away', async () => {
+test('the same holds where each signature needs a receipt of every co-signer, whichever of them is unreachable', async () => {
   for (const [nonce, absent] of [
     ['0', 3],
     ['1', 1],

@@ -4,7 +4,10 @@ import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, attemptOf, newKey, startCosigners } from '../cosigners.ts';
 
-/** Bytes that were dropped before any co-signer began leave nothing behind; those that one has begun with stay for good. */
+/**
+ * Bytes that were dropped before any co-signer began leave nothing behind; bytes that a co-signer
+ * has begun with keep their nonce slot.
+ */
 
 let cosigners: Cosigners;
 let key: VaultKey;
@@ -34,7 +37,7 @@ test('bytes that are dropped when all co-signers are there, and none has begun, 
   expect(await thresholdSign(cosigners.all, stale)).toMatchObject({ ok: false, verdict: 'refused' });
 });
 
-test('where a co-signer is away nobody is asked whether to begin', async () => {
+test('where a co-signer is unreachable, the start of a session is not checked', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const request = approvedTransfer({ key, nonce: 21n });
   const mayStart = vi.fn(async () => true);

@@ -19,7 +19,7 @@ const answer = {
   clientDataJSON: 'c',
 } as const;
 
-/** A tab that waits for something, and what its address bar has shown. */
+/** A tab that waits for an approval, and the addresses that its address bar has shown. */
 function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
   const [kept, shown] = [new Map<string, string>(), [] as string[]];
   const storage = {
@@ -61,7 +61,7 @@ test('an answer that the tab did not ask for is not taken, and leaves the addres
   expect(shown).toEqual(['#/']);
 });
 
-test('a person who leaves the page without signing comes back to where they were', () => {
+test('a person who leaves the page without signing returns to where they were', () => {
   const { back, shown } = tabThatAwaits('answer');
   const declined = { type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId } as const;
   expect(back(declined)).toEqual({ kind: 'fault', why: 'The approval page was closed without a signature.' });
@@ -76,7 +76,7 @@ test('any other page of the dashboard is no answer', () => {
   expect([taken, shown]).toEqual([null, []]);
 });
 
-test('each errand is kept as it was', () => {
+test('each task is kept unchanged', () => {
   const tasks = [
     task,
     { kind: 'policy-change', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },

@@ -23,26 +23,26 @@ const balances = [
 const assets = assetChoices(policy, balances);
 const draft = draftOf(policy, assets);
 
-test('a rule is about what the vault has, or what there is a rule about; pictures are no amounts', () => {
+test('a rule can be about an asset of the vault, or of an existing rule; collectibles have no amounts', () => {
   expect(assets.map(({ text, decimals }) => [text, decimals])).toEqual([
     ['0xA0b869…06eB48 on ethereum', null],
     ['ETH on ethereum', 18],
   ]);
 });
 
-test('amounts are shown in units where these are known, whole to the last digit, and else in the smallest', () => {
+test('amounts are shown in units if these are known, whole to the last digit, and else in the smallest', () => {
   expect(draft.higherThresholds[0]?.above).toBe('1.000000000000000001');
   expect(draft.limits[0]).toMatchObject({ perTransaction: '2,500,000', perDay: '' });
 });
 
-describe('what is proposed', () => {
-  test('is nothing where nothing is another, in whatever order it is clicked', () => {
+describe('the proposed patch', () => {
+  test('is empty if no field differs, whatever was clicked', () => {
     expect(() => patchOf(draft, policy, assets)).toThrow(BadRule);
     expect(() => patchOf({ ...draft, signers: ['usr_c', 'usr_a', 'usr_b'] }, policy, assets)).toThrow(BadRule);
     expect(() => patchOf({ ...draft, note: 'for no reason' }, policy, assets)).toThrow(BadRule);
   });
 
-  test('names what is another, and that alone', () => {
+  test('names only the fields that differ', () => {
     expect(patchOf({ ...draft, threshold: ' 3 ', note: ' stricter ' }, policy, assets)).toEqual({
       threshold: 3,
       note: 'stricter',
@@ -54,7 +54,7 @@ describe('what is proposed', () => {
     });
   });
 
-  test('takes the point where the asset has it, and no digit less or more', () => {
+  test('accepts the decimals of the asset, and no digit less or more', () => {
     const above = (text: string) =>
       patchOf({ ...draft, higherThresholds: [{ asset: 'ethereum ', above: text, threshold: '2' }] }, policy, assets);
     expect(above('12,000.000000000000000001').higherThresholds).toEqual([
@@ -64,11 +64,11 @@ describe('what is proposed', () => {
       expect(() => above(bad)).toThrow(BadRule);
   });
 
-  test.each(['', '0', '-1', '2.5', 'two', '100'])('takes no %j for a number of voices', (threshold) => {
+  test.each(['', '0', '-1', '2.5', 'two', '100'])('the draft refuses %j as a number of approvals', (threshold) => {
     expect(() => patchOf({ ...draft, threshold }, policy, assets)).toThrow(BadRule);
   });
 
-  test('is about an asset that there is', () => {
+  test('is about an existing asset', () => {
     const limits = [{ asset: 'ethereum 0xgone', perTransaction: '1', perDay: '' }];
     expect(() => patchOf({ ...draft, limits }, policy, assets)).toThrow(BadRule);
   });

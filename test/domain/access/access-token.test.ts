@@ -31,7 +31,7 @@ test('the right secret opens it, another one does not', () => {
   expect([fault(token(), current), fault(token(), wrong), fault(token(), '')]).toEqual([null, 'unknown', 'unknown']);
 });
 
-test('it expires with the second that it names', () => {
+test('a token expires in exactly the second that it names', () => {
   const expiring = token({ expiresAt: NOON_MS / 1000 });
   expect(fault(expiring, current, NOON_MS - 1)).toBeNull();
   expect(fault(expiring, current, NOON_MS)).toBe('expired');
@@ -43,7 +43,7 @@ test('the value before a rotation works until its grace is over, and not a milli
   expect(fault(rotated, current, NOON_MS)).toBeNull();
 });
 
-test('what it is wrong with is told only to who has the secret', () => {
+test('the fault of a token is reported only to a caller who presents its secret', () => {
   for (const broken of [token({ enabled: false }), token({ expiresAt: 1 })])
     expect(fault(broken, wrong)).toBe('unknown');
   expect(fault(token({ enabled: false }), current)).toBe('disabled');
@@ -59,7 +59,7 @@ test('a deleted one is gone for everybody, the old value included', () => {
   ]);
 });
 
-test('texts are equal when every character is', () => {
+test('two texts are equal only if all their characters are', () => {
   expect([constantTimeEqual('', ''), constantTimeEqual('ab', 'ab')]).toEqual([true, true]);
   for (const other of ['aB', 'Ab', 'AB', 'abc', 'a', ''])
     expect([other, constantTimeEqual('ab', other)]).toEqual([other, false]);
@@ -68,7 +68,7 @@ test('texts are equal when every character is', () => {
 const [noon, owner] = [NOON_MS / 1000, { userId: alice.userId, tokenId: bob.tokenId, nowMs: NOON_MS }];
 const itself = { ...owner, tokenId: alice.tokenId };
 
-test('only its owner has it, and nobody has it once it is deleted', () => {
+test('a token belongs to its owner alone, and to no user after its deletion', () => {
   const deleted = token({ deletedAtMs: 1 });
   for (const [of, userId] of [
     [token(), bob.userId],
@@ -84,7 +84,7 @@ test('only its owner has it, and nobody has it once it is deleted', () => {
   }
 });
 
-test('a change changes what it names and nothing else', () => {
+test('an update changes the named fields and nothing else', () => {
   const before = token({ expiresAt: noon + 60 });
   for (const change of [{ name: 'robot' }, { expiresAt: noon + 10 }, { expiresAt: null }, { enabled: false }]) {
     expect(updatedToken(before, change, owner)).toEqual({
@@ -115,7 +115,7 @@ test('an expired one is enabled only together with a later expiry', () => {
   expect(updatedToken(expired, { name: 'old' }, owner).ok).toBe(true);
 });
 
-test('rotated twice within the grace it never has two old values', () => {
+test('a token rotated twice within the grace period never has two old values', () => {
   const [second, third] = ['22'.repeat(32), '33'.repeat(32)];
   const once = rotatedToken(token(), second, owner);
   if (!once.ok) throw new Error('it must rotate');
@@ -131,7 +131,7 @@ test('rotated twice within the grace it never has two old values', () => {
   expect([current, second, third].map((value) => fault(twice.value, value, after))).toEqual(['unknown', null, null]);
 });
 
-test('one that does not work is not rotated', () => {
+test('a token that does not work cannot be rotated', () => {
   const refusalOf = (of: AccessToken) => rotatedToken(of, wrong, owner);
   expect(refusalOf(token({ enabled: false }))).toEqual({
     ok: false,
@@ -143,7 +143,7 @@ test('one that does not work is not rotated', () => {
   });
 });
 
-test('deleting takes the value of the grace along', () => {
+test('a deletion also ends the value in its grace period', () => {
   const rotated = rotatedToken(token(), previous, owner);
   if (!rotated.ok) throw new Error('it must rotate');
   const deleted = deletedToken(rotated.value, owner);

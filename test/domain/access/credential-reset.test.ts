@@ -18,7 +18,7 @@ const NOW_MS = 1_790_000_000_000;
 const id = newCredentialResetId(NOW_MS, new Uint8Array(10));
 const reset = newReset({ id, userId: alice.userId, userName: 'Alice', delayMs: DAY_MS }, NOW_MS);
 
-test('the delay is a day where nothing is set, and never shorter than an hour', () => {
+test('the delay is a day by default, and never shorter than an hour', () => {
   expect([resetDelayMs(undefined), resetDelayMs(''), resetDelayMs('3600')]).toEqual([DAY_MS, DAY_MS, HOUR_MS]);
   expect(resetDelayMs('2592000')).toBe(30 * DAY_MS);
   for (const wrong of ['0', '3599', '2592001', '-86400', '1e9', '24h', ' 86400', '86400.5', '9'.repeat(30)]) {
@@ -32,7 +32,7 @@ test('a reset waits for its delay, can then be collected for a week, and is over
   expect([isOpen(reset, NOW_MS), isOpen(reset, NOW_MS + 8 * DAY_MS)]).toEqual([true, false]);
 });
 
-test('what has ended stays so, whatever the time is, and every end is a new version', () => {
+test('an ended reset stays ended at any time, and every end is a new version', () => {
   for (const state of ['COMPLETED', 'CANCELLED', 'EXPIRED'] as const) {
     const after = ended(reset, { state }, NOW_MS + 5);
     expect([after.version, after.endedAtMs]).toEqual([reset.version + 1, NOW_MS + 5]);
@@ -70,7 +70,7 @@ test('a signature of a device cancels one reset of one person in one vault', () 
   expect(new Set(all).size).toBe(4);
 });
 
-test('an id of another kind is none of a reset', () => {
+test('an id of another kind is not the id of a reset', () => {
   expect(parseCredentialResetId(id)).toBe(id);
   for (const text of ['', 'crs_', id.toLowerCase(), id.replace('crs_', 'pch_'), `${id}0`]) {
     expect(parseCredentialResetId(text)).toBeNull();

@@ -18,7 +18,10 @@ import type { Actor } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, bob, carol, DIGEST, mallory, NOON_MS, policy, transactionIn, UNSPENT, approvalBy } from '../cast.ts';
 
-/** Which voices count where devices sign. That a signature is right is test/devices' to say. */
+/**
+ * Defines which approvals count where devices sign. test/devices verifies the signatures
+ * themselves.
+ */
 
 function keyOf(number: number): DeviceKeyId {
   const id = parseDeviceKeyId(`dev_${number.toString(16).padStart(32, '0')}`);
@@ -36,16 +39,16 @@ const approvalOf = (actor: Actor, number: number) => ({ ...approvalBy(actor), de
 
 test.each<[string, Partial<Policy>, string]>([
   [
-    'more than anybody has',
+    'more devices than the maximum',
     { devices: Array.from({ length: MAX_DEVICES + 1 }, (_, i) => deviceOf(alice, i)) },
     'too-many-devices',
   ],
   ['one device twice', { devices: [deviceOf(alice, 1), deviceOf(bob, 1), deviceOf(carol, 2)] }, 'devices-not-sorted'],
   ['out of order', { devices: [deviceOf(alice, 2), deviceOf(bob, 1), deviceOf(carol, 3)] }, 'devices-not-sorted'],
-  ['of somebody who does not sign', { devices: [...devices, deviceOf(mallory, 5)] }, 'device-of-nobody'],
-  ['none of a signer', { devices: devices.slice(0, 3) }, 'signer-without-device'],
-  ['none at all', { devices: [] }, 'signer-without-device'],
-])('a policy of devices with %s is none', (_name, differences, fault) => {
+  ['a device of a user who is not a signer', { devices: [...devices, deviceOf(mallory, 5)] }, 'device-of-nobody'],
+  ['no device of one signer', { devices: devices.slice(0, 3) }, 'signer-without-device'],
+  ['no device at all', { devices: [] }, 'signer-without-device'],
+])('a policy of devices with %s is invalid', (_name, differences, fault) => {
   expect(policyFault({ ...byDevice, ...differences })).toBe(fault);
 });
 
@@ -66,14 +69,14 @@ test('a hundred devices are the most, in the order of their keys', () => {
   }
 });
 
-test('these are the ways to sign, and to count, that everybody knows', () => {
+test('the ways to sign, and the approval modes, are the published ones', () => {
   expect([DEVICE_ALGORITHMS, APPROVAL_MODES]).toEqual([
     ['ed25519', 'webauthn-p256'],
     ['token', 'device'],
   ]);
 });
 
-test('what is hashed of a device names each of its values', () => {
+test('the hashed form of a device names each of its values', () => {
   const script = deviceOf(alice, 1);
   const passkey: Device = {
     ...script,
@@ -99,12 +102,12 @@ test('what is hashed of a device names each of its values', () => {
   ]);
 });
 
-test('while tokens count, devices may wait for the day on which they do', () => {
+test('a policy may list devices before its mode counts them', () => {
   expect(policyFault(byDevice)).toBeNull();
   expect(policyFault({ ...byDevice, approvalMode: 'token', devices: devices.slice(0, 1) })).toBeNull();
 });
 
-test('whoever changes anything about a device, or how voices count, has another policy', () => {
+test('every change to a device, or to how approvals count, gives another policy hash', () => {
   const [first, ...rest] = devices;
   if (first === undefined) throw new Error('there are devices');
   const passkey: Device = {
@@ -138,11 +141,11 @@ test.each<[string, Parameters<typeof countedApprovers>[1], number]>([
   ['one person with two devices', [approvalOf(alice, 1), approvalOf(alice, 2)], 1],
   ['tokens alone', [approvalBy(alice), approvalBy(bob), approvalBy(carol)], 0],
   ['a token beside a device', [approvalOf(alice, 1), approvalBy(bob)], 1],
-  ['somebody with another’s device', [approvalOf(alice, 1), approvalOf(bob, 2)], 1],
-  ['a device that nobody has enrolled', [approvalOf(alice, 9)], 0],
+  ['a signer who uses the device of another signer', [approvalOf(alice, 1), approvalOf(bob, 2)], 1],
+  ['a device that is not enrolled', [approvalOf(alice, 9)], 0],
   ['an outsider with the device of a signer', [approvalOf(mallory, 1)], 0],
-  ['a voice for something else', [{ ...approvalOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
-])('%s: so many voices', (_name, approvals, count) => {
+  ['an approval of something else', [{ ...approvalOf(alice, 1), digest: 'd2'.repeat(32) }], 0],
+])('approvals count correctly for %s', (_name, approvals, count) => {
   expect(countedApprovers(DIGEST, approvals, byDevice).size).toBe(count);
 });
 
@@ -151,7 +154,7 @@ const approves = (actor: Actor, device: DeviceSignature | null): TransactionEven
   return { type: 'approve', actor, digest: DIGEST, device };
 };
 
-test('a voice without a device is refused, and the voice of the second device decides nothing more', () => {
+test('an approval without a device signature is refused, and an approval by a second device of the same signer adds nothing', () => {
   const pending = transactionIn('SUBMITTED');
   expect(decide(pending, approves(alice, null), now)).toEqual({
     ok: false,
@@ -168,7 +171,7 @@ test('a voice without a device is refused, and the voice of the second device de
   });
 });
 
-test('when devices begin to count, the voices of tokens are gone, and when a device goes, its voice goes with it', () => {
+test('approvals by token are dropped when devices begin to count, and approvals of a device are dropped with the device', () => {
   const mixed = transactionIn('SUBMITTED', { approvals: [approvalBy(alice), approvalOf(bob, 3)] });
   const dropped = decide(mixed, { type: 'dropVotes', policy: byDevice }, now);
   expect(dropped).toMatchObject({ value: { transaction: { approvals: [{ actor: bob }] } } });

@@ -18,14 +18,14 @@ for (const [role, permissions] of Object.entries(TABLE)) {
   }
 }
 
-test('somebody who is no member may do nothing, and neither may a member without a role', () => {
+test('a user who is not a member may do nothing, and neither may a member without a role', () => {
   for (const permission of ['view', 'create', 'curate', 'decide', 'propose', 'administer'] as const) {
     expect(hasPermission(null, permission)).toBe(false);
     expect(hasPermission({ userId: alice.userId, roles: [] }, permission)).toBe(false);
   }
 });
 
-test('who created it takes it back while still allowed to create, and an admin takes back any', () => {
+test('the creator cancels a transaction while still allowed to create, and an admin cancels any', () => {
   const member = (...roles: Role[]) => ({ userId: alice.userId, roles });
   const cases: readonly (readonly [Role[], boolean, boolean])[] = [
     [['initiator'], true, false],

@@ -45,7 +45,7 @@ test('a viewer comes and goes without a new policy', () => {
   expect(value(withMember(withViewer, mallory.userId, [])).members).toHaveLength(3);
 });
 
-test('who signs is not changed by way of the members', () => {
+test('a change of the members cannot change the signers', () => {
   const refusal = { ok: false, refusal: 'needs-quorum' };
   expect(withMember(vault, mallory.userId, ['signer'])).toEqual(refusal);
   expect(withMember(vault, carol.userId, ['viewer'])).toEqual(refusal);
@@ -59,7 +59,7 @@ function next(from: Vault, patch: Parameters<typeof nextPolicy>[1]) {
   return withPolicy(from, policy.value);
 }
 
-test('another signer or threshold is a new version that names the one before', () => {
+test('another signer or threshold is a new version that names its predecessor', () => {
   const everyone = [alice, bob, carol, mallory].map(({ userId }) => userId);
   const four = next(vault, { signers: everyone.toReversed(), rules: {} });
   expect(four.policy).toMatchObject({ version: 2, signers: everyone, previousHash: policyHashOf(vault.policy) });
@@ -68,7 +68,7 @@ test('another signer or threshold is a new version that names the one before', (
   expect(three.policy).toMatchObject({ version: 3, threshold: 3, previousHash: policyHashOf(four.policy) });
 });
 
-test('who signs no longer keeps the other roles, and without any is out', () => {
+test('a former signer keeps the other roles, and leaves the vault without any', () => {
   const admin = value(withMember(vault, carol.userId, ['signer', 'admin']));
   const two = next(admin, { signers: [alice.userId], threshold: 1, rules: {} });
   expect(two.members).toEqual([
@@ -77,7 +77,7 @@ test('who signs no longer keeps the other roles, and without any is out', () => 
   ]);
 });
 
-test('a vault can not lose so many signers that nobody can meet its threshold', () => {
+test('a vault cannot lose so many signers that its threshold is out of reach', () => {
   const one = { signers: [alice.userId], rules: {} };
   expect(nextPolicy(vault, one, policyHashOf(vault.policy))).toEqual({ ok: false, refusal: 'threshold-out-of-range' });
   expect(nextPolicy(vault, { threshold: 4, rules: {} }, policyHashOf(vault.policy))).toEqual({

@@ -39,7 +39,7 @@ test('a clock that goes back opens a new window and no endless one', () => {
 
 const waits = fc.array(fc.integer({ min: 0, max: 90_000 }), { maxLength: 200 });
 
-test('whatever comes when, no window admits more than its quota, and who waits as told is admitted', () => {
+test('no window admits more than its quota at any sequence of requests, and a caller who waits as instructed is admitted', () => {
   fc.assert(
     fc.property(waits, fc.integer({ min: 1, max: 20 }), (gaps, quota) => {
       let window: Window | null = null;

@@ -8,7 +8,10 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 
-/** What a record looks like is found out when it is first seen, and again only while somebody who may know could not be asked. */
+/**
+ * A record is valued when it is first observed, and again only while a source that may know its
+ * value is unreachable.
+ */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -67,7 +70,7 @@ const judged = ({ visible, hiddenReason, usdValue, appraisalPending }: Activity)
   appraisalPending,
 ];
 
-test('while a source is away it is shown, and judged when the source is back', () => {
+test('a record is shown while a price source is unreachable, and judged when the source is back', () => {
   const fresh = recorded(unreachable);
   expect(judged(fresh)).toEqual([true, null, null, true]);
   const still = updatedActivity(fresh, { ...observation, seen: seen(), valuation: unreachable });
@@ -76,7 +79,7 @@ test('while a source is away it is shown, and judged when the source is back', (
   expect([judged(known), known.version]).toEqual([[false, 'UNKNOWN_TOKEN', null, false], 2]);
 });
 
-test('what is final is waited for as well, and changed in nothing else', () => {
+test('a final record is valued as well once the source is back, and changes in nothing else', () => {
   const fresh = recorded(unreachable, true);
   expect(isWatched(fresh)).toBe(true);
   const known = updatedActivity(fresh, { ...observation, seen: seen(false, '0xc7'), valuation: priced('4999') });
@@ -84,7 +87,7 @@ test('what is final is waited for as well, and changed in nothing else', () => {
   expect([known.block, isWatched(known)]).toEqual([fresh.block, false]);
 });
 
-test('a source that stays away for a day is waited for no more', () => {
+test('a record no longer waits for a source that is unreachable for a day', () => {
   const given = updatedActivity(recorded(unreachable, true), {
     ...observation,
     seen: seen(true),
@@ -94,14 +97,14 @@ test('a source that stays away for a day is waited for no more', () => {
   expect([judged(given), isWatched(given)]).toEqual([[true, null, null, false], false]);
 });
 
-test('prices of later change nothing', () => {
+test('later prices change nothing', () => {
   const first = recorded(priced('1000000000000'));
   expect(judged(first)).toEqual([true, null, '1.00', false]);
   const later = updatedActivity(first, { ...observation, seen: seen(true), valuation: priced('1') });
   expect(judged(later)).toEqual([true, null, '1.00', false]);
 });
 
-test('what was hidden for its looks still is when its block has gone and another one has it', () => {
+test('a record that a spam rule hid stays hidden when its block is gone and another one has it', () => {
   const hidden = recorded(facts({ state: 'unpriced' }, { hasPhishingText: true }));
   const gone = updatedActivity(hidden, { ...observation, seen: null });
   expect([hidden.hiddenReason, gone.hiddenReason]).toEqual(['BAIT', 'REORGED']);
@@ -109,22 +112,22 @@ test('what was hidden for its looks still is when its block has gone and another
   expect([back.state, back.hiddenReason, back.visible]).toEqual(['SUCCEEDED', 'BAIT', false]);
 });
 
-test('what a person has chosen stays, whatever a source says when it is back', () => {
+test('the choice of a person stays, whatever a source reports when it is back', () => {
   const chosen: Activity = { ...recorded(unreachable), visibilityChoice: true };
   const known = updatedActivity(chosen, { ...observation, seen: seen(), valuation: unknown });
   expect([known.hiddenReason, known.visible]).toEqual(['UNKNOWN_TOKEN', true]);
 });
 
-test('without any source everything is shown, and nothing is waited for', () => {
+test('every record is shown without a source, and none waits for a valuation', () => {
   expect(judged(recorded(UNPRICED))).toEqual([true, null, null, false]);
   expect(judged(recorded(facts({ state: 'unpriced' })))).toEqual([true, null, null, false]);
 });
 
-test('what the wallet has signed itself is no spam', () => {
+test('a transaction that the wallet signed itself is not spam', () => {
   const own = newActivity(identity, { ...observation, seen: { ...seen(), signer: WALLET }, valuation: unknown });
   expect([own?.visible, own?.hiddenReason]).toEqual([true, null]);
 });
 
-test('the tokens of a record say what they call themselves', () => {
+test('the tokens of a record carry their own names', () => {
   expect(recorded(unknown).tokens).toEqual([{ address: MEME, symbol: 'MEME', decimals: 6 }]);
 });

@@ -8,8 +8,6 @@ import { chainsFrom, findChain } from '#chains/registry.ts';
 import type { Chain } from '#domain/asset/chain.ts';
 import { amount, NO_COUNTERPARTIES, NOON_MS, UNPRICED, vaultId } from '../cast.ts';
 
-/** What others did to a wallet of the vault, and what its chain says of it. */
-
 const WALLET = '0x1111111111111111111111111111111111111111';
 const anvil = findChain(chainsFrom({}), 'anvil') as Chain;
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -48,7 +46,7 @@ const elsewhere = movement({ uid: 'log:8', from: BOB, to: DOLLAR });
 test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 'out']>([
   ['money that comes', [cameNative], BOB, 'RECEIVED', 'in'],
   ['tokens that come', [cameDollar, elsewhere], BOB, 'RECEIVED', 'in'],
-  ['money that somebody takes by an allowance', [wentDollar], BOB, 'SENT', 'out'],
+  ['money that another account moves by an allowance', [wentDollar], BOB, 'SENT', 'out'],
   ['money that the wallet sends by itself', [wentNative], WALLET, 'SENT', 'out'],
   ['tokens for money', [wentNative, cameDollar], WALLET, 'BOUGHT', 'out'],
   ['money for tokens', [wentDollar, cameNative], WALLET, 'SOLD', 'out'],
@@ -63,10 +61,10 @@ test.each<[string, readonly ChainMovement[], string, string | undefined, 'in' | 
   ['a collectible made for the wallet', [mintedNft], BOB, 'MINTED', 'in'],
   ['a collectible made for money', [mintedNft, wentNative], WALLET, 'MINTED', 'out'],
   ['tokens made by the wallet itself', [mintedDollar], WALLET, 'MINTED', 'in'],
-  ['tokens that somebody else made and sent', [mintedDollar], BOB, 'RECEIVED', 'in'],
-  ['what comes and goes in the same amount', [cameNative, wentNative], BOB, 'UNKNOWN', 'in'],
+  ['tokens that another account mints and sends', [mintedDollar], BOB, 'RECEIVED', 'in'],
+  ['equal incoming and outgoing amounts', [cameNative, wentNative], BOB, 'UNKNOWN', 'in'],
   ['a call that moves nothing', [], WALLET, 'CONTRACT_INTERACTION', 'out'],
-  ['what does not concern the wallet', [elsewhere], BOB, undefined, 'in'],
+  ['a transaction that does not concern the wallet', [elsewhere], BOB, undefined, 'in'],
 ])('%s', (_name, movements, signer, displayType, direction) => {
   const view = viewFor(WALLET, seen(movements, { signer }), anvil);
   expect(view?.displayType).toBe(displayType);
@@ -90,7 +88,7 @@ function recorded(differences: Partial<ChainTransaction> = {}): Activity {
   return activity;
 }
 
-test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watched until it is final', () => {
+test('a record is CONFIRMING until its block is deep enough, then SUCCEEDED, and is watched until it is final', () => {
   const fresh = recorded();
   expect([fresh.state, fresh.visible, isWatched(fresh)]).toEqual(['CONFIRMING', true, true]);
   const deep = updatedActivity(fresh, { ...observation, seen: seen([cameNative], block(3)) });
@@ -100,13 +98,13 @@ test('it is CONFIRMING until its chain is deep enough, then SUCCEEDED, and watch
   expect(updatedActivity(final, { ...observation, seen: null })).toBe(final);
 });
 
-test('a look that finds nothing new is no change', () => {
+test('a scan that finds nothing new is no change', () => {
   const fresh = recorded();
   expect(updatedActivity(fresh, { ...observation, seen: seen([cameNative], block(2)) })).toBe(fresh);
   expect(updatedActivity(fresh, { ...observation, seen: seen([elsewhere]) })).toBe(fresh);
 });
 
-test('what contracts paid stays, where a later look at the same block can not see it any more', () => {
+test('payments by contracts stay in the record when a later scan of the same block cannot find them', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
   const final = block(70, { isFinal: true });
   for (const others of [[cameDollar], []]) {
@@ -115,13 +113,13 @@ test('what contracts paid stays, where a later look at the same block can not se
     const last = updatedActivity(full, { ...observation, seen: seen(others, final) });
     expect([last.block?.isFinal, last.state, last.movementCount]).toEqual([true, 'SUCCEEDED', others.length + 1]);
     expect(last.changes).toEqual(expect.arrayContaining([...full.changes]));
-    // In another block it may have done something else.
+    // It may have done something else in another block.
     const moved = updatedActivity(full, { ...observation, seen: seen([cameDollar], block(3, { hash: '0xb8' })) });
     expect(moved.movementCount).toBe(1);
   }
 });
 
-test('what a later look sees more of is news, though nothing else has changed; of a receipt the newest counts', () => {
+test('movements that a later scan adds are a change of the record, and the newest receipt counts', () => {
   const paidByContract = movement({ uid: 'trace:0', kind: 'internal', amount: amount('7') });
   const little = newActivity(identity, { ...observation, seen: seen([cameDollar], block(3)) });
   if (little === null) throw new Error('it concerns the wallet');
@@ -132,7 +130,7 @@ test('what a later look sees more of is news, though nothing else has changed; o
   expect(less.movements.map(({ uid }) => uid)).toEqual([wentDollar.uid, 'trace:0']);
 });
 
-test('when its block is gone it is FAILED and hidden, and comes back with another block', () => {
+test('a record is FAILED and hidden when its block is gone, and comes back with another block', () => {
   const gone = updatedActivity(recorded(block(3)), { ...observation, seen: null });
   expect([gone.state, gone.stateReason, gone.visible, gone.hiddenReason]).toEqual([
     'FAILED',
@@ -151,7 +149,7 @@ test('when its block is gone it is FAILED and hidden, and comes back with anothe
 const SOON_MS = NOON_MS + 1;
 const LATER_MS = NOON_MS + 20 * anvil.pollIntervalMs;
 
-test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
+test('a waiting transaction is BROADCAST, promises no fee, and is CONFIRMING with the block that has it', () => {
   const waiting = recorded({ block: null, fee: null });
   expect([waiting.state, waiting.visible, waiting.fee, isWatched(waiting)]).toEqual(['BROADCAST', true, null, true]);
   expect(updatedActivity(waiting, { ...observation, seen: seen([cameNative], { block: null, fee: null }) })).toBe(
@@ -161,7 +159,7 @@ test('what waits to be mined is BROADCAST, promises no fee, and is CONFIRMING wi
   expect([mined.state, mined.fee, mined.movementCount]).toEqual(['CONFIRMING', '1', 2]);
 });
 
-test('it is appraised again with the block that has it: its bytes did not tell of all that it moves', () => {
+test('a record is valued again when its block is known, because its bytes do not show all movements', () => {
   const waiting = recorded({ block: null });
   const label = { address: DOLLAR, symbol: 'USD', decimals: 6, price: UNPRICED.native.price };
   const valuation = { ...UNPRICED, tokens: [{ ...label, isListed: false, imitates: null, hasPhishingText: false }] };
@@ -171,7 +169,7 @@ test('it is appraised again with the block that has it: its bytes did not tell o
   expect([waiting.tokens, tokens]).toEqual([[], [{ address: DOLLAR, symbol: 'USD', decimals: 6 }]]);
 });
 
-test('what waits and is not found is gone after a while, and nothing but a block brings it back', () => {
+test('a waiting transaction that is not found ends after a while, and only a block restores it', () => {
   const waiting = recorded({ block: null });
   expect(updatedActivity(waiting, { ...observation, seen: null, nowMs: SOON_MS })).toBe(waiting);
   const gone = updatedActivity(waiting, { ...observation, seen: null, nowMs: LATER_MS });
@@ -186,17 +184,17 @@ test('what waits and is not found is gone after a while, and nothing but a block
   expect(updatedActivity(gone, { ...observation, seen: seen([cameNative], block(3)) }).state).toBe('SUCCEEDED');
 });
 
-test('that it waits says nothing about what a block has had', () => {
+test('a report that a transaction waits does not change what a block has shown of it', () => {
   const mined = recorded();
   expect(updatedActivity(mined, { ...observation, seen: seen([cameNative], { block: null }) })).toBe(mined);
 });
 
-test('what a person has chosen stays, whatever the rules find later', () => {
+test('the choice of a person stays, whatever the rules find later', () => {
   const chosen: Activity = { ...recorded(), visibilityChoice: true };
   expect(updatedActivity(chosen, { ...observation, seen: null }).visible).toBe(true);
 });
 
-test('in whatever order looks come: a version per change, and the end is what the chain showed last', () => {
+test('observations in any order give one version for each change, and end with what the chain showed last', () => {
   const observations = fc.array(
     fc.option(fc.record({ confirmations: fc.integer({ min: 1, max: 5 }), hash: fc.constantFrom('0xb7', '0xc7') })),
     { maxLength: 30 },

@@ -13,7 +13,7 @@ const known =
   (shape: string) =>
     addresses.filter((address) => shapeOf(address) === shape);
 
-test('an address that begins and ends like a known one is found, whatever its capitals', () => {
+test('an address that begins and ends like a known one is detected, whatever its capitals', () => {
   expect(findLookalike([TWIN], known(KNOWN), null)).toEqual({ address: TWIN, known: KNOWN });
 });
 
@@ -22,13 +22,13 @@ test('a known address is no lookalike, also when its twin is known too', () => {
   expect(findLookalike([KNOWN], known(KNOWN, TWIN), null)).toBeNull();
 });
 
-test('one other character at either end is enough to tell them apart', () => {
+test('one different character at either end distinguishes two addresses', () => {
   for (const address of [OTHER, KNOWN.replace(/8$/, '9'), KNOWN.replace('0xA', '0xB')]) {
     expect([address, findLookalike([address], known(KNOWN), null)]).toEqual([address, null]);
   }
 });
 
-test('every address is looked at, and only the twin that was accepted by name is let through', () => {
+test('every address is checked, and only the look-alike that was accepted by name passes', () => {
   expect(findLookalike([OTHER, TWIN], known(KNOWN), null)?.address).toBe(TWIN);
   expect(findLookalike([TWIN], known(KNOWN), KNOWN)).toBeNull();
   expect(findLookalike([TWIN], known(KNOWN), OTHER)?.known).toBe(KNOWN);
@@ -36,7 +36,7 @@ test('every address is looked at, and only the twin that was accepted by name is
   expect(findLookalike([TWIN], known(KNOWN, third), KNOWN)?.known).toBe(third);
 });
 
-test('two random addresses practically never look alike', () => {
+test('two random addresses are practically never look-alikes', () => {
   const address = fc
     .uint8Array({ minLength: 20, maxLength: 20 })
     .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`);
@@ -48,7 +48,7 @@ test('two random addresses practically never look alike', () => {
   );
 });
 
-test('an accepted lookalike takes one voice more, as far as there are signers', () => {
+test('an accepted lookalike requires one more approval, up to the number of signers', () => {
   const exposure = transferExposure();
   const plain = { intent: transferIntent(), exposure };
   const risky = { intent: { ...transferIntent(), lookalikeOf: KNOWN }, exposure };

@@ -19,7 +19,7 @@ import {
   approvalBy,
 } from '../cast.ts';
 
-/** What a person reads on a locked screen. */
+/** Covers the text that a person reads on a locked screen. */
 
 const ethereum = findChain(chainsFrom({}), 'ethereum') as Chain;
 const USDC = ethereum.tokens[1]?.address ?? '';
@@ -46,7 +46,7 @@ const transfer = (tokenAddress: string | null, units: string) =>
     createdBy: alice,
   });
 
-test('who has not approved yet is asked to, and who has made it, or has said so, is not', () => {
+test('a signer who has not approved yet is asked to, and the creator and a signer who has decided are not', () => {
   const fresh = notificationOf(transfer(null, '1500000000000000000'), vault, ethereum);
   expect(fresh).toEqual({
     kind: 'approval',
@@ -58,17 +58,17 @@ test('who has not approved yet is asked to, and who has made it, or has said so,
   expect(notificationOf(half, vault, ethereum)?.userIds).toEqual([carol.userId]);
 });
 
-test.each(['SUCCEEDED', 'FAILED'] as const)('everybody hears that it has %s', (state) => {
+test.each(['SUCCEEDED', 'FAILED'] as const)('every member is notified that a transaction has %s', (state) => {
   const done = notificationOf(transactionIn(state), vault, ethereum);
   expect([done?.kind, done?.userIds, done?.title]).toEqual(['outcome', everybody, `Treasury: ${state.toLowerCase()}`]);
 });
 
 test.each(['SIGNING', 'BROADCAST', 'CONFIRMING', 'REJECTED', 'CANCELLED', 'EXPIRED'] as const)(
-  'nobody is woken for %s',
+  'no member is notified of the state %s',
   (state) => expect(notificationOf(transactionIn(state), vault, ethereum)).toBeNull(),
 );
 
-test('a token is called by its name only where somebody vouches for it', () => {
+test('a notification names a token only if a token list vouches for it', () => {
   const text = (tokenAddress: string) => notificationOf(transfer(tokenAddress, '2500000'), vault, ethereum)?.body;
   expect([text(USDC), text(MEME)]).toEqual([
     '2.5 USDC on ethereum to 0x2222…2222',
@@ -76,7 +76,7 @@ test('a token is called by its name only where somebody vouches for it', () => {
   ]);
 });
 
-test('what is no transfer says what it is', () => {
+test('a notification of anything but a transfer names its kind', () => {
   const { tokenAddress: _, amount: value, ...frame } = transferIntent();
   const call = transactionIn('SUBMITTED', { intent: { ...frame, kind: 'contract-interaction', data: '0x12', value } });
   const allowance = transactionIn('SUBMITTED', {
@@ -105,13 +105,13 @@ test.each<[string, readonly BalanceChange[], string]>([
   ['a listed token', [change({ tokenAddress: USDC, kind: 'erc20' }, 5_000_000n)], '5 USDC on ethereum'],
   ['a token of strangers', [change({ tokenAddress: MEME, kind: 'erc20' }, 5n)], 'A token on ethereum'],
   ['a collectible', [change({ tokenAddress: MEME, kind: 'erc721', tokenId: '9' }, 1n)], 'A collectible on ethereum'],
-  ['what came to nothing', [change({}, 0n)], 'A transaction on ethereum'],
-])('what comes in is told: %s', (_name, changes, body) => {
+  ['an amount of zero', [change({}, 0n)], 'A transaction on ethereum'],
+])('an incoming payment is reported: %s', (_name, changes, body) => {
   const reported = notificationOfActivity(activity(changes), vault, ethereum);
   expect(reported).toEqual({ kind: 'activity', userIds: everybody, title: 'Treasury: received', body });
 });
 
-test('what somebody else takes out is told as that', () => {
+test('an outgoing payment that the vault did not make is reported as such', () => {
   const taken = activity([change({}, -(10n ** 17n))], { direction: 'out' });
   expect(notificationOfActivity(taken, vault, ethereum)).toMatchObject({
     title: 'Treasury: outgoing, not by this vault',
@@ -119,13 +119,13 @@ test('what somebody else takes out is told as that', () => {
   });
 });
 
-test('nobody is woken by dust, although it is in the list', () => {
+test('no member is notified of dust, although the list shows it', () => {
   const value = (usd: string) =>
     notificationOfActivity(activity([change({}, 1n)], { usdValue: { usd, pricedAtMs: 7 } }), vault, ethereum);
   expect([value('0.00'), value('0.004999'), value('0.005')?.kind]).toEqual([null, null, 'activity']);
 });
 
-test('nobody is woken by spam, or by what is gone', () => {
+test('no member is notified of spam or of a failed payment', () => {
   const received = [change({}, 1n)];
   expect(notificationOfActivity(activity(received, { visible: false }), vault, ethereum)).toBeNull();
   expect(notificationOfActivity(activity(received, { state: 'FAILED' }), vault, ethereum)).toBeNull();

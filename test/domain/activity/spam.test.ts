@@ -8,7 +8,7 @@ import type { KnownCounterparties } from '#domain/activity/spam.ts';
 import { hiddenReasonOf } from '#domain/activity/spam.ts';
 import { amount, NO_COUNTERPARTIES } from '../cast.ts';
 
-/** What others send to a vault, and why some of it is not in the list. */
+/** Covers what others send to a vault, and why the list omits some of it. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -72,7 +72,7 @@ const crowd = Array.from({ length: 21 }, (_, i) => moved({ to: `0x${String(i).pa
 
 test.each<Story>([
   ['coins', [native('1')], valued([]), NO_COUNTERPARTIES, null],
-  ['a single wei, whatever it is worth', [native('1')], valued([], NONE), NO_COUNTERPARTIES, null],
+  ['a single wei, whatever its value', [native('1')], valued([], NONE), NO_COUNTERPARTIES, null],
   ['a transfer of nothing', [dollars('0', WALLET)], valued([dollar()]), NO_COUNTERPARTIES, 'ZERO_VALUE'],
   ['nothing of this and something of that', [dollars('0'), native('1')], valued([dollar()]), NO_COUNTERPARTIES, null],
   ['exactly half a cent', [dollars('5000')], valued([dollar()]), NO_COUNTERPARTIES, null],
@@ -87,10 +87,10 @@ test.each<Story>([
   ],
   ['less of it', [moved({ amount: amount('4999') })], valued([facts({ price: ONE })]), NO_COUNTERPARTIES, 'LOW_VALUE'],
   ['a token that no source knows', [moved({})], valued([facts()]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
-  ['one that nobody could find out anything about', [moved({})], valued([]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
+  ['a token that no source knows', [moved({})], valued([]), NO_COUNTERPARTIES, 'UNKNOWN_TOKEN'],
   ['one that the vault has sent before', [moved({})], valued([facts()]), sender, null],
   ['a listed one without a price', [dollars('1')], valued([dollar(UNKNOWN)]), NO_COUNTERPARTIES, null],
-  ['while the source is away', [moved({})], valued([facts({ price: UNREACHABLE })]), NO_COUNTERPARTIES, null],
+  ['while the source is unreachable', [moved({})], valued([facts({ price: UNREACHABLE })]), NO_COUNTERPARTIES, null],
   ['where there is no source', [moved({})], valued([facts({ price: NONE })]), NO_COUNTERPARTIES, null],
   [
     'a token without decimals',
@@ -151,30 +151,40 @@ test.each<Story>([
     'BAIT',
   ],
   [
-    'bait with a crumb of a coin',
+    'bait with a fraction of the native asset',
     [moved({}), native('1')],
     valued([facts({ hasPhishingText: true })]),
     NO_COUNTERPARTIES,
     null,
   ],
-  ['dust from one who looks like somebody', [native('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
+  ['dust from an address that imitates a known one', [native('1', POISONER)], valued([]), wary, 'LOOKALIKE'],
   ['dust to one, in the vault’s name', [moved({ from: WALLET, to: POISONER })], valued([facts()]), wary, 'LOOKALIKE'],
   ['half a cent from one', [dollars('5000', POISONER)], valued([dollar()]), wary, 'LOOKALIKE'],
   ['a whole dollar from one', [dollars('1000000', POISONER)], valued([dollar()]), wary, null],
-  ['a coin from one, where there is no source', [native('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
-  ['dust from somebody who is known', [native('1')], valued([]), knowing, null],
+  ['a native amount from one, without a source', [native('1', POISONER)], valued([], NONE), wary, 'LOOKALIKE'],
+  ['dust from a known address', [native('1')], valued([]), knowing, null],
 ])('%s', (_name, movements, valuation, acquaintance, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
   expect(hiddenReasonOf({ wallet: WALLET, movements, changes }, valuation, acquaintance)).toBe(expected);
 });
 
 test.each<[string, readonly ChainMovement[], Valuation, string | null]>([
-  ['what came', [dollars('1500000'), native('1000000000000000000')], valued([dollar()]), '2501.50'],
-  ['of a trade what came', [moved({ from: WALLET, to: BOB }), dollars('2000000')], valued([dollar(), facts()]), '2.00'],
-  ['of a payment what went', [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })], valued([dollar()]), '1.00'],
+  ['the received amount', [dollars('1500000'), native('1000000000000000000')], valued([dollar()]), '2501.50'],
+  [
+    'the received amount of a trade',
+    [moved({ from: WALLET, to: BOB }), dollars('2000000')],
+    valued([dollar(), facts()]),
+    '2.00',
+  ],
+  [
+    'the sent amount of a payment',
+    [moved({ tokenAddress: DOLLAR, from: WALLET, to: BOB })],
+    valued([dollar()]),
+    '1.00',
+  ],
   ['nothing where one price is not known', [dollars('1500000'), moved({})], valued([dollar(), facts()]), null],
   ['nothing where nothing moved', [dollars('0')], valued([dollar()]), null],
-])('a record is worth %s', (_name, movements, valuation, expected) => {
+])('the market value of a record is %s', (_name, movements, valuation, expected) => {
   const { changes } = movementsOf(WALLET, movements, { tokens: [] });
   expect(usdValueOf(changes, valuation)?.usd ?? null).toBe(expected);
 });

@@ -63,6 +63,6 @@ test.each([
   [7n, 0, '7'],
   [0n, 0, '0'],
   [UINT256_MAX, 77, '1.15792089237316195423570985008687907853269984665640564039457584007913129639935'],
-])('%d units of %d digits are %s coins', (units, decimals, shown) => {
+])('%d units of %d digits are %s', (units, decimals, shown) => {
   expect(decimalText(units, decimals)).toBe(shown);
 });

@@ -7,7 +7,9 @@ import type { BalanceChange } from '#domain/activity/movement.ts';
 import { NATIVE } from '#domain/activity/movement.ts';
 import { amount, NOON_MS } from '../cast.ts';
 
-/** What one asset of a wallet comes to, and what is done where its chain says something else. */
+/**
+ * Covers the balance of one asset of a wallet, and what happens when its chain states another one.
+ */
 
 const DOLLAR = { kind: 'erc20', tokenAddress: '0x3333333333333333333333333333333333333333', tokenId: null } as const;
 const POLL_MS = 1_000;
@@ -21,12 +23,12 @@ const change = (asset: Pick<BalanceChange, 'kind' | 'tokenAddress' | 'tokenId'>,
 const units = (lines: readonly { readonly units: string }[]) => lines.map((line) => line.units);
 
 test.each<[string, readonly BalanceChange[], string | null, readonly string[]]>([
-  ['what somebody else pays for', [change(NATIVE, 5n)], null, ['5']],
+  ['what another account pays for', [change(NATIVE, 5n)], null, ['5']],
   ['what the wallet pays for', [change(NATIVE, -5n)], '2', ['-7']],
   ['tokens that the wallet sends', [change(DOLLAR, -5n)], '2', ['-2', '-5']],
   ['a call that moves nothing', [], '2', ['-2']],
-  ['what came and went in the same amount', [change(NATIVE, 0n), change(DOLLAR, 0n)], null, []],
-  ['coins that came for the fee alone', [change(NATIVE, 2n)], '2', []],
+  ['equal incoming and outgoing amounts', [change(NATIVE, 0n), change(DOLLAR, 0n)], null, []],
+  ['native units that came for the fee alone', [change(NATIVE, 2n)], '2', []],
 ])('%s', (_name, changes, fee, expected) => {
   expect(units(balanceLines(changes, fee === null ? null : amount(fee)))).toEqual(expected);
 });
@@ -46,18 +48,18 @@ const holding = (final: bigint, differences: Partial<Balance> = {}): Balance => 
   final: signedAmountOf(final),
   ...differences,
 });
-/** Noted at noon. */
+/** The difference is noted at noon. */
 const differing = (by: bigint) => ({
   difference: { units: signedAmountOf(by), sinceMs: NOON_MS, differingSinceMs: NOON_MS },
 });
 const agreed = (block: number) => ({ blockNumber: String(block), atMs: NOON_MS - 1 });
 
-test('where ledger and chain agree only the block is noted', () => {
+test('only the block is noted if the balances and the chain agree', () => {
   const before = holding(5n);
   expect(compare(before, at(9, 5n, 5n))).toEqual({ ...before, check: { blockNumber: '9', atMs: NOON_MS } });
 });
 
-test('a difference is looked into first, and nothing is changed before the time for that is over', () => {
+test('a difference is scanned for first, and nothing is changed before the time for that is over', () => {
   const before = holding(5n, { check: agreed(3) });
   const noted = compare(before, at(9, 7n, 5n));
   expect(noted).toEqual({ ...before, ...differing(2n) });
@@ -65,7 +67,7 @@ test('a difference is looked into first, and nothing is changed before the time 
   expect(nextComparisonMs(noted, NOON_MS, POLL_MS)).toBe(NOON_MS + SCANNED_MS);
 });
 
-test('it is not believed before the look came to its end, however long that takes', () => {
+test('a difference is not accepted before the scan is complete, however long that takes', () => {
   const noted = holding(5n, { ...differing(2n) });
   const late = at(9, 7n, 5n, 9 * SCANNED_MS);
   expect(compare(noted, { ...late, hasOpenScan: true })).toBe(noted);
@@ -73,7 +75,7 @@ test('it is not believed before the look came to its end, however long that take
   expect(compare(noted, late).adjustment).toMatchObject({ units: '2', reason: 'OPENING' });
 });
 
-test('another difference is not the one that was noted: it has its own time', () => {
+test('another difference is not the noted one, and has its own time', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
   const other = compare(noted, at(9, 8n, 5n, SCANNED_MS));
   expect(other.difference).toEqual({ units: '3', sinceMs: NOON_MS + SCANNED_MS, differingSinceMs: NOON_MS });
@@ -81,7 +83,7 @@ test('another difference is not the one that was noted: it has its own time', ()
   expect(compare(other, at(10, 8n, 5n, 2 * SCANNED_MS)).adjustment?.units).toBe('3');
 });
 
-test('while transactions of its own are on their way nothing is believed for an hour; then it is, or nobody would ever know', () => {
+test('a difference is not accepted for an hour while transactions of the wallet are in flight, and is accepted after that hour', () => {
   const noted = holding(5n, { check: agreed(3), ...differing(2n) });
   const moving = (afterMs: number) => compare(noted, { ...at(9, 7n, 5n, afterMs), isMoving: true });
   expect(moving(SCANNED_MS)).toBe(noted);
@@ -90,11 +92,11 @@ test('while transactions of its own are on their way nothing is believed for an 
 });
 
 test.each<[string, bigint, readonly bigint[], boolean]>([
-  ['less than the ledger, which counts a payment to it in a block that may still go', -2n, [-1n, 1n], false],
-  ['more than the ledger, which counts a payment by it in a block that may still go', 2n, [1n, -1n], false],
-  ['less than the ledger, which counts only what went in such blocks', -2n, [0n, -1n], true],
-  ['more than the ledger, which counts only what came in such blocks', 2n, [1n], true],
-])('the chain says %s', (_name, difference, revocable, isBelieved) => {
+  ['less than the balances, which count a payment to it in a block that may still go', -2n, [-1n, 1n], false],
+  ['more than the balances, which count a payment by it in a block that may still go', 2n, [1n, -1n], false],
+  ['less than the balances, which count only outgoing payments in such blocks', -2n, [0n, -1n], true],
+  ['more than the balances, which count only incoming payments in such blocks', 2n, [1n], true],
+])('the chain reports %s', (_name, difference, revocable, isBelieved) => {
   const noted = holding(5n, { check: agreed(3), ...differing(difference) });
   const later = (afterMs: number) => compare(noted, { ...at(9, 5n + difference, 5n, afterMs), revocable });
   expect(later(SCANNED_MS).adjustment !== null).toBe(isBelieved);
@@ -102,20 +104,25 @@ test.each<[string, bigint, readonly bigint[], boolean]>([
   expect(later(600 * POLL_MS).adjustment?.units).toBe(difference.toString());
 });
 
-test('what is found meanwhile is no difference any more', () => {
+test('a difference that a scan explains meanwhile is a difference no longer', () => {
   const noted = holding(7n, { check: agreed(3), ...differing(2n) });
   const after = compare(noted, at(10, 7n, 7n, SCANNED_MS));
   expect([after.difference, after.adjustment, after.final]).toEqual([null, null, '7']);
 });
 
 test.each<[string, Partial<Balance>, bigint, string]>([
-  ['what was there before anybody looked', { check: null }, 7n, 'OPENING'],
-  ['coins from nowhere', { check: agreed(3) }, 7n, 'UNSEEN_PAYMENT'],
-  ['coins that are gone', { check: agreed(3) }, 2n, 'UNSEEN_PAYMENT'],
+  ['a balance from before the first scan', { check: null }, 7n, 'OPENING'],
+  ['units of unknown origin', { check: agreed(3) }, 7n, 'UNSEEN_PAYMENT'],
+  ['missing units', { check: agreed(3) }, 2n, 'UNSEEN_PAYMENT'],
   ['a token that grows', { ...DOLLAR, check: agreed(3) }, 7n, 'CHANGED_BY_TOKEN'],
-  ['what was made up for before it was known', { check: agreed(3), late: signedAmountOf(-2n) }, 7n, 'LATE_RECORD'],
+  [
+    'an adjustment from before the payment was known',
+    { check: agreed(3), late: signedAmountOf(-2n) },
+    7n,
+    'LATE_RECORD',
+  ],
   ['as late as that, and more', { check: agreed(3), late: signedAmountOf(-1n) }, 7n, 'UNSEEN_PAYMENT'],
-])('%s: the ledger says what the chain says, and why', (_name, differences, chainUnits, reason) => {
+])('%s: the balances follow the chain, with the reason', (_name, differences, chainUnits, reason) => {
   const noted = holding(5n, { ...differences, ...differing(chainUnits - 5n) });
   const after = compare(noted, at(10, chainUnits, 5n, SCANNED_MS));
   expect([after.final, after.late, after.difference]).toEqual([chainUnits.toString(), '0', null]);
@@ -128,18 +135,18 @@ test.each<[string, Partial<Balance>, bigint, string]>([
   });
 });
 
-test('these are all the reasons that a history may name', () => {
+test('the reasons that a history may name are the published ones', () => {
   expect(ADJUSTMENT_REASONS).toEqual(['OPENING', 'LATE_RECORD', 'UNSEEN_PAYMENT', 'CHANGED_BY_TOKEN']);
 });
 
-test('a comparison that comes late, about an older block, says nothing', () => {
+test('a late comparison, about an older block, changes nothing', () => {
   const before = holding(5n, { check: agreed(9), ...differing(2n) });
   expect(compare(before, at(8, 7n, 5n, SCANNED_MS))).toBe(before);
-  // The same block once more, after everything was told, is not late.
+  // The same block is not late when it comes again after everything is reported.
   expect(compare(before, at(9, 7n, 5n, SCANNED_MS)).final).toBe('7');
 });
 
-test('what never agrees is compared less and less often, until it agrees again', () => {
+test('an asset that never agrees is compared less and less often, until it agrees again', () => {
   let balance = holding(0n, { check: agreed(1) });
   const waits: number[] = [];
   for (let day = 1; day <= 5; day++) {
@@ -153,7 +160,7 @@ test('what never agrees is compared less and less often, until it agrees again',
   expect(nextComparisonMs(calm, NOON_MS, POLL_MS) - NOON_MS).toBe(600 * POLL_MS);
 });
 
-test('whatever is compared in whatever order, only an adjustment changes what there is, by exactly what it says', () => {
+test('only an adjustment changes the balance, by exactly its amount, whatever is compared in whatever order', () => {
   const comparisons = fc.array(
     fc.record({ block: fc.nat(20), chain: fc.nat(9), storage: fc.nat(9), afterMs: fc.nat(90_000) }),
     { maxLength: 20 },

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { MIN_SHOWN_VALUE, ONE_DOLLAR, parseUsdPrice, usdText, usdValueAtPrice } from '#domain/asset/price.ts';
 
-/** What so much of an asset is worth, in whole numbers alone. */
+/** Covers the value of an amount of an asset, in integers alone. */
 
 test.each([
   ['1', '1000000000000'],
@@ -13,10 +13,10 @@ test.each([
   ['9e-13', '0'],
   ['1.2345678901239', '1234567890123'],
   ['6.1E4', '61000000000000000'],
-])('%s dollars', (text, usdE12) => expect(parseUsdPrice(text)).toBe(usdE12));
+])('a value is %s dollars', (text, usdE12) => expect(parseUsdPrice(text)).toBe(usdE12));
 
 test.each(['', '-1', '+1', '1.', '.5', '1,5', 'NaN', 'Infinity', '0x1', '1e', '1e1000', ' 1', '1'.repeat(101)])(
-  '%j is no price',
+  '%j is not a valid price',
   (text) => expect(parseUsdPrice(text)).toBeNull(),
 );
 
@@ -27,10 +27,10 @@ test.each<[string, bigint, number, string, boolean]>([
   ['a millionth less', 4_999n, 6, dollar, true],
   ['half a cent of 18 decimals', 5_000_000_000_000_000n, 18, dollar, false],
   ['one unit less', 4_999_999_999_999_999n, 18, dollar, true],
-  ['what went is worth as much', -5_000n, 6, dollar, false],
+  ['an outgoing amount of the same value', -5_000n, 6, dollar, false],
   ['a token of no decimals for half a cent', 1n, 0, '5000000000', false],
   ['the same a millionth of a millionth cheaper', 1n, 0, '4999999999', true],
-  ['what is worth nothing', 10n ** 30n, 18, '0', true],
+  ['an amount without value', 10n ** 30n, 18, '0', true],
 ])('%s: hidden %#', (_name, units, decimals, usdE12, isHidden) => {
   expect(usdValueAtPrice(units, decimals, usdE12) < MIN_SHOWN_VALUE).toBe(isHidden);
 });

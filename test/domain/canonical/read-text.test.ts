@@ -6,7 +6,7 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 const text = fc.string({ unit: 'binary', maxLength: 20 }).map((one) => one.toWellFormed());
 const anyFields = fc.array(fc.tuple(text, fc.option(text)), { maxLength: 8 });
 
-test('what was hashed is read as it was, and as nothing else', () => {
+test('a hashed value is read as it was, and as nothing else', () => {
   fc.assert(
     fc.property(text, anyFields, (domain, fields) => {
       const bytes = canonicalBytes(domain, fields);
@@ -32,7 +32,7 @@ test('a list of fields has bytes exactly when all of its text is well-formed, an
   );
 });
 
-test.each(['\uD800', '\uDFFF', 'a\uD83D', '\uDE00\uD83D'])('text %j has no bytes, wherever it stands', (bad) => {
+test.each(['\uD800', '\uDFFF', 'a\uD83D', '\uDE00\uD83D'])('the text %j has no bytes in any position', (bad) => {
   const lists = [
     [bad, []],
     ['domain', [[bad, null]]],
@@ -41,13 +41,13 @@ test.each(['\uD800', '\uDFFF', 'a\uD83D', '\uDE00\uD83D'])('text %j has no bytes
   for (const [domain, fields] of lists) expect(() => canonicalBytes(domain, fields)).toThrow('well-formed');
 });
 
-test('bytes that would be a lone surrogate are not read', () => {
+test('the bytes of a lone surrogate are refused', () => {
   const bytes = canonicalBytes('abc', []);
   bytes.set([0xed, 0xa0, 0x80], 4);
   expect(() => readCanonical(bytes)).toThrow();
 });
 
-test('a value is there or not; a third mark is none, and neither is a text that is no UTF-8', () => {
+test('a value is present or absent; a third mark is invalid, and so is text that is not UTF-8', () => {
   const bytes = canonicalBytes('a', [['b', 'c']]);
   const marked = Uint8Array.from(bytes);
   marked[10] = 2;
@@ -57,11 +57,11 @@ test('a value is there or not; a third mark is none, and neither is a text that 
   expect(() => readCanonical(broken)).toThrow();
 });
 
-test('a text may begin with what other readers take for a mark of the byte order', () => {
+test('a text may begin with a byte order mark', () => {
   const fields = [['\uFEFFname', '\uFEFF']] as const;
   expect(readCanonical(canonicalBytes('\uFEFF', fields))).toEqual({ domain: '\uFEFF', fields });
 });
 
-test('what breaks off is said to', () => {
+test('truncated bytes are reported as truncated', () => {
   expect(() => readCanonical(canonicalBytes('abc', []).slice(0, 5))).toThrow('end too early');
 });

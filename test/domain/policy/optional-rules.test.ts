@@ -38,7 +38,7 @@ describe('the canonical bytes', () => {
     { requiredDevice: 'ed25519' },
     { unboundMessages: 'allow' },
     { unboundMessages: 'refuse' },
-  ])('%o has a hash of its own', (rules) => {
+  ])('%o has its own hash', (rules) => {
     expect(hashOf(under(rules))).not.toBe(hashOf(policy));
   });
 
@@ -74,7 +74,7 @@ describe('fees', () => {
   const exposure = { ...transferExposure(), fee: amount('100') };
   const limits = [{ chain: CHAIN, tokenAddress: null, perTransaction: amount('1099'), perDay: null }];
 
-  test('count into a limit of the native asset where the policy says so, and not where it is silent', () => {
+  test('fees count into a limit of the native asset where the policy says so, and not where it is silent', () => {
     expect(ruleViolation(under({ limitsIncludeFees: true }).rules, exposure)).toBeNull();
     expect(ruleViolation({ ...NO_RULES, limits }, exposure)).toBeNull();
     expect(ruleViolation({ ...NO_RULES, limits, limitsIncludeFees: true }, exposure)).toMatchObject({
@@ -83,13 +83,13 @@ describe('fees', () => {
     });
   });
 
-  test('do not count into the limit of a token', () => {
+  test('fees do not count into the limit of a token', () => {
     const tokenAddress = '0x3333333333333333333333333333333333333333';
     const ofToken = [{ chain: CHAIN, tokenAddress, perTransaction: amount('1'), perDay: null }];
     expect(ruleViolation({ ...NO_RULES, limits: ofToken, limitsIncludeFees: true }, exposure)).toBeNull();
   });
 
-  test('count into the step of a higher threshold', () => {
+  test('fees count into the step of a higher threshold', () => {
     const higherThresholds = [{ chain: CHAIN, tokenAddress: null, above: amount('1000'), threshold: 3 }];
     const stepped = (rules: OptionalRules): Policy => ({
       ...policy,
@@ -99,7 +99,7 @@ describe('fees', () => {
     expect(thresholdFor(stepped({ limitsIncludeFees: true }), exposure)).toBe(3);
   });
 
-  test('are bound by the cap of the policy for their chain alone', () => {
+  test('fees are bound only by the cap of the policy for their chain', () => {
     const capped = (chain: string, cap: string) => under({ maxFees: [{ chain, amount: amount(cap) }] }).rules;
     expect(ruleViolation(capped(CHAIN, '100'), exposure)).toBeNull();
     expect(ruleViolation(capped(CHAIN, '99'), exposure)).toEqual({ rule: 'max-fee', limit: '99', amount: '100' });
@@ -107,7 +107,7 @@ describe('fees', () => {
   });
 });
 
-test('a message that no chain binds is refused where the policy says so', () => {
+test('a message that no chain binds is refused if the policy says so', () => {
   const unbound = { chain: CHAIN, movements: [], beneficiaries: [], isUnreadable: false, isUnbound: true } as const;
   expect(ruleViolation(under({ unboundMessages: 'refuse' }).rules, unbound)).toEqual({ rule: 'unbound-message' });
   expect(ruleViolation(under({ unboundMessages: 'allow' }).rules, unbound)).toBeNull();
@@ -132,14 +132,14 @@ describe('a required device', () => {
     by(alice, laptop.asDevice(alice.userId).keyId),
   ] as const;
 
-  test('is there when one counted approval comes from an Ed25519 device', () => {
+  test('is present when one counted approval comes from an Ed25519 device', () => {
     expect(hasRequiredDevice(DIGEST, [fromPhone], governed)).toBe(false);
     expect(hasRequiredDevice(DIGEST, [fromPhone, fromLaptop], governed)).toBe(true);
     expect(hasRequiredDevice('00'.repeat(32), [fromPhone, fromLaptop], governed)).toBe(false);
     expect(hasRequiredDevice(DIGEST, [fromPhone], { ...governed, rules: NO_RULES })).toBe(true);
   });
 
-  test('can only be required where there is one', () => {
+  test('can only be required if the policy has one', () => {
     expect(policyFault(governed)).toBeNull();
     expect(policyFault({ ...governed, approvalMode: 'token' })).toBe('required-device-missing');
     const onlyPhone = { ...governed, signers: [bob.userId], threshold: 1, devices: [phone.passkey] };

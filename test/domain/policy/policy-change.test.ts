@@ -54,7 +54,9 @@ const EVENTS: Record<PolicyChangeEvent['type'], PolicyChangeEvent> = {
 };
 const NO = 'policy-change-not-pending';
 
-/** In the order of POLICY_CHANGE_STATES: PENDING, ADOPTED, REJECTED, CANCELLED, EXPIRED, SUPERSEDED. */
+/**
+ * In the order of POLICY_CHANGE_STATES: PENDING, ADOPTED, REJECTED, CANCELLED, EXPIRED, SUPERSEDED.
+ */
 const MATRIX: Record<PolicyChangeEvent['type'], readonly string[]> = {
   approve: ['ADOPTED', NO, NO, NO, NO, NO],
   reject: ['REJECTED', NO, NO, NO, NO, NO],
@@ -74,7 +76,7 @@ for (const [type, cells] of Object.entries(MATRIX)) {
   }
 }
 
-test('what is approved is the change, the policy, the words and the time, in this order', () => {
+test('an approval covers the change, the policy, the texts and the time, in this order', () => {
   const fields = [
     ['id', PENDING.id],
     ['policyHash', 'ab'.repeat(32)],
@@ -86,24 +88,24 @@ test('what is approved is the change, the policy, the words and the time, in thi
   expect(readCanonical(bytes)).toEqual({ domain: 'conclave/policy-change/v1', fields });
 });
 
-test('voices below the threshold are counted and decide nothing; the same voice twice is one', () => {
+test('approvals below the threshold count and decide nothing, and two approvals of one signer count once', () => {
   const once = after(change(), { type: 'approve', actor: alice, device: null });
   if (typeof once === 'string') throw new Error(once);
   expect([once.state, once.approvals.length]).toEqual(['PENDING', 1]);
   expect(after(once, { type: 'approve', actor: alice, device: null })).toBe(once);
 });
 
-test('nobody but a signer of the policy in force is a voice', () => {
+test('only a signer of the policy in force gives an approval that counts', () => {
   const withStranger = change({ approvals: [approvalBy(mallory)] });
   expect(stateAfter(withStranger, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
-test('a voice that was given for something else does not count', () => {
+test('an approval of another digest does not count', () => {
   const strange = change({ approvals: [approvalBy(carol, 'ee'.repeat(32))] });
   expect(stateAfter(strange, { type: 'approve', actor: alice, device: null })).toBe('PENDING');
 });
 
-test('a voice at the very millisecond of the expiry is too late, one before is taken', () => {
+test('an approval in the millisecond of the expiry is too late, and one a millisecond earlier counts', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   const almost = change({ approvals: [approvalBy(alice)] });
   expect(stateAfter(almost, approve, EXPIRES_AT_MS)).toBe(NO);
@@ -111,7 +113,7 @@ test('a voice at the very millisecond of the expiry is too late, one before is t
   expect(stateAfter(almost, { type: 'expire' }, EXPIRES_AT_MS - 1)).toBe('PENDING');
 });
 
-test('a signer whose answer was lost asks again and is told the same', () => {
+test('a signer who repeats a decision after a lost response gets the same result', () => {
   const adopted = change({ state: 'ADOPTED', approvals: [approvalBy(alice), approvalBy(bob)] });
   expect(after(adopted, { type: 'approve', actor: bob, device: null })).toBe(adopted);
   const rejected = change({ state: 'REJECTED', rejection: approvalBy(bob) });
@@ -119,7 +121,7 @@ test('a signer whose answer was lost asks again and is told the same', () => {
   expect(after(rejected, { type: 'reject', actor: carol })).toBe(NO);
 });
 
-test('why a voice is not taken is said exactly', () => {
+test('the refusal of an approval names its exact reason', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   const refusalOf = (before: PolicyChange, current: Policy, nowMs: number) => {
     const decided = decideChange(before, approve, { current, nowMs });
@@ -131,7 +133,7 @@ test('why a voice is not taken is said exactly', () => {
   expect(refusalOf(change(), byDevice, NOON_MS)).toEqual({ code: 'device-signature-required' });
 });
 
-test('an approval of what others have ended is too late, also for whoever gave it before', () => {
+test('an approval of a change that others ended is too late, also from a signer who approved it before', () => {
   const approve: PolicyChangeEvent = { type: 'approve', actor: bob, device: null };
   for (const state of ['REJECTED', 'CANCELLED', 'EXPIRED', 'SUPERSEDED'] as const) {
     expect([state, after(change({ state, approvals: [approvalBy(bob)] }), approve)]).toEqual([state, NO]);

@@ -7,7 +7,10 @@ import { readCanonical } from '#domain/canonical/read-text.ts';
 import { NO_RULES } from '#domain/policy/rules.ts';
 import { alice, amount, bob, carol, policy, transferExposure } from '../cast.ts';
 
-/** Which policies can be, and what names one. Devices: test/domain/access/device.test.ts; rules: test/domain/policy/rules.test.ts. */
+/**
+ * Covers which policies are valid, and what identifies one. Devices:
+ * test/domain/access/device.test.ts; rules: test/domain/policy/rules.test.ts.
+ */
 
 function people(count: number): readonly UserId[] {
   return Array.from({ length: count }, (_, i) => {
@@ -25,22 +28,22 @@ test.each<[string, Partial<Policy>, PolicyFault | null]>([
   ['one', { signers: [a], threshold: 1 }, null],
   ['fifty', { signers: people(50) }, null],
   ['fifty-one', { signers: people(51) }, 'too-many-signers'],
-  ['somebody twice', { signers: [a, a, b] }, 'signers-not-sorted'],
+  ['the first signer twice', { signers: [a, a, b] }, 'signers-not-sorted'],
   ['the last one twice', { signers: [a, b, b] }, 'signers-not-sorted'],
   ['people in another order', { signers: [b, a, c] }, 'signers-not-sorted'],
   ['people in another order behind the first', { signers: [a, c, b] }, 'signers-not-sorted'],
-  ['no voice at all', { threshold: 0 }, 'threshold-out-of-range'],
-  ['less than none', { threshold: -1 }, 'threshold-out-of-range'],
-  ['half a voice more', { threshold: 1.5 }, 'threshold-out-of-range'],
+  ['a threshold of zero', { threshold: 0 }, 'threshold-out-of-range'],
+  ['a negative threshold', { threshold: -1 }, 'threshold-out-of-range'],
+  ['a fractional threshold', { threshold: 1.5 }, 'threshold-out-of-range'],
   ['all of them', { threshold: 3 }, null],
-  ['more voices than people', { threshold: 4 }, 'threshold-out-of-range'],
+  ['a threshold above the number of signers', { threshold: 4 }, 'threshold-out-of-range'],
 ])('a policy of %s', (_name, differences, fault) => {
   expect(policyFault({ ...policy, ...differences })).toBe(fault);
 });
 
 const more = (threshold: number) => [{ chain: 'eip155:31337', tokenAddress: null, above: amount('999'), threshold }];
 
-test('an intent takes the most that any rule asks for, and a change as much as anything does', () => {
+test('an intent requires the highest approvals of any rule, and a policy change requires the highest of all', () => {
   const strict = { ...policy, rules: { ...NO_RULES, higherThresholds: more(3) } };
   expect([thresholdFor(policy, transferExposure()), thresholdForChange(policy)]).toEqual([2, 2]);
   expect([thresholdFor(strict, transferExposure()), thresholdForChange(strict)]).toEqual([3, 3]);
@@ -50,7 +53,7 @@ test('an intent takes the most that any rule asks for, and a change as much as a
   expect(thresholdFor(strict, below)).toBe(2);
 });
 
-test('what is hashed of a policy names each of its values', () => {
+test('the hashed form of a policy names each of its values', () => {
   const { domain, fields } = readCanonical(policyBytes(policy));
   expect(domain).toBe('conclave/policy/v2');
   expect(fields.slice(0, 10)).toEqual([
@@ -86,6 +89,6 @@ test.each<[string, Partial<Policy>]>([
   ['signer less', { signers: [a, b] }],
   ['mode', { approvalMode: 'device' }],
   ['rule', { rules: { ...NO_RULES, higherThresholds: more(3) } }],
-])('another %s is another policy', (_name, differences) => {
+])('a change of %s gives another policy hash', (_name, differences) => {
   expect(policyBytes({ ...policy, ...differences })).not.toEqual(policyBytes(policy));
 });

@@ -30,7 +30,10 @@ import {
   approvalBy,
 } from '../cast.ts';
 
-/** What a policy says beyond the threshold. The transfer of the stories pays 1000 of the native asset to 0x22…22. */
+/**
+ * Covers the rules of a policy beyond the threshold. The transfer of the tests pays 1000 of the
+ * native asset to 0x22…22.
+ */
 
 const CHAIN = 'eip155:31337';
 const TOKEN = '0x3333333333333333333333333333333333333333';
@@ -47,7 +50,7 @@ const limit = (perTransaction: string | null, perDay: string | null, asset = nat
 });
 const under = (differences: Partial<Rules>): Policy => ({ ...policy, rules: rules(differences) });
 
-test('without rules nothing is forbidden, not even what nobody understands', () => {
+test('no transaction is forbidden without rules, not even an unreadable one', () => {
   expect([ruleViolation(NO_RULES, transfer), ruleViolation(NO_RULES, unreadable)]).toEqual([null, null]);
   expect(dailyLimitViolation(NO_RULES, transfer, () => 10n ** 30n)).toBeNull();
 });
@@ -59,12 +62,12 @@ test('an address book is an allow-list when the policy says so, and only then', 
   expect(ruleViolation(closed, transfer)).toEqual({ rule: 'address-book', address: RECIPIENT });
   const known = { ...closed, addressBook: [...addressBook, { chain: CHAIN, address: RECIPIENT, name: 'Bob' }] };
   expect([ruleViolation(known, transfer), nameOf(known, CHAIN, RECIPIENT)]).toEqual([null, 'Bob']);
-  // The same address on another chain is somebody else's.
+  // The same address on another chain belongs to another account.
   expect(ruleViolation(known, { ...transfer, chain: 'eip155:1' })).toMatchObject({ rule: 'address-book' });
   expect(ruleViolation(known, { ...unreadable, beneficiaries: [] })).toEqual({ rule: 'address-book', address: null });
 });
 
-test('an allow-list knows the partner of what can not be read, and has nothing against what pays nobody', () => {
+test('an allow-list checks the counterparty of an unreadable call, and allows what has no recipient', () => {
   const closed = rules({
     addressBook: [{ chain: CHAIN, address: RECIPIENT, name: 'Bob' }],
     recipients: 'address-book',
@@ -86,13 +89,13 @@ test('a limit per transaction is the most that it may be, to the last unit', () 
   expect(ruleViolation(rules({ limits: [limit('1', null, { ...native, chain: 'eip155:1' })] }), transfer)).toBeNull();
 });
 
-test('what goes in several parts is counted together', () => {
+test('an amount that leaves in several parts is counted as one sum', () => {
   const twice = { ...transfer, movements: [...transfer.movements, ...transfer.movements] };
   expect(totalOf(twice, native)).toBe(2000n);
   expect(ruleViolation(rules({ limits: [limit('1999', null)] }), twice)).toMatchObject({ amount: '2000' });
 });
 
-test('the limit of a day counts what was decided before', () => {
+test('the daily limit counts the amounts decided before', () => {
   const daily = rules({ limits: [limit(null, '2500')] });
   expect(dailyLimitViolation(daily, transfer, () => 1500n)).toBeNull();
   expect(dailyLimitViolation(daily, transfer, () => 1501n)).toEqual({
@@ -103,11 +106,11 @@ test('the limit of a day counts what was decided before', () => {
     spent: '1501',
   });
   expect(dailyLimitViolation(rules({ limits: [limit('1', null)] }), transfer, () => 9999n)).toBeNull();
-  // What moves nothing of it is never in its way, however much was spent.
+  // A limit never refuses a transaction that does not move its asset, however much was spent.
   expect(dailyLimitViolation(daily, { ...transfer, movements: [] }, () => 9999n)).toBeNull();
 });
 
-test('more voices are needed above an amount, and not at it', () => {
+test('a higher threshold applies above its amount, and not at it', () => {
   const steps = (above: string) => ({ higherThresholds: [{ ...native, above: amount(above), threshold: 3 }] });
   expect(thresholdFor(under(steps('1000')), transfer)).toBe(2);
   expect(thresholdFor(under(steps('999')), transfer)).toBe(3);
@@ -116,14 +119,14 @@ test('more voices are needed above an amount, and not at it', () => {
   );
 });
 
-test('what nobody can weigh takes the voices that the policy names for it, or is refused', () => {
+test('an unreadable transaction requires the approvals that the policy names for it, or is refused', () => {
   expect(thresholdFor(under({ unreadableThreshold: 3 }), unreadable)).toBe(3);
   expect(thresholdFor(under({ unreadableThreshold: 3 }), transfer)).toBe(2);
   expect(ruleViolation(rules({ unreadableThreshold: null }), unreadable)).toEqual({ rule: 'unreadable' });
   expect(ruleViolation(rules({ unreadableThreshold: null }), transfer)).toBeNull();
 });
 
-test('each rule says by its name how many voices it asks for', () => {
+test('each rule states by its name how many approvals it requires', () => {
   const above = amount('999');
   const steps = { higherThresholds: [{ ...native, above, threshold: 3 }] };
   expect(triggeredThresholds(rules({ ...steps, unreadableThreshold: 2 }), unreadable)).toEqual([
@@ -134,12 +137,12 @@ test('each rule says by its name how many voices it asks for', () => {
   expect(triggeredThresholds(rules({ unreadableThreshold: 2 }), transfer)).toEqual([]);
 });
 
-test('rules that ask for nobody ask for one voice at the most', () => {
+test('rules without a threshold require one approval at most', () => {
   expect([highestThreshold(NO_RULES), highestThreshold(rules({ unreadableThreshold: null }))]).toEqual([1, 1]);
   expect(highestThreshold(rules({ unreadableThreshold: 2 }))).toBe(2);
 });
 
-test('what can be read of something unreadable is weighed all the same', () => {
+test('the readable part of an unreadable transaction is checked all the same', () => {
   expect(ruleViolation(rules({ limits: [limit('999', null)] }), unreadable)).toMatchObject({ rule: 'per-transaction' });
   expect(dailyLimitViolation(rules({ limits: [limit(null, '999')] }), unreadable, () => 0n)).toMatchObject({
     rule: 'per-day',
@@ -148,7 +151,7 @@ test('what can be read of something unreadable is weighed all the same', () => {
   expect(thresholdFor(under(steps), unreadable)).toBe(3);
 });
 
-test('a policy is changed with as many voices as it ever asks for', () => {
+test('a change of the policy requires as many approvals as the policy ever requires', () => {
   expect(thresholdForChange(policy)).toBe(2);
   expect(thresholdForChange(under({ unreadableThreshold: 3 }))).toBe(3);
   expect(thresholdForChange(under({ higherThresholds: [{ ...native, above: amount('1'), threshold: 3 }] }))).toBe(3);
@@ -171,18 +174,22 @@ test.each<[string, Partial<Rules>, string | null]>([
   ['with an address twice', { addressBook: [entry('a'), entry('a')] }, 'rules-not-in-order'],
   ['with addresses out of order', { addressBook: [entry('b'), entry('a')] }, 'rules-not-in-order'],
   [
-    'with more than anybody reads',
+    'with more than the maximum of address-book entries',
     { addressBook: Array.from({ length: 201 }, (_, i) => entry(`${1000 + i}`)) },
     'too-many-rules',
   ],
-  ['with as much as anybody reads', { addressBook: Array.from({ length: 200 }, (_, i) => entry(`${1000 + i}`)) }, null],
   [
-    'with more limits than anybody reads',
+    'with exactly the maximum of address-book entries',
+    { addressBook: Array.from({ length: 200 }, (_, i) => entry(`${1000 + i}`)) },
+    null,
+  ],
+  [
+    'with more than the maximum of limits',
     { limits: Array.from({ length: 201 }, (_, i) => limit('1', null, { ...native, chain: `eip155:${1000 + i}` })) },
     'too-many-rules',
   ],
   [
-    'with more steps than anybody reads',
+    'with more than the maximum of higher thresholds',
     { higherThresholds: Array.from({ length: 201 }, (_, i) => step(`${1000 + i}`)) },
     'too-many-rules',
   ],
@@ -190,20 +197,20 @@ test.each<[string, Partial<Rules>, string | null]>([
   ['with a limit of a day alone', { limits: [limit(null, '1')] }, null],
   ['with limits of assets in order', { limits: LIMITS }, null],
   ['with limits of assets in another order', { limits: LIMITS.toReversed() }, 'rules-not-in-order'],
-  ['with a limit that is none', { limits: [limit(null, null)] }, 'limit-without-a-bound'],
+  ['with a limit without bounds', { limits: [limit(null, null)] }, 'limit-without-a-bound'],
   ['with two limits of one asset', { limits: [limit('1', null), limit('2', null)] }, 'rules-not-in-order'],
   ['with steps by amount', { higherThresholds: [step('9'), step('10')] }, null],
   ['with steps by the text of the amount', { higherThresholds: [step('10'), step('9')] }, 'rules-not-in-order'],
-  ['with a step that nobody can take', { higherThresholds: [step('1', 4)] }, 'step-out-of-range'],
-  ['with a step of nobody', { higherThresholds: [step('1', 0)] }, 'step-out-of-range'],
-  ['with half a voice', { unreadableThreshold: 1.5 }, 'step-out-of-range'],
+  ['with a higher threshold above the number of signers', { higherThresholds: [step('1', 4)] }, 'step-out-of-range'],
+  ['with a higher threshold of zero', { higherThresholds: [step('1', 0)] }, 'step-out-of-range'],
+  ['with a fractional threshold', { unreadableThreshold: 1.5 }, 'step-out-of-range'],
   ['that refuses what is unreadable', { unreadableThreshold: null }, null],
-])('rules %s', (_name, differences, fault) => {
+])('the validation handles rules %s', (_name, differences, fault) => {
   expect(rulesFault(rules(differences), 3)).toBe(fault);
   expect(policyFault(under(differences))).toBe(fault);
 });
 
-test('rules in any order are put into the one that is hashed', () => {
+test('rules in any order are sorted into the order that is hashed', () => {
   const right = rules({
     addressBook: [entry('a'), entry('b')],
     limits: LIMITS,
@@ -233,7 +240,7 @@ test('a rule that came after the creation binds too: the approval is refused and
   expect(decided).toEqual({ ok: false, refusal: { code: 'policy-forbids', breach } });
 });
 
-test('the limit of a day binds the voice that decides, and none before it', () => {
+test('the daily limit binds the approval that decides, and none before it', () => {
   const context = { nowMs: NOON_MS, policy: under({ limits: [limit(null, '1500')] }), spentOf: () => 600n };
   const first = decide(
     transactionIn('SUBMITTED'),
@@ -249,7 +256,7 @@ test('the limit of a day binds the voice that decides, and none before it', () =
   expect(later).toMatchObject({ ok: true, value: { transaction: { state: 'SIGNING' } } });
 });
 
-test('the voices that the policy asked for at creation stay the least, and those of now count as well', () => {
+test('a transaction requires at least the approvals that its policy required at creation, and the current policy can require more', () => {
   const pending = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)], requiredApprovals: 3 });
   const now = { nowMs: NOON_MS, policy, spentOf: () => 0n };
   const second = decide(pending, { type: 'approve', actor: bob, device: null, digest: DIGEST }, now);
@@ -270,7 +277,7 @@ test('the voices that the policy asked for at creation stay the least, and those
   expect(third).toMatchObject({ value: { transaction: { state: 'SIGNING' } } });
 });
 
-test('what signers agree on is every field of the rules with its name, in the one order', () => {
+test('the signers agree on every field of the rules with its name, in one order', () => {
   const request = rules({
     recipients: 'address-book',
     unreadableThreshold: 3,

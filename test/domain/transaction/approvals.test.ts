@@ -21,13 +21,16 @@ import {
   approvalBy,
 } from '../cast.ts';
 
-/** Whose voices count for a transaction, how many it takes, and which were there already. */
+/**
+ * Defines whose approvals count for a transaction, how many it requires, and which ones it already
+ * has.
+ */
 
 const lookalikeOf = '0x2222222222222222222222222222222222222223';
 const poisoned = transactionIn('SUBMITTED', { intent: { ...transferIntent(), lookalikeOf } });
 const plain = transactionIn('SUBMITTED');
 
-test('voices for exactly this count, of those who sign now, once each', () => {
+test('only approvals of exactly this digest count, by current signers, once each', () => {
   const approvals = [
     approvalBy(alice),
     approvalBy(alice),
@@ -45,7 +48,7 @@ test.each([
   [1, 3, 3],
   [3, 1, 3],
   [2, 2, 2],
-])('of the threshold then, %d, and the one of now, %d, the larger counts', (then, now, needed) => {
+])('the larger of the threshold then, %d, and the current one, %d, counts', (then, now, needed) => {
   expect(requiredApprovalsFor(plain, then, { ...policy, threshold: now })).toBe(needed);
   expect(requiredApprovalsNow({ ...plain, requiredApprovals: then }, { ...policy, threshold: now })).toBe(needed);
 });
@@ -53,13 +56,16 @@ test.each([
 test.each([
   [1, 2],
   [2, 3],
-  // All of them is all there is.
+  // The number of signers is the maximum.
   [3, 3],
-])('a transfer to a look-alike takes one voice more, as far as there are signers: of %d, %d', (threshold, needed) => {
-  expect(requiredApprovalsFor(poisoned, 1, { ...policy, threshold })).toBe(needed);
-});
+])(
+  'a transfer to a look-alike requires one more approval, up to the number of signers: threshold %d, required %d',
+  (threshold, needed) => {
+    expect(requiredApprovalsFor(poisoned, 1, { ...policy, threshold })).toBe(needed);
+  },
+);
 
-test('whoever left does not lower what was asked for then, look-alike or not', () => {
+test('a signer who leaves does not lower the approvals required at creation, look-alike or not', () => {
   const alone = { ...policy, signers: [alice.userId], threshold: 1 };
   expect(requiredApprovalsFor(poisoned, 3, alone)).toBe(3);
 });
@@ -73,7 +79,7 @@ const reject = (actor: Actor): TransactionEvent => ({ type: 'reject', actor });
 const approvals = [approvalBy(alice)];
 
 test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 'SUCCEEDED', 'FAILED'])(
-  'in %s an approval that was taken is taken again',
+  'a counted approval is accepted again in %s',
   (state) => {
     const transaction = transactionIn(state, { approvals });
     expect(hasApproved(transaction, alice.userId)).toBe(true);
@@ -82,11 +88,14 @@ test.each<TransactionState>(['SUBMITTED', 'SIGNING', 'BROADCAST', 'CONFIRMING', 
   },
 );
 
-test.each<TransactionState>(['REJECTED', 'CANCELLED', 'EXPIRED'])('what %s has undone is not repeated', (state) => {
-  expect(isRepeatedDecision(transactionIn(state, { approvals }), approve(alice))).toBe(false);
-});
+test.each<TransactionState>(['REJECTED', 'CANCELLED', 'EXPIRED'])(
+  'an approval that %s has undone is not a repetition',
+  (state) => {
+    expect(isRepeatedDecision(transactionIn(state, { approvals }), approve(alice))).toBe(false);
+  },
+);
 
-test('a rejection is repeated by whoever gave it, and by nobody else', () => {
+test('a rejection is repeated only by the signer who gave it', () => {
   const rejected = transactionIn('REJECTED', { approvals, rejection: approvalBy(carol) });
   expect(isRepeatedDecision(rejected, reject(carol))).toBe(true);
   expect(isRepeatedDecision(rejected, reject(bob))).toBe(false);

@@ -5,7 +5,7 @@ import { movementsOf, NATIVE } from '#domain/activity/movement.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { amount, inclusion, NOON_MS, policy, transactionIn, transferIntent, UNSPENT } from '../cast.ts';
 
-/** What a call of the vault's own was, once its chain shows what came of it. */
+/** Covers the classification of a call of the vault, once its chain shows the result. */
 
 const WALLET = '0x1111111111111111111111111111111111111111';
 const BOB = '0x2222222222222222222222222222222222222222';
@@ -38,15 +38,15 @@ function after(transaction: typeof called, event: Parameters<typeof decide>[1]) 
 }
 
 test.each<[string, readonly BalanceChange[], string]>([
-  ['coins for tokens', [native(-5n), token(9n)], 'BOUGHT'],
-  ['tokens for coins', [native(5n), token(-9n)], 'SOLD'],
+  ['native units for tokens', [native(-5n), token(9n)], 'BOUGHT'],
+  ['tokens for native units', [native(5n), token(-9n)], 'SOLD'],
   ['tokens for a collectible of others', [token(-9n), { ...collectible, isMinted: false }], 'TRADED'],
   ['a collectible that is made', [native(-5n), collectible], 'MINTED'],
   ['a payment into a contract', [native(-5n)], 'CONTRACT_INTERACTION'],
-  ['what a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
+  ['an amount that a contract pays back', [token(5n)], 'CONTRACT_INTERACTION'],
   ['dollars for tokens', [dollars(-5n), token(9n)], 'BOUGHT'],
   ['tokens for dollars', [dollars(5n), token(-9n)], 'SOLD'],
-  ['coins wrapped, or dollars for coins', [dollars(5n), native(-5n)], 'TRADED'],
+  ['wrapped native units, or dollars for native units', [dollars(5n), native(-5n)], 'TRADED'],
   ['nothing', [], 'CONTRACT_INTERACTION'],
 ])('%s', (_name, changes, displayType) => {
   const mined = after(called, { type: 'include', inclusion: inclusion({ changes }), confirmationsNeeded: 3 });
@@ -55,13 +55,13 @@ test.each<[string, readonly BalanceChange[], string]>([
   expect([gone.state, gone.displayType]).toEqual(['BROADCAST', 'CONTRACT_INTERACTION']);
 });
 
-test('a transfer stays what it was made as', () => {
+test('a transfer keeps the kind that it was created with', () => {
   const moved = inclusion({ changes: [native(-5n), token(9n)] });
   const mined = after(transactionIn('BROADCAST'), { type: 'include', inclusion: moved, confirmationsNeeded: 1 });
   expect(mined.displayType).toBe('SENT');
 });
 
-test('of ten thousand log lines a record keeps a hundred, and the net of what is money', () => {
+test('a record of ten thousand log lines keeps a hundred, and the net amounts of the assets', () => {
   const spam = Array.from({ length: 10_000 }, (_line, i) => ({
     uid: `log:0:${i}`,
     kind: 'erc1155' as const,

@@ -5,7 +5,10 @@ import type { Transaction } from '#domain/transaction/transaction.ts';
 import { HASH, NOON_MS, OTHER_HASH, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
 import { after, found, miss, sentWith } from './step.ts';
 
-/** A nonce that is used by what nobody shows, and what was given up and is found after all. */
+/**
+ * Covers a nonce that an unknown transaction uses, and transactions that are given up and found
+ * after all.
+ */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const unexplained = miss({ isUnexplained: true });
@@ -13,18 +16,18 @@ const taken = miss({ nonceTaken: true });
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const settled = (transaction: Transaction) => after(transaction, { type: 'settle' });
 
-test('a nonce that is used by what no node shows leaves the transaction where it is, with a reason', () => {
+test('a nonce used by a transaction that no node shows leaves the payment in its state, with a reason', () => {
   const sent = transactionIn('BROADCAST');
   const waiting = after(sent, unexplained);
   expect([...stand(waiting), outstandingJob(waiting)]).toEqual(['BROADCAST', 'NONCE_USED_UNEXPLAINED', 'confirm']);
   expect([waiting.attempts, after(waiting, unexplained)]).toEqual([sent.attempts, waiting]);
   expect(stand(after(waiting, found()))).toEqual(['SUCCEEDED', null]);
   expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED']);
-  // Another attempt was signed since the nodes were asked.
+  // Another attempt was signed after the call to the nodes.
   expect(after(sent, miss({ isUnexplained: true, lookedFor: 0 }))).toBe(sent);
 });
 
-test('a node that takes it back takes the reason back as well', () => {
+test('a node that withdraws its report also removes the reason', () => {
   const waiting = after(transactionIn('BROADCAST'), unexplained);
   expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null]);
   expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING']);
@@ -34,7 +37,7 @@ test('a node that takes it back takes the reason back as well', () => {
   expect([...stand(after(unsure, miss())), outstandingJob(unsure)]).toEqual(['BROADCAST', null, 'sign']);
 });
 
-test('what ended because of a transaction of somebody else is looked for on, for two weeks', () => {
+test('a transaction that ended because of a foreign transaction is watched for two weeks', () => {
   const failed = after(transactionIn('BROADCAST'), taken);
   expect([...stand(failed), outstandingJob(failed)]).toEqual(['FAILED', 'CONFLICTED', 'settle']);
   const watched = settled(failed);
@@ -46,7 +49,7 @@ test('what ended because of a transaction of somebody else is looked for on, for
   expect([...stand(over), outstandingJob(over)]).toEqual(['FAILED', 'CONFLICTED', null]);
 });
 
-test('it comes back when one of its hashes is in a block', () => {
+test('a failed transaction comes back when one of its hashes is in a block', () => {
   const watched = settled(after(transactionIn('BROADCAST'), taken));
   const confirming = after(watched, found({ confirmations: 1 }));
   expect([...stand(confirming), outstandingJob(confirming)]).toEqual(['CONFIRMING', null, 'confirm']);
@@ -55,11 +58,11 @@ test('it comes back when one of its hashes is in a block', () => {
   const final = after(done, found({ finalized: true }));
   expect([...stand(final), outstandingJob(final)]).toEqual(['SUCCEEDED', null, null]);
   expect(stand(after(watched, found({ succeeded: false })))).toEqual(['FAILED', 'REVERTED']);
-  // Somebody else's transaction brings nothing back.
+  // A foreign transaction does not restore a failed one.
   expect(after(watched, found({ hash: OTHER_HASH }))).toBe(watched);
 });
 
-test('a delivery has it looked for again when the two weeks are over, or when it failed for another reason', () => {
+test('a delivery restarts the search when the two weeks are over, or when it failed for another reason', () => {
   const watch: TransactionEvent = { type: 'watch' };
   for (const stateReason of ['CONFLICTED', 'REJECTED_BY_NODE', 'SIGNING_TIMEOUT']) {
     const failed = transactionIn('FAILED', { stateReason, inclusion: null, nonceHeld: false });
@@ -68,7 +71,7 @@ test('a delivery has it looked for again when the two weeks are over, or when it
     expect([watched.state, outstandingJob(watched), after(watched, watch)]).toEqual(['FAILED', 'confirm', watched]);
     expect(stand(after(watched, found({ hash: HASH })))).toEqual(['SUCCEEDED', null]);
   }
-  // Nobody has bytes of it; or it is in its block.
+  // The first transaction has no signed bytes; a block includes the second one.
   for (const differences of [{ inclusion: null, attempts: [preparedAttempt()] }, { attempts: [sentAttempt()] }]) {
     const failed = transactionIn('FAILED', differences);
     expect(after(failed, watch)).toBe(failed);

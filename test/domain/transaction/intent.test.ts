@@ -108,7 +108,7 @@ for (const [of, changed] of [
   }
 }
 
-test('no two kinds share an encoding, and one that is not known has none', () => {
+test('no two kinds share an encoding, and an unknown kind has none', () => {
   const encodings = [intent, interaction, approval, messageIntent()].map((of) => hex(intentBytes(of)));
   expect(new Set(encodings).size).toBe(4);
   expect(() => intentBytes({ ...intent, kind: 'other' } as unknown as Intent)).toThrow('unreachable');
@@ -150,7 +150,7 @@ test.each<[Intent, readonly string[]]>([
   [{ ...interaction, ...INTERACTION }, ['to', 'data', 'value', 'maxFee', 'lookalikeOf']],
   [{ ...approval, ...APPROVAL }, ['tokenAddress', 'spender', 'amount', 'maxFee', 'lookalikeOf']],
   [{ ...messageIntent(), ...MESSAGE }, ['format', 'message']],
-])('what is signed for is every field with its name, in the one order: %o', (of, own) => {
+])('the signed form has every field with its name, in one order: %o', (of, own) => {
   const values: Readonly<Record<string, string | number | boolean | null | undefined>> = { ...of };
   const names = ['kind', 'vaultId', 'transactionId', 'chain', 'from', ...own];
   names.push('policyVersion', 'policyHash', 'note', 'createdAtMs', 'expiresAtMs');
@@ -161,12 +161,12 @@ test.each<[Intent, readonly string[]]>([
   });
 });
 
-test('what is stored and sent of an intent in one word is spelled so for ever', () => {
+test('the enumerated values of an intent keep their spelling for ever', () => {
   expect(MESSAGE_FORMATS).toEqual(['eip191', 'eip712', 'solana-offchain', 'bip322']);
   expect(ATTEMPT_PURPOSES).toEqual(['intent', 'cancellation']);
 });
 
-test('who has approved has a day more for the signing, and not a millisecond longer', () => {
+test('an approved transaction has a day more for the signing, and not a millisecond longer', () => {
   expect(signingEndsAtMs(intent)).toBe(intent.expiresAtMs + 86_400_000);
 });
 
@@ -203,7 +203,7 @@ test('a cancellation pays nothing to oneself, within the same fee, under the sam
   }
 });
 
-test('whoever looks like somebody else takes one voice more, and a message pays nobody', () => {
+test('a recipient that imitates a known address requires one more approval, and a message has no recipient', () => {
   expect([requiresExtraApproval(intent), requiresExtraApproval({ ...intent, lookalikeOf: ADDRESS })]).toEqual([
     false,
     true,
@@ -225,7 +225,7 @@ test('two different lists of fields never share an encoding', () => {
   );
 });
 
-test('moving a letter from one field to the next gives other bytes', () => {
+test('a letter moved from one field to the next gives other bytes', () => {
   const bytes = (a: string, b: string) =>
     hex(
       canonicalBytes('x', [
@@ -258,7 +258,7 @@ const faults: readonly (readonly [string, Partial<Policy>, string | null])[] = [
   ['with one person twice', { signers: [...policy.signers.slice(0, 1), ...policy.signers] }, 'signers-not-sorted'],
   ['with threshold 0', { threshold: 0 }, 'threshold-out-of-range'],
   ['with threshold 1.5', { threshold: 1.5 }, 'threshold-out-of-range'],
-  ['with a threshold nobody can meet', { threshold: 4 }, 'threshold-out-of-range'],
+  ['with a threshold above the number of signers', { threshold: 4 }, 'threshold-out-of-range'],
   [
     'with 51 signers',
     { signers: Array.from({ length: 51 }, (_, i) => policy.signers[i % 3] ?? policy.signers[0]!) },

@@ -9,8 +9,8 @@ import { alice, EXPIRES_AT_MS, inclusion, OTHER_HASH, policy, PREPARED, transact
 import { afterEvents, sentWith } from './step.ts';
 
 /**
- * Every state with every reason that a transaction can wait in, and its ways to an end: by itself, and, where that may never come, by a
- * person.
+ * Every state with every reason that a transaction can wait in, and its ways to an end: by itself,
+ * and, where that may never come, by a person.
  */
 
 const included = (differences: object = {}): TransactionEvent => ({
@@ -18,7 +18,7 @@ const included = (differences: object = {}): TransactionEvent => ({
   inclusion: inclusion({ confirmations: 9, finalized: true, ...differences }),
   confirmationsNeeded: 3,
 });
-/** The wallet pays nothing to itself at the same nonce, and that is what a block holds. */
+/** A block holds the cancellation: a payment of zero to the wallet itself at the same nonce. */
 const CANCELLATION: readonly TransactionEvent[] = [
   { type: 'cancel', actor: alice },
   { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299', purpose: 'cancellation' } },
@@ -80,7 +80,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, attempts: [sentWith('refused')] }),
       ways: {
         SUCCEEDED: [included()],
-        // Another transaction, which the nodes name, has the nonce or a coin for good.
+        // Another transaction, which the nodes name, has permanently used the nonce or a UTXO.
         FAILED: [{ type: 'miss', inMempool: false, nonceTaken: true }],
       },
       byPerson: (stateReason) => {
@@ -89,7 +89,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       },
     },
     {
-      // A further attempt is signed next; where it cannot be had, that is recorded as one of the reasons above.
+      // A further attempt is signed next; where it cannot be had, that is recorded as one of the
+      // reasons above.
       reasons: ['REPRICING', 'SIGNING_AGAIN'],
       waiting: (stateReason) =>
         transactionIn('BROADCAST', {
@@ -100,7 +101,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
       byPerson: () => CANCELLATION,
     },
     {
-      // A cancellation is on its way, for a person, for the end of its time, or for what waits above the nonce.
+      // A cancellation is in flight, for a person, for the expiry, or for what waits above the
+      // nonce.
       reasons: ['CANCELLING', 'NOT_AFTER_PASSED'],
       waiting: (stateReason) => transactionIn('BROADCAST', { stateReason, cancelling: true }),
       ways: { SUCCEEDED: [included()], CANCELLED: CANCELLATION.slice(1) },
@@ -109,7 +111,8 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
   ],
   CONFIRMING: [
     {
-      // A second node that does not answer holds the end up, until it is back or is taken out of the configuration.
+      // A second node that does not answer holds the end up, until it is back or is taken out of
+      // the configuration.
       reasons: [null, 'SECOND_NODE_AWAY'],
       waiting: (stateReason) =>
         transactionIn('CONFIRMING', { stateReason, inclusion: inclusion({ secondNode: 'away' }) }),
@@ -117,7 +120,7 @@ const WAITING: Readonly<Partial<Record<TransactionState, readonly Waiting[]>>> =
         SUCCEEDED: [included({ secondNode: 'agrees' })],
         // The one node that is left states it alone.
         'SUCCEEDED alone': [included()],
-        // All nodes deny it: it goes out again.
+        // All nodes deny it, so it is sent again.
         BROADCAST: [{ type: 'miss', inMempool: false, nonceTaken: false }],
       },
       byPerson: () => null,
@@ -152,7 +155,7 @@ const rows = Object.entries(WAITING).flatMap(([state, kinds]) =>
   ),
 );
 
-test.each(rows)('$name comes to an end', ({ reason, kind }) => {
+test.each(rows)('$name reaches an end', ({ reason, kind }) => {
   const waiting = kind.waiting(reason);
   expect(outstandingJob(waiting)).not.toBeNull();
   for (const [end, events] of Object.entries(kind.ways)) {
@@ -162,7 +165,7 @@ test.each(rows)('$name comes to an end', ({ reason, kind }) => {
   if (acts !== null) expect(isFinal(afterEvents(waiting, ...acts).state)).toBe(true);
 });
 
-test('a payment that nobody decides expires', () => {
+test('a payment without a decision expires', () => {
   for (const state of ['DRAFT', 'SUBMITTED'] as const) {
     const decided = decide(
       transactionIn(state),
@@ -187,7 +190,7 @@ const OF_ENDS = [
   'TOKEN_REFUSED',
   'NOTHING_TO_CONSOLIDATE',
 ];
-/** Words of the same form that are no reasons. */
+/** Constants of the same form that are not reasons. */
 const NO_REASONS = ['BOUGHT', 'TRADED', 'MINTED', 'RECEIVED', 'UNKNOWN', 'MESSAGE', 'CONTRACT_INTERACTION'];
 
 test('the table has every reason of the code', () => {

@@ -4,7 +4,10 @@ import { outstandingJob } from '#domain/transaction/job.ts';
 import { HASH, inclusion, NOON_MS, transactionIn, transferIntent } from '../cast.ts';
 import { after, broadcast, cancellation, second, sentWith, step } from './step.ts';
 
-/** A payment with an end: nothing that pays is signed or sent from then on, and what still waits is cancelled. */
+/**
+ * Covers a payment with an end: nothing that pays is signed or sent from then on, and a pending
+ * payment is cancelled.
+ */
 
 const HOUR_MS = 60 * 60 * 1000;
 const DAY_MS = 24 * HOUR_MS;
@@ -12,7 +15,7 @@ const intent = { ...transferIntent(), notAfterMs: NOON_MS };
 const END = { type: 'endByTime' } as const;
 const GONE = { type: 'miss', inMempool: false, nonceTaken: false } as const;
 
-test('is cancelled at its end, and not a millisecond before, and without an end never', () => {
+test('a payment is cancelled at its end, not a millisecond before, and never without an end', () => {
   const waiting = broadcast([sentWith('accepted')], { intent });
   expect(step(waiting, END, NOON_MS - 1)).toBe(null);
   expect(step(broadcast([sentWith('accepted')]), END)).toBe(null);
@@ -27,12 +30,12 @@ test('is cancelled at its end, and not a millisecond before, and without an end 
   expect(step(ended, END, NOON_MS + DAY_MS)).toBe(null);
 });
 
-test('bytes that were signed and never sent may be out: they are cancelled like the others, and never given up', () => {
+test('bytes that were signed and never sent may be out, so they are cancelled like the others and never given up', () => {
   const unsent = { ...sentWith('accepted'), sent: null };
   const ended = after(broadcast([unsent], { intent }), END);
   expect(ended.attempts.map(({ sent }) => [sent?.outcome, sent?.times])).toEqual([['refused', 0]]);
   expect(outstandingJob(ended)).toBe('sign');
-  // Co-signers sign no cancellation: it does not end as if nothing were out.
+  // Co-signers sign no cancellation, so it does not end as if nothing were out.
   const failed = { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null } as const;
   expect(step(ended, failed)).toBe(null);
 });
@@ -54,7 +57,7 @@ test('a cancellation that cannot be had is tried again each hour, for as long as
   expect(step(open, END, NOON_MS + 2 * HOUR_MS)).toMatchObject({ cancelling: true });
 });
 
-test('what a mempool has dropped is sent again before its end, and not after it', () => {
+test('a payment that a mempool has dropped is sent again before its end, and not after it', () => {
   const waiting = broadcast([sentWith('accepted')], { intent });
   expect(step(waiting, GONE, NOON_MS - 1)).toMatchObject({ stateReason: 'REBROADCASTING' });
   expect(step(waiting, GONE)).toBe(null);
@@ -66,7 +69,7 @@ test('what a mempool has dropped is sent again before its end, and not after it'
   expect(step(undone, GONE)).toMatchObject({ stateReason: 'REBROADCASTING' });
 });
 
-test('the chain decides which attempt is mined, and the record says which end that was', () => {
+test('the chain decides which attempt is mined, and the record states which end that was', () => {
   const ended = after(broadcast([sentWith('accepted')], { intent }), END);
   const both = { ...ended, attempts: [sentWith('accepted'), sentWith('accepted', { ...second, ...cancellation })] };
   const mined = (hash: string) =>
@@ -76,7 +79,7 @@ test('the chain decides which attempt is mined, and the record says which end th
   expect([undone.state, undone.stateReason]).toEqual(['FAILED', 'NOT_AFTER_PASSED']);
 });
 
-test('what is in a block, or not decided yet, has nothing to cancel', () => {
+test('a payment in a block, or without a decision, has nothing to cancel', () => {
   for (const state of ['SUBMITTED', 'SIGNING', 'CONFIRMING', 'SUCCEEDED', 'FAILED'] as const) {
     expect(step(transactionIn(state, { intent }), END)).toBe(null);
   }

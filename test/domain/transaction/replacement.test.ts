@@ -20,7 +20,7 @@ import {
   UNSPENT,
 } from '../cast.ts';
 
-/** Further attempts at one nonce, and when none can be had. */
+/** Covers further attempts at one nonce, and when none can be made. */
 
 function after(transaction: Transaction, event: TransactionEvent): Decision {
   const decided = decide(transaction, event, { nowMs: NOON_MS, policy, spentOf: UNSPENT });
@@ -33,7 +33,7 @@ const cheap = () =>
     attempts: [{ ...signedAttempt(), sent: { outcome: 'underpriced', answer: null, atMs: NOON_MS, times: 1 } }],
   });
 
-test('a faster attempt that can not be had leaves the ones that are out to the chain', () => {
+test('a faster attempt that cannot be made leaves the earlier attempts to the chain', () => {
   const repricing = cheap();
   expect(outstandingJob(repricing)).toBe('sign');
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
@@ -44,7 +44,7 @@ test('a faster attempt that can not be had leaves the ones that are out to the c
   expect(mined.state).toBe('SUCCEEDED');
 });
 
-test('bytes that no block can hold any more are followed by others, and end it where there are none to be had', () => {
+test('bytes that no block can include any more are followed by others, and end the payment if none can be made', () => {
   const sent = transactionIn('BROADCAST');
   const lapse: TransactionEvent = { type: 'lapse', attempt: 1 };
   const lapsed = after(sent, lapse).transaction;
@@ -56,14 +56,15 @@ test('bytes that no block can hold any more are followed by others, and end it w
     [1, '4'],
     [2, '4'],
   ]);
-  // Nobody signs it any more, and nothing of it can arrive: so it has failed, and its nonce is told to be free.
+  // No co-signer signs it any more and nothing of it can be mined, so it has failed and its nonce
+  // is reported as free.
   const over = after(lapsed, { type: 'abandonReplacement', reason: 'SIGNING_TIMEOUT' }).transaction;
   expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'SIGNING_TIMEOUT', 'settle']);
   const unsigned = after(again, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   expect([unsigned.state, unsigned.attempts.length]).toEqual(['FAILED', 1]);
 });
 
-test('bytes that were prepared for a replacement and never signed go, those before them stay', () => {
+test('bytes that were prepared for a replacement and never signed are dropped, and those before them stay', () => {
   const prepared = after(cheap(), { type: 'prepare', attempt: { ...PREPARED, payload: '0x0299' } }).transaction;
   expect([prepared.attempts.length, outstandingJob(prepared)]).toEqual([2, 'sign']);
   const given = after(prepared, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
@@ -72,7 +73,7 @@ test('bytes that were prepared for a replacement and never signed go, those befo
   expect(after(given, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null }).changed).toBe(false);
 });
 
-test('what was refused and is nowhere is sent again, but where only a price or a person helps', () => {
+test('a refused payment that no node holds is sent again, unless only a price or a person helps', () => {
   const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
   const given = after(cheap(), { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' }).transaction;
   const missed = after(given, miss).transaction;
@@ -87,7 +88,7 @@ test('what was refused and is nowhere is sent again, but where only a price or a
   }
 });
 
-test('bytes that a node takes and drops each time go out less and less often', () => {
+test('bytes that a node accepts and drops each time are sent less and less often', () => {
   const miss: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
   const sentAt = (times: number, ageMs: number) => {
     const sent = { outcome: 'accepted' as const, answer: null, atMs: NOON_MS - ageMs, times };
@@ -97,11 +98,11 @@ test('bytes that a node takes and drops each time go out less and less often', (
     const seconds = Array.from({ length: 800 }, (_, i) => i);
     return seconds.find((second) => after(sentAt(times, second * 1000), miss).changed) ?? null;
   });
-  // By their hash up to a quarter more than 15 s, and twice as long each time.
+  // The first delay is 15 s and up to a quarter more, by the hash; it doubles each time.
   expect(delays).toEqual([0, 18, 35, 280, 560, 700, 700]);
 });
 
-test('a faster attempt is asked for once, and only of what is on its way', () => {
+test('a faster attempt is requested once, and only of a transaction in flight', () => {
   const request = after(transactionIn('BROADCAST'), { type: 'speedUp', actor: alice }).transaction;
   expect([request.stateReason, request.attempts[0]?.sent?.outcome, outstandingJob(request)]).toEqual([
     'REPRICING',
@@ -113,13 +114,13 @@ test('a faster attempt is asked for once, and only of what is on its way', () =>
   expect(after(unsent, { type: 'speedUp', actor: alice }).changed).toBe(false);
 });
 
-describe('who looked before another attempt was signed', () => {
+describe('a check from before another attempt was signed', () => {
   const second = { ...signedAttempt(), number: 2, signed: { raw: '0x0299ff', hash: OTHER_HASH, atMs: NOON_MS } };
   const two = () => transactionIn('BROADCAST', { attempts: [signedAttempt(), second] });
   const miss = { type: 'miss', inMempool: false, nonceTaken: true } as const;
   const failed = { type: 'include', inclusion: inclusion({ succeeded: false }), confirmationsNeeded: 1 } as const;
 
-  test('can not say that the nonce is taken by another: it may be that attempt', () => {
+  test('a check that misses an attempt cannot report that another transaction has the nonce: that attempt may have it', () => {
     expect(after(two(), { ...miss, lookedFor: 1 }).changed).toBe(false);
     for (const known of [{ lookedFor: 2 }, {}]) {
       const { state, stateReason } = after(two(), { ...miss, ...known }).transaction;
@@ -127,7 +128,7 @@ describe('who looked before another attempt was signed', () => {
     }
   });
 
-  test('can not say that it has failed: that attempt may still succeed', () => {
+  test('a check that misses an attempt cannot report a failure: that attempt may still succeed', () => {
     expect(after(two(), { ...failed, lookedFor: 1 }).changed).toBe(false);
     for (const known of [{ lookedFor: 2 }, {}]) {
       const { state, stateReason } = after(two(), { ...failed, ...known }).transaction;
@@ -135,12 +136,12 @@ describe('who looked before another attempt was signed', () => {
     }
   });
 
-  test('has seen what has succeeded all the same', () => {
+  test('reports a success all the same', () => {
     const found = { ...failed, inclusion: inclusion(), lookedFor: 1 };
     expect(after(two(), found).transaction.state).toBe('SUCCEEDED');
   });
 
-  test('has not overlooked what is prepared and not signed', () => {
+  test('has not missed an attempt that is prepared and not signed', () => {
     const unsigned = transactionIn('BROADCAST', { attempts: [signedAttempt(), { ...second, signed: null }] });
     expect(after(unsigned, { ...miss, lookedFor: 1 }).transaction.state).toBe('FAILED');
   });
@@ -161,7 +162,7 @@ describe('a cancellation on the chain', () => {
     after(transaction, { type: 'include', inclusion: inclusion({ hash, confirmations }), confirmationsNeeded: 3 })
       .transaction;
 
-  test('asks for another attempt at the same nonce, once', () => {
+  test('a cancellation requests another attempt at the same nonce, once', () => {
     const request = cancelling();
     expect([request.state, request.stateReason, outstandingJob(request)]).toEqual(['BROADCAST', 'CANCELLING', 'sign']);
     expect(after(request, cancel).changed).toBe(false);
@@ -171,7 +172,7 @@ describe('a cancellation on the chain', () => {
     expect([sent.stateReason, outstandingJob(sent)]).toEqual(['CANCELLING', 'confirm']);
   });
 
-  test('waits for bytes that are on their way out, and follows them', () => {
+  test('a cancellation waits for bytes that are being sent, and follows them', () => {
     const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
     const request = after(unsent, cancel).transaction;
     expect(outstandingJob(request)).toBe('broadcast');
@@ -179,7 +180,7 @@ describe('a cancellation on the chain', () => {
     expect(outstandingJob(sent)).toBe('sign');
   });
 
-  test('is CANCELLED when it is mined at depth, and then gives its nonce back', () => {
+  test('a cancellation is CANCELLED when it is mined at depth, and then releases its nonce', () => {
     const shallow = mined(out(), OTHER_HASH, 1);
     expect([shallow.state, shallow.stateReason]).toEqual(['CONFIRMING', 'CANCELLING']);
     const done = mined(shallow, OTHER_HASH);
@@ -194,12 +195,12 @@ describe('a cancellation on the chain', () => {
     expect(outstandingJob(after(finalised, { type: 'settle' }).transaction)).toBeNull();
   });
 
-  test('comes too late when what it was to undo is mined first: that is said as it is', () => {
+  test('a cancellation comes too late when the payment is mined first, and the record says so', () => {
     const done = mined(out(), HASH);
     expect([done.state, done.stateReason]).toEqual(['SUCCEEDED', null]);
   });
 
-  test('is undone with its block, and both attempts are open again', () => {
+  test('a cancellation is undone with its block, and both attempts are open again', () => {
     const done = mined(out(), OTHER_HASH);
     const gone = after(done, { type: 'miss', inMempool: false, nonceTaken: false }).transaction;
     expect([gone.state, gone.stateReason, gone.nonceHeld, outstandingJob(gone)]).toEqual([
@@ -211,7 +212,7 @@ describe('a cancellation on the chain', () => {
     expect(mined(gone, HASH).state).toBe('SUCCEEDED');
   });
 
-  test('that is too dear is given up, and what is out is watched as before', () => {
+  test('a cancellation that is too dear is given up, and the attempt in flight is watched as before', () => {
     const given = after(cancelling(), { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' }).transaction;
     expect([given.stateReason, given.cancelling, outstandingJob(given)]).toEqual([
       'FEE_CAP_EXCEEDED',
@@ -221,7 +222,7 @@ describe('a cancellation on the chain', () => {
     expect(after(given, cancel).transaction.cancelling).toBe(true);
   });
 
-  test('may be made faster itself, and stays a cancellation', () => {
+  test('a cancellation can be sped up itself, and stays a cancellation', () => {
     const faster = after(out(), { type: 'speedUp', actor: alice }).transaction;
     expect(outstandingJob(faster)).toBe('sign');
     expect(after(faster, { type: 'prepare', attempt: PREPARED }).changed).toBe(false);

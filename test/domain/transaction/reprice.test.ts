@@ -29,7 +29,7 @@ test('an attempt that offers too little is followed by another at its nonce', ()
   ]);
 });
 
-test('where the cap does not suffice it waits, says so once, and says nothing more when blocks take it again', () => {
+test('a payment above its fee cap waits, reports so once, and is silent when blocks accept it again', () => {
   const short = afterEvents(waiting(), aboveCap);
   expect([short.state, short.stateReason, outstandingJob(short)]).toEqual(['BROADCAST', 'FEE_ABOVE_CAP', 'confirm']);
   expect(afterEvents(short, aboveCap, seen(true))).toBe(short);
@@ -37,7 +37,7 @@ test('where the cap does not suffice it waits, says so once, and says nothing mo
   expect([fair.state, fair.stateReason]).toEqual(['BROADCAST', null]);
   const cancelling = afterEvents(transactionIn('BROADCAST', { attempts: [sentAttempt()], cancelling: true }), aboveCap);
   expect(afterEvents(cancelling, seen(false)).stateReason).toBe('CANCELLING');
-  // It is out of the mempool: what blocks burn says nothing of that.
+  // It is out of the mempool, so the base fee of the blocks does not show that it is too cheap.
   expect(afterEvents(short, seen(false, false)).stateReason).toBe('REBROADCASTING');
 });
 
@@ -49,7 +49,7 @@ test('a report of an older attempt, of one that is replaced already, or of one t
   expect(afterEvents(unsigned, { ...reprice, attempt: 2 })).toBe(unsigned);
 });
 
-test('a payment that was given up for what waits above it is not raised', () => {
+test('a payment that was given up because of the transactions above it is not raised', () => {
   const sent = { outcome: 'refused' as const, answer: 'no', atMs: NOON_MS, times: 1 };
   const up = transactionIn('BROADCAST', {
     attempts: [{ ...sentAttempt(), sent }],
@@ -59,7 +59,7 @@ test('a payment that was given up for what waits above it is not raised', () => 
   expect(afterEvents(up, reprice)).toBe(up);
 });
 
-test('who has waited in vain is not slow any more', () => {
+test('the replacement of a slow payment has the normal speed', () => {
   expect((['slow', 'normal', 'fast'] as const).map((speed) => replacementSpeed({ speed }))).toEqual([
     'normal',
     'normal',

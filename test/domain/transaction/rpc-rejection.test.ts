@@ -18,7 +18,7 @@ import {
   UNSPENT,
 } from '../cast.ts';
 
-/** What RPC nodes answer to bytes that they do not take, and when a person sees it. */
+/** Covers the answers of RPC nodes that refuse bytes, and when a person sees them. */
 
 /** A quarter of an hour apart: bytes that are dropped again and again go out less often. */
 function after(transaction: Transaction, ...events: readonly TransactionEvent[]): Transaction {
@@ -40,13 +40,13 @@ const answered = (answer: string | null): TransactionEvent => ({
 });
 const missed: TransactionEvent = { type: 'miss', inMempool: false, nonceTaken: false };
 
-test('words that no one has classified are shown when the nodes have repeated them, and not before', () => {
+test('unclassified messages are shown when the nodes have repeated them, and not before', () => {
   const twice = after(unsent(), answered(BLACK_LIST), answered(BLACK_LIST));
   expect(publicRejection(twice)).toBeNull();
   expect(publicRejection(after(twice, answered(BLACK_LIST)))).toBe(BLACK_LIST);
 });
 
-test('other words, taken bytes and another attempt begin again', () => {
+test('another message, accepted bytes or another attempt restarts the count', () => {
   const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REJECTIONS }, () => answered(BLACK_LIST)));
   expect(publicRejection(after(shown, answered('txpool is full')))).toBeNull();
   const taken = after(shown, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
@@ -56,20 +56,20 @@ test('other words, taken bytes and another attempt begin again', () => {
   expect(publicRejection(next)).toBeNull();
 });
 
-test('numbers and hashes do not tell two refusals apart', () => {
+test('two refusals that differ only in numbers and hashes are the same', () => {
   const first = countRejection(null, 'insufficient funds: address 0x5aAe have 10 want 12.5');
   const second = countRejection(first, 'Insufficient funds: address 0x5aae have 9 want 13');
   expect(second).toEqual({ answer: 'Insufficient funds: address 0x5aae have 9 want 13', times: 2 });
   expect(countRejection(second, 'nonce too high').times).toBe(1);
 });
 
-test('a look at the mempool between two refusals does not hide the first', () => {
+test('a check of the mempool between two refusals does not hide the first', () => {
   const refused: TransactionEvent = { type: 'send', attempt: 1, outcome: 'refused', answer: BLACK_LIST };
   const observed = after(unsent(), refused, missed, refused, missed, refused, missed);
   expect([observed.stateReason, publicRejection(observed)]).toEqual(['REBROADCASTING', BLACK_LIST]);
 });
 
-test('a record rests once its refusals repeat, so that it looks stuck, and moves with the next other answer', () => {
+test('a record rests once its refusals repeat, so that it appears stuck, and moves with the next other answer', () => {
   const shown = after(unsent(), ...Array.from({ length: MAX_IDENTICAL_REJECTIONS }, () => answered(BLACK_LIST)));
   const rested = after(shown, answered(BLACK_LIST), answered(BLACK_LIST));
   expect(rested).toBe(shown);
@@ -86,7 +86,7 @@ test('a payment that has failed at the first refusal shows its words', () => {
   expect(publicRejection(transactionIn('FAILED'))).toBeNull();
 });
 
-test('records of before have no refusals', () => {
+test('older records have no refusals', () => {
   expect(publicRejection(transactionIn('BROADCAST', { attempts: [sentAttempt()] }))).toBeNull();
 });
 
@@ -104,7 +104,7 @@ test('a payment that may be out and that every node refuses again and again is c
     SHORT,
     'sign',
   ]);
-  // Its bytes may be out: that the co-signers refuse is no end.
+  // Its bytes may be out, so a refusal by the co-signers does not end it.
   expect(after(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
   const cancelled = after(
     filling,
@@ -125,14 +125,14 @@ test('a payment that may be out and that every node refuses again and again is c
   expect(after(cancelled, { type: 'include', inclusion: paid, confirmationsNeeded: 3 }).state).toBe('SUCCEEDED');
 });
 
-test('refusals in other words, and a payment that a node holds meanwhile, are no circle', () => {
+test('refusals in other words, and a payment that a node holds meanwhile, are not a cycle', () => {
   const other = { ...refused, answer: 'invalid sender' };
   expect(after(unsent(), timedOut, refused, other, refused, other).givenUp ?? null).toBeNull();
   const taken: TransactionEvent = { type: 'send', attempt: 1, outcome: 'accepted', answer: null };
   expect(after(unsent(), timedOut, refused, refused, taken, refused).givenUp ?? null).toBeNull();
 });
 
-test('where the cancellation cannot be had the payment is taken up again, and three more refusals are wanted', () => {
+test('a payment whose cancellation cannot be made is resumed, and three more refusals are required', () => {
   const filling = after(unsent(), timedOut, refused, refused, refused);
   const kept = after(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([kept.givenUp, kept.cancelling, outstandingJob(kept)]).toEqual([null, false, 'confirm']);

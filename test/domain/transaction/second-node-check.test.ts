@@ -6,7 +6,7 @@ import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
 import { after, cancellation, sentWith } from './step.ts';
 
-/** An inclusion that is deep enough, and what a second RPC node says of it. */
+/** Covers an inclusion that is deep enough, and the report of a second RPC node. */
 
 const context = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
@@ -22,22 +22,22 @@ const found = (
 const sentTimes = (was: Attempt['sent'], times: number) => (was === null ? null : { ...was, times, atMs: NOON_MS });
 const stand = ({ state, stateReason }: Transaction) => [state, stateReason];
 const sent = () => transactionIn('BROADCAST');
-/** Recorded by the word of one node, and contradicted by the second one. */
+/** One node reported the inclusion, and a second one contradicts it. */
 const contradicted = () => after(after(sent(), found('away')), found('disagrees'));
 const YEARS_LATER_MS = NOON_MS + 3 * 365 * 24 * 60 * 60 * 1000;
 
-test('one node alone, or two that agree, end it at once', () => {
+test('one node alone, or two that agree, end the payment at once', () => {
   for (const second of [null, 'agrees'] as const) {
     expect(stand(after(sent(), found(second)))).toEqual(['SUCCEEDED', null]);
     expect(stand(after(sent(), found(second, { succeeded: false })))).toEqual(['FAILED', 'REVERTED']);
   }
 });
 
-test('a second node that is away holds a payment up for as long as it is away', () => {
+test('an unreachable second node holds a payment up for as long as it is unreachable', () => {
   const waiting = after(sent(), found('away'));
   expect(stand(waiting)).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY']);
   expect(outstandingJob(waiting)).toBe('confirm');
-  // It says nothing new, so that the record looks as stuck as it is.
+  // It reports nothing new, so the record stays as old as it is.
   expect(after(waiting, found('away', { confirmations: 50 }), YEARS_LATER_MS)).toBe(waiting);
   const final = after(waiting, found('away', { confirmations: 90, finalized: true }), YEARS_LATER_MS);
   expect([...stand(final), outstandingJob(final)]).toEqual(['CONFIRMING', 'SECOND_NODE_AWAY', 'confirm']);
@@ -47,7 +47,7 @@ test('a second node that is away holds a payment up for as long as it is away', 
   }
 });
 
-test('that nothing was paid is never believed of one node, however long the other one is away', () => {
+test('a failed payment is never accepted from one node, however long the other one is unreachable', () => {
   const reverted = found('away', { succeeded: false });
   const waiting = after(sent(), reverted);
   expect(after(waiting, reverted, YEARS_LATER_MS)).toBe(waiting);
@@ -79,7 +79,7 @@ test('a contradiction counts before the inclusion is deep enough, and the nodes 
   expect(stand(after(disputed, found('agrees', { confirmations: 2 })))).toEqual(['CONFIRMING', null]);
 });
 
-test('while nodes contradict each other a payment is cancelled or replaced as if no block had it, and else it is not', () => {
+test('an included payment can be cancelled or replaced only while nodes contradict each other about its block', () => {
   const disputed = contradicted();
   for (const type of ['cancel', 'speedUp'] as const) {
     const ended = after(disputed, { type, actor: alice });
@@ -93,7 +93,7 @@ test('while nodes contradict each other a payment is cancelled or replaced as if
   expect([cancelled.cancelling, cancelled.stateReason]).toEqual([true, 'CANCELLING']);
 });
 
-test('what a node contradicts from the start is not recorded: the payment waits on, and can be cancelled', () => {
+test('an inclusion that a second node contradicts from the start is not recorded, and the payment can be cancelled', () => {
   const waiting = after(sent(), found('disagrees'));
   expect([...stand(waiting), waiting.inclusion, outstandingJob(waiting)]).toEqual([
     'BROADCAST',
@@ -103,7 +103,8 @@ test('what a node contradicts from the start is not recorded: the payment waits 
   ]);
   expect(after(waiting, found('disagrees', { confirmations: 9 }))).toBe(waiting);
   const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
-  // A node that says so and takes it back, again and again, moves the record no more often than bytes go out again.
+  // A node that repeatedly states and withdraws an inclusion changes the record no more often than
+  // bytes are sent again.
   const often = {
     ...waiting,
     attempts: [sentWith('accepted', {})].map((one) => ({ ...one, sent: sentTimes(one.sent, 4) })),
@@ -117,7 +118,7 @@ test('what a node contradicts from the start is not recorded: the payment waits 
   const healed = after(waiting, { ...miss, inMempool: true }, later);
   expect(stand(healed)).toEqual(['BROADCAST', null]);
   expect(after(healed, found('disagrees'), later + 14_999)).toBe(healed);
-  // A reason that asks for a person stays.
+  // A reason that requires a person stays.
   for (const stateReason of ['NONCE_USED_UNEXPLAINED', 'COIN_UNKNOWN']) {
     const unknown = transactionIn('BROADCAST', { stateReason });
     expect(after(unknown, found('disagrees'))).toBe(unknown);
@@ -126,17 +127,18 @@ test('what a node contradicts from the start is not recorded: the payment waits 
   expect(after(resting, found('disagrees'))).toBe(resting);
   expect(outstandingJob(after(waiting, { type: 'cancel', actor: alice }))).toBe('sign');
   expect(stand(after(waiting, found('agrees')))).toEqual(['SUCCEEDED', null]);
-  // What has failed may be on chain: operators and people see that nodes contradict each other over it.
+  // A failed payment may be on chain: operators and people see that nodes contradict each other
+  // over it.
   const failed = transactionIn('FAILED', { inclusion: null, watchedSinceMs: NOON_MS, stateReason: 'CONFLICTED' });
   expect(stand(after(failed, found('disagrees')))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
 });
 
-test('a late report of a contradicted inclusion undoes no cancellation that is on its way', () => {
+test('a late report of a contradicted inclusion does not undo a cancellation in flight', () => {
   const cancelled = after(contradicted(), { type: 'cancel', actor: alice });
   const prepared = after(cancelled, { type: 'prepare', attempt: { ...PREPARED, purpose: 'cancellation' } });
   const signed = after(prepared, { type: 'sign', attempt: 2, raw: '0x02ee', hash: OTHER_HASH });
   for (const one of [cancelled, prepared, signed]) expect(after(one, found('disagrees'), NOON_MS + 60_000)).toBe(one);
-  // Where one that the second node did not contradict came first, a further request takes it up again.
+  // A further request resumes it if it came before the contradiction.
   for (const one of [prepared, signed]) {
     const overtaken = after(after(one, found('away')), found('disagrees'));
     expect(overtaken.state).toBe('CONFIRMING');
@@ -149,7 +151,7 @@ test('a late report of a contradicted inclusion undoes no cancellation that is o
   expect(after(disputed, { type: 'cancel', actor: alice })).toBe(disputed);
 });
 
-test('an inclusion that one node states and takes back with each look is gone for good only some time later', () => {
+test('an inclusion that one node states and withdraws in turn is gone permanently only after some time', () => {
   const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
   const claimed = after(sent(), found('away'));
   expect(after(claimed, miss, NOON_MS + 14_999)).toBe(claimed);
@@ -166,7 +168,7 @@ test('a late report makes no final inclusion less final', () => {
   }
 });
 
-test('that one node alone calls a block final is recorded once, and ends nothing', () => {
+test('a block that one node alone calls final is recorded once, and ends nothing', () => {
   const one = (confirmations: number): EventOf<'include'> => ({
     type: 'include',
     inclusion: inclusion({ confirmations, secondNode: 'away', isFinalForOneNode: true }),
@@ -184,7 +186,7 @@ test('that one node alone calls a block final is recorded once, and ends nothing
   ]);
 });
 
-test('what ended on the word of one node is open again when a second one contradicts, and stays when that one is away', () => {
+test('a payment ended by one node is open again when a second one contradicts, and stays ended while that one is unreachable', () => {
   const alone = after(sent(), found(null));
   expect(stand(after(alone, found('disagrees', { confirmations: 9 })))).toEqual(['CONFIRMING', 'NODES_DISAGREE']);
   expect(after(alone, found('away', { confirmations: 9 }))).toBe(alone);
@@ -193,7 +195,7 @@ test('what ended on the word of one node is open again when a second one contrad
   expect(after(agreed, found('agrees', { confirmations: 9 }))).toBe(agreed);
 });
 
-test('another block is waited for as the first one was', () => {
+test('another block requires the same confirmations as the first one', () => {
   const waiting = after(sent(), found('away'));
   const elsewhere = {
     type: 'include' as const,

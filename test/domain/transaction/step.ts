@@ -4,7 +4,7 @@ import type { Attempt, SendOutcome, Transaction } from '#domain/transaction/tran
 import { decide } from '#domain/transaction/transition.ts';
 import { CREATED_AT_MS, inclusion, NOON_MS, OTHER_HASH, policy, sentAttempt, transactionIn, UNSPENT } from '../cast.ts';
 
-/** One step of the table, as what it writes into a record. */
+/** Applies one event of the table. Returns what it writes into the record. */
 
 export const now = { nowMs: NOON_MS, policy, spentOf: UNSPENT };
 
@@ -47,14 +47,17 @@ export const sentWith = (outcome: SendOutcome, differences: Partial<Attempt> = {
 export const cancellation = { purpose: 'cancellation' } as const;
 export const second = { number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: CREATED_AT_MS } };
 
-/** What a look at the nodes found: no attempt in a block. */
+/** Returns a check of the nodes that found no attempt in a block. */
 export const miss = (differences: object = {}): TransactionEvent => ({
   type: 'miss',
   inMempool: false,
   nonceTaken: false,
   ...differences,
 });
-/** What a look at the nodes found: an attempt in a block, with as many confirmations as are needed. */
+/**
+ * Returns a check of the nodes that found an attempt in a block, with as many confirmations as are
+ * needed.
+ */
 export const found = (differences: object = {}): TransactionEvent => ({
   type: 'include',
   inclusion: inclusion({ confirmations: 3, ...differences }),

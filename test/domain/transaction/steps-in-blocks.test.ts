@@ -14,7 +14,7 @@ import {
 } from '../cast.ts';
 import { broadcast, cancellation, second, sentWith, step } from './step.ts';
 
-/** Exactly what a block, or that there is none, writes into a record. */
+/** Covers exactly what a block, or its absence, writes into a record. */
 
 describe('a block', () => {
   const found = (differences: Parameters<typeof inclusion>[0] = {}, needed = 3): TransactionEvent => {
@@ -23,7 +23,7 @@ describe('a block', () => {
   const reported = { stateReason: 'REBROADCASTING' };
   const cancelled = [sentAttempt(), sentWith('accepted', { ...second, ...cancellation })];
 
-  test('is not deep enough until it is', () => {
+  test('does not end the payment until it is deep enough', () => {
     const shallow = inclusion({ confirmations: 2 });
     const waiting = { state: 'CONFIRMING', stateReason: null, inclusion: shallow };
     expect(step(broadcast([sentAttempt()], reported), found({ confirmations: 2 }))).toEqual(waiting);
@@ -37,7 +37,7 @@ describe('a block', () => {
     });
   });
 
-  test('says what became of it', () => {
+  test('states the result of the transaction', () => {
     const deep = { confirmations: 3 };
     const reverted = { ...deep, succeeded: false };
     expect(step(broadcast([sentAttempt()]), found(reverted))).toEqual({
@@ -55,7 +55,7 @@ describe('a block', () => {
     expect(step(broadcast([sentAttempt()]), found(other))).toBeNull();
   });
 
-  test('is news when anything of it is', () => {
+  test('an inclusion is a change when any part of it differs', () => {
     const before = transactionIn('CONFIRMING', { inclusion: inclusion({ confirmations: 1 }) });
     expect(step(before, found({ confirmations: 1 }))).toBeNull();
     for (const changes of [{ confirmations: 2 }, { blockHash: `0x${'b2'.repeat(32)}` }, { finalized: true }]) {
@@ -65,7 +65,7 @@ describe('a block', () => {
     expect(step(replaced, found({ hash: OTHER_HASH }))?.inclusion).toMatchObject({ hash: OTHER_HASH });
   });
 
-  test('that holds what is done already is news when it is final, or another one', () => {
+  test('an inclusion of a finished transaction is a change when it is final, or another one', () => {
     const done = transactionIn('SUCCEEDED');
     expect(step(done, found({ confirmations: 9 }))).toBeNull();
     const final = inclusion({ confirmations: 9, finalized: true });
@@ -75,7 +75,7 @@ describe('a block', () => {
     expect(step(transactionIn('SUCCEEDED', { inclusion: null }), found({ confirmations: 3 }))).toBeNull();
   });
 
-  test('says what a call was, and of a payment nothing that was not known', () => {
+  test('states the result of a call, and of a payment nothing new', () => {
     const asset = { kind: 'erc721', tokenAddress: OTHER_HASH.slice(0, 42), tokenId: '1' } as const;
     const minted: BalanceChange = { ...asset, units: signedAmountOf(1n), isMinted: true, isCash: false };
     const { vaultId, transactionId, chain, from, policyVersion, policyHash, note, createdAtMs, expiresAtMs } =
@@ -104,7 +104,7 @@ describe('a block', () => {
 describe('no block', () => {
   const miss = (inMempool: boolean, nonceTaken: boolean): TransactionEvent => ({ type: 'miss', inMempool, nonceTaken });
 
-  test('has it: where the mempool has dropped it the same bytes go out again', () => {
+  test('has it: the same bytes are sent again after the mempool dropped them', () => {
     const sent = {
       outcome: 'unknown',
       answer: 'The transaction is not in the mempool.',
@@ -131,7 +131,7 @@ describe('no block', () => {
     for (const inMempool of [true, false]) expect(step(broadcast([]), miss(inMempool, true))).toEqual(taken);
   });
 
-  test('has it any more: it is on its way again, and so is its nonce', () => {
+  test('a transaction whose block is gone is in flight again, and so is its nonce', () => {
     const sent = {
       outcome: 'unknown',
       answer: 'A reorg removed the block of the transaction.',

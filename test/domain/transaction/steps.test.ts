@@ -18,12 +18,15 @@ import {
 } from '../cast.ts';
 import { broadcast, cancellation, now, second, sentWith, step } from './step.ts';
 
-/** Exactly what each step of the table writes into a record, and when it writes nothing. Where it leads to is in `transition-matrix.test.ts`. */
+/**
+ * Covers exactly what each event of the table writes into a record, and when it writes nothing.
+ * `transition-matrix.test.ts` covers the states.
+ */
 
 describe('before the decision', () => {
   const pending = transactionIn('SUBMITTED');
 
-  test('a rejection names who, and what of', () => {
+  test('a rejection names its signer and the digest', () => {
     expect(step(pending, { type: 'reject', actor: bob })).toEqual({
       state: 'REJECTED',
       stateReason: 'REJECTED_BY_SIGNER',
@@ -41,7 +44,7 @@ describe('before the decision', () => {
     });
   });
 
-  test('what was hidden on purpose stays a choice', () => {
+  test('a record that a person hid stays hidden', () => {
     const hide: TransactionEvent = { type: 'setVisibility', actor: alice, visible: false };
     expect(step(pending, hide)).toEqual({ visible: false, visibilityChoice: false });
     expect(step({ ...pending, visible: false, visibilityChoice: false }, hide)).toBeNull();
@@ -56,7 +59,7 @@ describe('signing', () => {
   const signing = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
     transactionIn('SIGNING', { attempts, ...differences });
 
-  test('bytes are chosen for the purpose of now', () => {
+  test('an attempt is prepared for the current purpose', () => {
     const chosen = { ...preparedAttempt(), preparedAtMs: NOON_MS };
     expect(step(signing([]), prepare)).toEqual({ attempts: [chosen] });
     expect(step(signing([preparedAttempt()]), prepare)).toBeNull();
@@ -69,7 +72,7 @@ describe('signing', () => {
     });
   });
 
-  test('what is out and is to be cancelled is followed by a cancellation, once it was sent', () => {
+  test('a payment in flight that is to be cancelled is followed by a cancellation, once it was sent', () => {
     const cancels: TransactionEvent = { type: 'prepare', attempt: { ...PREPARED, ...cancellation } };
     expect(step(broadcast([signedAttempt()], { cancelling: true }), cancels)).toBeNull();
     const changed = step(broadcast([sentAttempt()], { cancelling: true }), cancels);
@@ -85,7 +88,7 @@ describe('signing', () => {
     expect(step(signing([], { stateReason: 'SIGNER_UNAVAILABLE' }), delay)).toBeNull();
   });
 
-  test('a failure says why, and of what was given up why that was', () => {
+  test('a failure states its reason, and a payment that was given up states why', () => {
     const fail: TransactionEvent = { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null };
     expect(step(signing([]), fail)).toEqual({ state: 'FAILED', stateReason: 'SIGNING_TIMEOUT' });
     const givenUp = signing([preparedAttempt()], { givenUp: 'INSUFFICIENT_FUNDS', cancelling: true });
@@ -93,7 +96,7 @@ describe('signing', () => {
     expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fail)).toBeNull();
   });
 
-  test('a nonce is filled only where nothing is signed, and once', () => {
+  test('a nonce is filled only if nothing is signed, and once', () => {
     const fill: TransactionEvent = { type: 'fillNonce', reason: 'TOKEN_REFUSED', detail: null };
     const gaveUp = { cancelling: true, givenUp: 'TOKEN_REFUSED', stateReason: 'TOKEN_REFUSED' };
     expect(step(signing([preparedAttempt()]), fill)).toEqual(gaveUp);
@@ -101,7 +104,7 @@ describe('signing', () => {
     expect(step(signing([signedAttempt(), { ...preparedAttempt(), number: 2 }]), fill)).toBeNull();
   });
 
-  test('a signature is that of the newest attempt, which has none', () => {
+  test('a signature is that of the newest unsigned attempt', () => {
     const waited = { stateReason: 'SIGNER_UNAVAILABLE' };
     const signed = { ...preparedAttempt(), signed: { raw: '0x02ff', hash: HASH, atMs: NOON_MS } };
     const out = { state: 'BROADCAST', stateReason: null, attempts: [signed] };
@@ -126,9 +129,9 @@ describe('sending', () => {
     ['underpriced', 'REPRICING'],
     ['lapsed', 'SIGNING_AGAIN'],
     ['refused', 'REFUSED_BY_NODE'],
-  ])('%s is written down with the answer, and people read %s', (outcome, stateReason) => {
+  ])('the outcome %s is recorded with the answer, and people read %s', (outcome, stateReason) => {
     const sent = { outcome, answer: 'so it said', atMs: NOON_MS };
-    // Counted over all nodes: people read the words after three identical refusals.
+    // It is counted over all nodes: people read the words after three identical refusals.
     const refused = (times: number) => (outcome === 'accepted' ? {} : { refusal: { answer: 'so it said', times } });
     expect(step(broadcast([signedAttempt()], { stateReason: 'before' }), sends(outcome))).toEqual({
       stateReason,
@@ -138,12 +141,12 @@ describe('sending', () => {
     expect(again?.attempts).toEqual([{ ...signedAttempt(), sent: { ...sent, times: 2 }, ...refused(1) }]);
   });
 
-  test('what is cancelled says so while it is out', () => {
+  test('a cancelled payment states so while it is in flight', () => {
     const changed = step(broadcast([signedAttempt()], { cancelling: true }), sends('accepted'));
     expect(changed?.stateReason).toBe('CANCELLING');
   });
 
-  test('nothing is sent but the newest attempt, and that signed', () => {
+  test('only the newest attempt is sent, and only when it is signed', () => {
     for (const attempts of [[], [preparedAttempt()], [sentAttempt(), { ...preparedAttempt(), number: 2 }]]) {
       expect(step(broadcast(attempts), sends('accepted', attempts.length))).toBeNull();
     }
@@ -151,7 +154,7 @@ describe('sending', () => {
     expect(step(broadcast([sentAttempt(), { ...signedAttempt(), ...second }]), sends('accepted', 1))).toBeNull();
   });
 
-  test('a refusal for good ends what no node ever took, and nothing else', () => {
+  test('a permanent refusal ends only what no node ever accepted', () => {
     const refuses = (number: number): TransactionEvent => ({ type: 'refuseBroadcast', attempt: number, answer: 'no' });
     const refusal = { answer: 'no', times: 1 };
     const failed = { state: 'FAILED', stateReason: 'REJECTED_BY_NODE', attempts: [{ ...signedAttempt(), refusal }] };
@@ -171,7 +174,7 @@ describe('another attempt', () => {
   const speedUp: TransactionEvent = { type: 'speedUp', actor: alice };
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
 
-  test('is called for where no block can hold the newest any more', () => {
+  test('another attempt is requested when no block can include the newest any more', () => {
     const sent = {
       outcome: 'lapsed',
       answer: 'The attempt has expired and can no longer be included in a block.',
@@ -192,7 +195,7 @@ describe('another attempt', () => {
     for (const attempts of others) expect(step(broadcast(attempts), lapse)).toBeNull();
   });
 
-  test('is called for where somebody wants to pay more', () => {
+  test('a replacement is requested when a member wants to pay more', () => {
     const answer = 'A higher fee was requested.';
     const sent = { outcome: 'underpriced', answer, atMs: CREATED_AT_MS, times: 1, isAsked: true };
     expect(step(broadcast([sentAttempt()]), speedUp)).toEqual({
@@ -208,7 +211,7 @@ describe('another attempt', () => {
     }
   });
 
-  test('that can not be had leaves the newest that is out, which is watched on', () => {
+  test('a replacement that cannot be made leaves the newest attempt in flight, which stays watched', () => {
     const unsigned = { ...preparedAttempt(), number: 2 };
     const refused = sentWith('refused');
     expect(step(broadcast([sentWith('underpriced'), unsigned]), abandon)).toEqual({
@@ -220,7 +223,7 @@ describe('another attempt', () => {
     }
   });
 
-  test('that can not be had fails what no block can hold any more', () => {
+  test('a replacement that cannot be made fails a transaction that no block can include any more', () => {
     const attempts = [sentWith('lapsed')];
     expect(step(broadcast([...attempts, { ...preparedAttempt(), number: 2 }]), abandon)).toEqual({
       state: 'FAILED',
@@ -230,7 +233,7 @@ describe('another attempt', () => {
     });
   });
 
-  test('a cancellation that can not be had is not wanted any more, and one that is out stays', () => {
+  test('a cancellation that cannot be made is withdrawn, and one that is in flight stays', () => {
     const cancelling = { cancelling: true };
     const unsigned = { ...preparedAttempt(), ...cancellation, number: 2 };
     expect(step(broadcast([sentAttempt(), unsigned], cancelling), abandon)).toEqual({
@@ -243,7 +246,7 @@ describe('another attempt', () => {
       stateReason: 'FEE_CAP_EXCEEDED',
       attempts: [sentAttempt(), sentWith('refused', { ...second, ...cancellation })],
     });
-    // What is asked for by nobody keeps none.
+    // A cancellation that no member requested keeps nothing.
     const alone = broadcast([sentWith('underpriced', cancellation)]);
     expect(step(alone, abandon)?.cancelling).toBeUndefined();
   });

@@ -19,7 +19,7 @@ import {
   UNSPENT,
 } from '../cast.ts';
 
-/** One event of each type, at its most effective. */
+/** One event of each type, with its largest effect. */
 const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
   approve: { type: 'approve', actor: carol, device: null, digest: DIGEST },
   reject: { type: 'reject', actor: carol },
@@ -51,11 +51,13 @@ const EVENTS: { readonly [E in EventType]: TransactionEvent } = {
 };
 
 /**
- * What each event does in each state. A state name is where the record goes (the same name: something in it changes);
- * `no` refuses a person; a dot is a machine's message that comes too late and changes nothing.
+ * The effect of each event in each state. A state name is where the record goes (the same name:
+ * something in it changes); `no` refuses a person; a dot is a machine's message that comes too late
+ * and changes nothing.
  */
 const MATRIX: Record<EventType, Record<TransactionState, string>> = {
-  //                 DRAFT        SUBMITTED    SIGNING      BROADCAST     CONFIRMING   SUCCEEDED    FAILED       REJECTED CANCELLED EXPIRED
+  // The columns are the states DRAFT, SUBMITTED, SIGNING, BROADCAST, CONFIRMING, SUCCEEDED, FAILED,
+  // REJECTED, CANCELLED and EXPIRED.
   approve: row(
     '     DRAFT        SUBMITTED    no           no            no           no           no           no       no        no',
   ),
@@ -65,7 +67,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   cancel: row(
     '      CANCELLED    CANCELLED    no           BROADCAST     no           no           no           no       no        no',
   ),
-  // The coins of these are known; coin-unknown.test.ts has the other.
+  // The UTXOs of these are known; coin-unknown.test.ts covers the others.
   endUnknown: row(
     '  no           no           no           no            no           no           no           no       no        no',
   ),
@@ -81,7 +83,7 @@ const MATRIX: Record<EventType, Record<TransactionState, string>> = {
   askInVain: row(
     '   .            .            SIGNING      .             .            .            .            .        .         .',
   ),
-  // Of an accepted attempt there is nothing to abandon; transition.test.ts has one that was underpriced.
+  // An accepted attempt has nothing to abandon; transition.test.ts has one that was underpriced.
   abandonReplacement: row(
     '.         .            .            .             .            .            .            .        .         .',
   ),

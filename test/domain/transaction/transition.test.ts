@@ -40,11 +40,11 @@ function after(transaction: Transaction, event: TransactionEvent, context = now)
 
 const approves = (actor: typeof alice): TransactionEvent => ({ type: 'approve', actor, device: null, digest: DIGEST });
 
-test('a new transaction owes its own expiry', () => {
+test('a new transaction enqueues its own expiry', () => {
   expect(effectsOfCreation(transactionIn('DRAFT'))).toEqual([{ type: 'start', job: 'expire' }]);
 });
 
-test('what owes nothing finishes nothing, and what ends at once owes nothing', () => {
+test('a transaction without a pending job completes none, and one that ends at once enqueues none', () => {
   expect(effectsOfCreation(transactionIn('REJECTED'))).toEqual([]);
   const settled = transactionIn('SUCCEEDED', { inclusion: inclusion({ finalized: true }), nonceHeld: false });
   const elsewhere = inclusion({ blockHash: `0x${'b2'.repeat(32)}`, confirmations: 3 });
@@ -84,7 +84,7 @@ test('a message holds no nonce, and ends with its signature', () => {
   expect(after(transaction, { type: 'signMessage', signature: '0x5252' }).changed).toBe(false);
 });
 
-test('a message that nobody will sign fails and owes nothing', () => {
+test('a message that its signers refuse fails and has no pending job', () => {
   const signing = transactionIn('SIGNING', { intent: messageIntent(), nonceHeld: false });
   const { transaction } = after(signing, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null });
   expect([transaction.state, outstandingJob(transaction)]).toEqual(['FAILED', null]);
@@ -99,14 +99,14 @@ test('a draft is decided like a submitted transaction', () => {
   expect(after(once, approves(bob)).transaction.state).toBe('SIGNING');
 });
 
-test('the same person approving again is one voice, whatever token it comes with', () => {
+test('two approvals of one person count once, whatever token they come with', () => {
   const once = after(transactionIn('SUBMITTED'), approves(alice)).transaction;
   const again = after(once, approves({ ...alice, tokenId: bob.tokenId }));
   expect(again.changed).toBe(false);
   expect(again.transaction.state).toBe('SUBMITTED');
 });
 
-test('a voice of somebody who is no signer does not count', () => {
+test('an approval of a user who is not a signer does not count', () => {
   const once = after(transactionIn('SUBMITTED'), approves(alice)).transaction;
   expect(after(once, approves(mallory)).transaction.state).toBe('SUBMITTED');
 });
@@ -127,7 +127,7 @@ test('an approval at the very millisecond of the expiry is refused, one before i
   expect(after(pending, approves(alice), { ...now, nowMs: EXPIRES_AT_MS - 1 }).changed).toBe(true);
 });
 
-test('a removed signer is no voice any more', () => {
+test('the approval of a removed signer does not count any more', () => {
   const withApprovals = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const without: Policy = { ...policy, version: 2, signers: [bob.userId, carol.userId] };
   expect(after(withApprovals, approves(bob), { ...now, policy: without }).transaction.state).toBe('SUBMITTED');
@@ -141,7 +141,7 @@ test('a lowered threshold approves nothing that was created before', () => {
   expect(transaction.state).toBe('SUBMITTED');
 });
 
-test('a raised threshold counts for what is pending', () => {
+test('a raised threshold counts for pending transactions', () => {
   const raised: Policy = { ...policy, version: 2, threshold: 3 };
   const withApproval = transactionIn('SUBMITTED', { approvals: [approvalBy(alice)] });
   const context = { ...now, policy: raised };
@@ -176,7 +176,7 @@ test('a signature is stored once: a second one over the same bytes changes nothi
   expect(after(signed.transaction, { type: 'sign', attempt: 1, raw: '0x02ee', hash: OTHER_HASH }).changed).toBe(false);
 });
 
-test('a transaction that has a signature can not be failed by the signing job any more', () => {
+test('the signing job cannot fail a transaction that has a signature', () => {
   const signed = transactionIn('SIGNING', { attempts: [signedAttempt()] });
   expect(after(signed, { type: 'failSigning', reason: 'SIGNING_TIMEOUT', detail: null }).changed).toBe(false);
 });
@@ -238,7 +238,7 @@ test('an underpriced attempt is followed by another one at the same nonce, never
   ]);
 });
 
-test('mined below the depth is CONFIRMING, at the depth SUCCEEDED, and finality is its own word', () => {
+test('a transaction is CONFIRMING below the depth, SUCCEEDED at the depth, and finality is a state of its own', () => {
   const broadcast = transactionIn('BROADCAST');
   const shallow = after(broadcast, { type: 'include', inclusion: inclusion(), confirmationsNeeded: 2 }).transaction;
   expect([shallow.state, finalityOf(shallow)]).toEqual(['CONFIRMING', null]);
@@ -288,12 +288,12 @@ test('a reorganisation before finality is the only way out of a final state', ()
   expect(after(finalized, { type: 'miss', inMempool: false, nonceTaken: true }).changed).toBe(false);
 });
 
-test('a nonce that a foreign transaction took for good is a conflict', () => {
+test('a nonce that a foreign transaction permanently used is a conflict', () => {
   const { transaction } = after(transactionIn('BROADCAST'), { type: 'miss', inMempool: false, nonceTaken: true });
   expect([transaction.state, transaction.stateReason]).toEqual(['FAILED', 'CONFLICTED']);
 });
 
-test('what the mempool has dropped goes out again with the same bytes', () => {
+test('a payment that the mempool dropped is sent again with the same bytes', () => {
   const { transaction } = after(transactionIn('BROADCAST'), { type: 'miss', inMempool: false, nonceTaken: false });
   expect(outstandingJob(transaction)).toBe('broadcast');
   expect(transaction.attempts[0]?.signed).toEqual(sentAttempt().signed);
@@ -349,7 +349,7 @@ const anyEvent: fc.Arbitrary<TransactionEvent> = fc.oneof(
     })),
 );
 
-test('whatever happens, in whatever order: no signature without a quorum, no way back from a decision, one job at most', () => {
+test('any events in any order give no signature without a quorum, no reversed decision, and one job at most', () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 60 }), fc.constantFrom('DRAFT', 'SUBMITTED'), (events, start) => {
       let transaction = transactionIn(start === 'DRAFT' ? 'DRAFT' : 'SUBMITTED');

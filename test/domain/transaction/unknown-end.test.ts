@@ -7,7 +7,10 @@ import { decide } from '#domain/transaction/transition.ts';
 import { alice, NOON_MS, OTHER_HASH, policy, PREPARED, signedAttempt, transactionIn, UNSPENT } from '../cast.ts';
 import { after, found, miss } from './step.ts';
 
-/** What RPC nodes do not show: it ends nothing by itself, and a person may end the transaction. */
+/**
+ * Covers what RPC nodes do not show: it ends nothing by itself, and a person may end the
+ * transaction.
+ */
 
 function decided(transaction: Transaction, event: TransactionEvent, nowMs = NOON_MS) {
   return decide(transaction, event, { nowMs, policy, spentOf: UNSPENT });
@@ -28,15 +31,15 @@ const stand = (one: Transaction) => [one.state, one.stateReason, outstandingJob(
 const settled = (one: Transaction) => after(one, { type: 'settle', keepsCoins: keepsUtxosReserved(one) });
 const waiting = after(transactionIn('BROADCAST'), unknown);
 
-test('a coin that no node shows leaves the transaction where it is, and nothing is sent again', () => {
+test('a UTXO that no node shows leaves the transaction in its state, and nothing is sent again', () => {
   expect(stand(waiting)).toEqual(['BROADCAST', 'COIN_UNKNOWN', 'confirm', true]);
   expect([waiting.attempts, after(waiting, unknown)]).toEqual([transactionIn('BROADCAST').attempts, waiting]);
   expect(after(waiting, unknown, NOON_MS + 400 * DAY_MS)).toBe(waiting);
-  // Another attempt was signed since the nodes were asked.
+  // Another attempt was signed after the call to the nodes.
   expect(after(transactionIn('BROADCAST'), miss({ isCoinUnknown: true, lookedFor: 0 })).stateReason).toBeNull();
 });
 
-test('it goes on when the coin is shown again, and ends when a transaction is named that spends it', () => {
+test('the payment continues when the UTXO is shown again, and ends when a transaction is named that spends it', () => {
   expect(stand(after(waiting, miss()))).toEqual(['BROADCAST', 'REBROADCASTING', 'broadcast', true]);
   expect(stand(after(waiting, miss({ inMempool: true })))).toEqual(['BROADCAST', null, 'confirm', true]);
   expect(stand(after(waiting, taken))).toEqual(['FAILED', 'CONFLICTED', 'settle', true]);
@@ -45,7 +48,7 @@ test('it goes on when the coin is shown again, and ends when a transaction is na
   expect(after(stopping, miss({ inMempool: true })).stateReason).toBe('CANCELLING');
 });
 
-test('a person ends it, and it is watched with its coins for two weeks', () => {
+test('a person ends the payment, and it is watched with its UTXOs for two weeks', () => {
   const ended = after(waiting, end);
   expect(stand(ended)).toEqual(['FAILED', 'COIN_UNKNOWN', 'settle', true]);
   const watched = settled(ended);
@@ -63,7 +66,7 @@ test('a person ends it, and it is watched with its coins for two weeks', () => {
   expect(stand(settled(over))).toEqual(['FAILED', 'COIN_UNKNOWN', null, false]);
 });
 
-test('what a person ended and the chain carries out after all is right in the end, and gives its coins back', () => {
+test('a payment that a person ended and the chain includes after all is right in the end, and releases its UTXOs', () => {
   const watched = settled(after(waiting, end));
   const confirming = after(watched, found({ confirmations: 1 }));
   expect(stand(confirming)).toEqual(['CONFIRMING', null, 'confirm', true]);
@@ -72,11 +75,11 @@ test('what a person ended and the chain carries out after all is right in the en
   expect(stand(settled(done))).toEqual(['SUCCEEDED', null, null, false]);
 });
 
-test('what a person ended gives its coins back as soon as a transaction is named that spends one', () => {
+test('a payment that a person ended releases its UTXOs as soon as a transaction is named that spends one', () => {
   const watched = settled(after(waiting, end));
   const dead = after(watched, taken);
   expect([...stand(dead), keepsUtxosReserved(dead)]).toEqual(['FAILED', 'CONFLICTED', 'settle', true, false]);
-  // The allocator was told to keep them just before.
+  // The allocator was instructed to keep them just before.
   expect(after(dead, { type: 'settle', keepsCoins: true })).toBe(dead);
   expect([...stand(settled(dead)), isWatchedAfterFailure(dead)]).toEqual([
     'FAILED',
@@ -87,7 +90,7 @@ test('what a person ended gives its coins back as soon as a transaction is named
   ]);
 });
 
-test('nothing is ended whose coins are known', () => {
+test('a person cannot end a payment whose UTXOs are known', () => {
   for (const one of [
     transactionIn('BROADCAST'),
     after(waiting, miss()),
@@ -103,7 +106,7 @@ test('nothing is ended whose coins are known', () => {
   }
 });
 
-test('what the end of its time has given up can still be ended, and what fills its nonce after a refusal cannot', () => {
+test('a payment that its end gave up can still be ended, and one that fills its nonce after a refusal cannot', () => {
   const given = (stateReason: string, givenUp: string) =>
     transactionIn('BROADCAST', { stateReason, cancelling: true, givenUp });
   for (const reason of ['COIN_UNKNOWN', 'NONCE_USED_UNEXPLAINED'] as const) {
@@ -114,7 +117,7 @@ test('what the end of its time has given up can still be ended, and what fills i
   expect(decided(filling, endFor('REJECTED_BY_NODE'))).toMatchObject({ refusal: { code: 'end-not-unknown' } });
 });
 
-test('a person ends what used a nonce and no node can name, and it is right in the end', () => {
+test('a person ends a payment whose nonce an unknown transaction used, and its record is right in the end', () => {
   const unexplained = after(transactionIn('BROADCAST'), miss({ isUnexplained: true }));
   const ended = after(unexplained, endFor('NONCE_USED_UNEXPLAINED'));
   expect(stand(ended)).toEqual(['FAILED', 'NONCE_USED_UNEXPLAINED', 'settle', true]);
@@ -127,7 +130,7 @@ test('a person ends what used a nonce and no node can name, and it is right in t
 const unsent = transactionIn('BROADCAST', { attempts: [signedAttempt()] });
 const refusal = { type: 'refuseBroadcast', attempt: 1, answer: 'dust' } as const;
 
-test('bytes that every server refuses keep their coins and are watched, until another transaction has a coin for good', () => {
+test('bytes that every server refuses keep their UTXOs and stay watched until another transaction has spent a UTXO permanently', () => {
   const refused = after(unsent, { ...refusal, keepsCoins: true });
   expect(stand(refused)).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);
   expect(after(refused, miss())).toBe(refused);
@@ -138,11 +141,11 @@ test('bytes that every server refuses keep their coins and are watched, until an
   expect(stand(after(refused, { type: 'cancel', actor: alice }))).toEqual(['BROADCAST', 'CANCELLING', 'sign', true]);
   const ended = settled(after(refused, endFor('REJECTED_BY_NODE')));
   expect([...stand(ended), keepsUtxosReserved(ended)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'confirm', false, false]);
-  // Where a payment has a nonce, the next one has the same: it fails at once.
+  // The next payment has the same nonce where there is one, so this one fails at once.
   expect(stand(after(unsent, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
 });
 
-test('while one node can not be asked, what all others refuse can be cancelled and replaced, and fails when that one refuses too', () => {
+test('a transaction that all reachable nodes refuse can be cancelled and replaced while one is unreachable, and fails when that one refuses too', () => {
   const undecided = after(unsent, { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' });
   expect(stand(undecided)).toEqual(['BROADCAST', 'REFUSED_BY_NODE', 'broadcast', true]);
   for (const type of ['cancel', 'speedUp'] as const) {
@@ -151,7 +154,7 @@ test('while one node can not be asked, what all others refuse can be cancelled a
   expect(stand(after(undecided, refusal))).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle', true]);
 });
 
-test('bytes that may be out stay so, whatever nodes refuse afterwards, and an attempt before the refused one may be out', () => {
+test('bytes that may be out stay so after any refusal, and an attempt before the refused one may be out', () => {
   const undecided = { type: 'send', attempt: 1, outcome: 'undecided', answer: 'dust' } as const;
   const timedOut = { ...undecided, outcome: 'unknown' } as const;
   for (const events of [
@@ -167,7 +170,7 @@ test('bytes that may be out stay so, whatever nodes refuse afterwards, and an at
   expect(after(signed, { ...refusal, attempt: 2 }).state).toBe('BROADCAST');
 });
 
-test('bytes of coins that every server refuses can be ended, also after a time-out and after a cancellation', () => {
+test('a person can end bytes with UTXOs that every server refuses, also after a time-out and after a cancellation', () => {
   const refused = { ...refusal, keepsCoins: true };
   const timedOut = after(unsent, { type: 'send', attempt: 1, outcome: 'unknown', answer: 'No response in time.' });
   expect(stand(after(timedOut, refused))).toEqual(['BROADCAST', 'REJECTED_BY_NODE', 'confirm', true]);

@@ -5,7 +5,10 @@ import { isStale } from '#domain/transaction/unsigned-attempt.ts';
 import { HASH, PREPARED, preparedAttempt, sentAttempt, transactionIn } from '../cast.ts';
 import { afterEvents } from './step.ts';
 
-/** Unsigned bytes whose price is too old: they are dropped only where it is certain that no co-signer has begun with them. */
+/**
+ * Covers unsigned bytes whose price is too old: they are dropped only if it is certain that no
+ * co-signer has begun with them.
+ */
 
 const FRESH_DIGEST = `0x${'dd'.repeat(32)}`;
 const mine = { ...PREPARED, preparedBy: 'first' };
@@ -28,7 +31,7 @@ test('bytes that no co-signer has begun with are replaced under their number, at
   expect(fresh.attempts.map(({ number, nonce, signingDigest: digest }) => [number, nonce, digest])).toEqual([
     [1, PREPARED.nonce, FRESH_DIGEST],
   ]);
-  // Nothing is known of the new ones, and what is known of the old ones comes too late.
+  // The new bytes have no reports, and the reports of the old ones come too late.
   expect(newest(fresh)?.isAsked).toBeUndefined();
   expect(afterEvents(fresh, contact)).toBe(fresh);
   expect(afterEvents(fresh, inVain)).toBe(fresh);
@@ -41,13 +44,13 @@ test('bytes that a co-signer may have begun with stay', () => {
   const request = afterEvents(unknown, inVain, contact);
   expect(newest(request)?.isAsked).toBe(true);
   expect(afterEvents(request, instead)).toBe(request);
-  // Whoever says late that nobody was reached has not seen that.
+  // A late report that no co-signer was reached does not cover that contact.
   expect(afterEvents(request, inVain)).toBe(request);
   const early = afterEvents(unknown, contact);
   expect(afterEvents(early, inVain)).toBe(early);
 });
 
-test('only the run that prepared the bytes knows that nobody was reached', () => {
+test('only the run that prepared the bytes knows that no co-signer was reached', () => {
   const prepared = afterEvents(signing(), prepare);
   expect(afterEvents(prepared, { ...inVain, run: 'second' })).toBe(prepared);
   const old = transactionIn('SIGNING', { attempts: [preparedAttempt()] });
@@ -65,7 +68,7 @@ test('neither another nonce, nor another purpose, nor signed bytes are replaced 
   expect(afterEvents(signed, instead)).toBe(signed);
 });
 
-test('an unsigned replacement of what is out is replaced in place too, and what is out stays', () => {
+test('an unsigned replacement of an attempt in flight is replaced in place, too, and that attempt stays', () => {
   const hurried = afterEvents(
     transactionIn('BROADCAST', { attempts: [sentAttempt()] }),
     { type: 'reprice', attempt: 1, obstacle: null },
@@ -79,7 +82,7 @@ test('an unsigned replacement of what is out is replaced in place too, and what 
   ]);
 });
 
-test('bytes are stale five minutes after they were prepared, where nobody has begun with them', () => {
+test('bytes are stale five minutes after their preparation if no co-signer has begun with them', () => {
   const attempt: Attempt = { ...preparedAttempt(), isAsked: false };
   const atMs = attempt.preparedAtMs + 5 * 60_000;
   expect([isStale(attempt, atMs - 1), isStale(attempt, atMs)]).toEqual([false, true]);

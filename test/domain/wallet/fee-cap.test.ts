@@ -11,7 +11,7 @@ function chainOf(name: string, differences: object = {}) {
   return chain;
 }
 
-test('on Bitcoin the cap grows with the size, from that of a small payment to that of the largest', () => {
+test('the cap on Bitcoin grows with the size, from that of a small payment to that of the largest', () => {
   const cap = (size: bigint | null) => feeCapFor(chainOf('bitcoin'), size);
   expect([null, 0n, 154n, 300n].map(cap)).toEqual(['150000', '150000', '150000', '150000']);
   expect([301n, 1_000n, 2_972n, 3_000n, 90_000n].map(cap)).toEqual([
@@ -30,7 +30,7 @@ test('the operator chooses the rate, and a cap for all sizes', () => {
   for (const wrong of [500, '0', '1.5']) expect(() => chainOf('bitcoin', { maxFeeRate: wrong })).toThrow('maxFeeRate');
 });
 
-test('on other chains it is that of the chain', () => {
+test('the cap on other chains is that of the chain', () => {
   const { maxFee } = chainOf('ethereum');
   expect([null, 5n].map((size) => feeCapFor(chainOf('ethereum'), size))).toEqual([maxFee, maxFee]);
 });

@@ -17,7 +17,7 @@ import {
 } from '../cast.ts';
 import { afterEvents } from '../transaction/step.ts';
 
-/** A payment that can not be made any more, and others that wait above its nonce. */
+/** A payment cannot be made any more, and others wait above its nonce. */
 
 const FILL: TransactionEvent = { type: 'fillNonce', reason: 'INSUFFICIENT_FUNDS', detail: null };
 const NOTHING = { ...PREPARED, payload: '0x0299', purpose: 'cancellation' as const };
@@ -30,7 +30,7 @@ const include = (hash: string): TransactionEvent => ({
 
 for (const [name, attempts, number] of [
   ['that has no bytes yet', [], 1],
-  ['whose bytes nobody signed', [preparedAttempt()], 2],
+  ['whose bytes are not signed', [preparedAttempt()], 2],
 ] as const) {
   test(`of one ${name} only nothing is signed, and it has failed for its own reason`, () => {
     const filling = afterEvents(transactionIn('SIGNING', { attempts }), FILL);
@@ -56,7 +56,7 @@ for (const [name, attempts, number] of [
   });
 }
 
-test('where not even that can be had it has failed, for the reason that was first', () => {
+test('a payment that cannot even be filled has failed, for its first reason', () => {
   const over = afterEvents(transactionIn('SIGNING', { attempts: [] }), FILL, {
     type: 'failSigning',
     reason: 'SIGNING_TIMEOUT',
@@ -65,7 +65,7 @@ test('where not even that can be had it has failed, for the reason that was firs
   expect([over.state, over.stateReason, outstandingJob(over)]).toEqual(['FAILED', 'INSUFFICIENT_FUNDS', 'settle']);
 });
 
-test('it is filled once, and never when a payment is signed', () => {
+test('a nonce is filled once, and never when a payment is signed', () => {
   const filling = afterEvents(transactionIn('SIGNING', { attempts: [] }), FILL);
   expect(afterEvents(filling, { ...FILL, reason: 'SIGNERS_REFUSED' })).toBe(filling);
   const signed = transactionIn('BROADCAST');
@@ -75,7 +75,7 @@ test('it is filled once, and never when a payment is signed', () => {
 const BLOCKING: TransactionEvent = { type: 'refuseBroadcast', attempt: 1, answer: 'overshot', blocksOthers: true };
 const refusedPayment = () => transactionIn('BROADCAST', { attempts: [signedAttempt()] });
 
-test('a payment that no node takes is cancelled at its nonce when others wait above it, and failed for its own reason', () => {
+test('a payment that no node accepts is cancelled at its nonce when others wait above it, and failed for its own reason', () => {
   const filling = afterEvents(refusedPayment(), BLOCKING);
   expect([filling.state, filling.stateReason, filling.givenUp, outstandingJob(filling)]).toEqual([
     'BROADCAST',
@@ -84,7 +84,7 @@ test('a payment that no node takes is cancelled at its nonce when others wait ab
     'sign',
   ]);
   expect(filling.attempts[0]?.sent).toMatchObject({ outcome: 'refused', answer: 'overshot', times: 1 });
-  // Nothing but a cancellation follows, and the payment is neither hurried nor taken up again.
+  // Only a cancellation follows, and the payment is neither sped up nor resumed.
   expect(afterEvents(filling, { type: 'prepare', attempt: PREPARED })).toBe(filling);
   expect(afterEvents(filling, { type: 'speedUp', actor: alice })).toBe(filling);
   expect(afterEvents(filling, { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' })).toBe(filling);
@@ -102,12 +102,12 @@ test('a payment that no node takes is cancelled at its nonce when others wait ab
   expect(afterEvents(sent, include(HASH)).state).toBe('SUCCEEDED');
 });
 
-test('a payment that no node takes, and above which none waits, has failed', () => {
+test('a payment that no node accepts, and above which none waits, has failed', () => {
   const failed = afterEvents(refusedPayment(), { ...BLOCKING, blocksOthers: false });
   expect([failed.state, failed.givenUp ?? null, outstandingJob(failed)]).toEqual(['FAILED', null, 'settle']);
 });
 
-test('where co-signers sign not even the cancellation, a payment that was never out fails, and its nonce is free', () => {
+test('a payment that was never broadcast fails and frees its nonce when co-signers refuse its cancellation', () => {
   const fail: TransactionEvent = { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null };
   const failed = afterEvents(refusedPayment(), BLOCKING, { type: 'prepare', attempt: NOTHING }, fail);
   expect([failed.state, failed.stateReason, outstandingJob(failed)]).toEqual(['FAILED', 'REJECTED_BY_NODE', 'settle']);
@@ -115,12 +115,12 @@ test('where co-signers sign not even the cancellation, a payment that was never 
   expect(afterEvents(unrefused, fail)).toBe(unrefused);
 });
 
-test('a payment whose bytes may be out is cancelled where it blocks others, and never failed for a refusal', () => {
+test('a payment whose bytes may be out is cancelled if it blocks others, and never failed for a refusal', () => {
   const maybeOut = afterEvents(refusedPayment(), { type: 'send', attempt: 1, outcome: 'unknown', answer: 'timeout' });
   const filling = afterEvents(maybeOut, BLOCKING);
   expect([filling.givenUp, outstandingJob(filling)]).toEqual(['REJECTED_BY_NODE', 'sign']);
   expect(afterEvents(filling, { type: 'failSigning', reason: 'SIGNERS_REFUSED', detail: null })).toBe(filling);
-  // A cancellation that cannot be had is given up, and the payment is looked for again.
+  // A cancellation that cannot be made is given up, and the payment is watched again.
   const kept = afterEvents(filling, { type: 'abandonReplacement', reason: 'SIGNERS_REFUSED' });
   expect([kept.state, kept.cancelling, kept.givenUp, outstandingJob(kept)]).toEqual([
     'BROADCAST',
@@ -135,7 +135,7 @@ test('a refused replacement does not cancel the attempt that is out', () => {
   const both = transactionIn('BROADCAST', { attempts: [sentAttempt(), replaced] });
   const refused = afterEvents(both, { ...BLOCKING, attempt: 2 });
   expect([refused.cancelling, refused.givenUp ?? null, outstandingJob(refused)]).toEqual([false, null, 'confirm']);
-  // Nor is one that a person cancels a failed one.
+  // A payment that a person cancels is not failed either.
   const cancelled = afterEvents(
     transactionIn('BROADCAST', { attempts: [signedAttempt()], cancelling: true }),
     BLOCKING,
@@ -143,7 +143,7 @@ test('a refused replacement does not cancel the attempt that is out', () => {
   expect([cancelled.givenUp ?? null, outstandingJob(cancelled)]).toEqual([null, 'sign']);
 });
 
-test('what waits for a lower nonce names who owns it, as long as it is the reason', () => {
+test('a payment that waits for a lower nonce names the owner of that nonce, as long as it is the reason', () => {
   const [, other] = [1, 2].map((one) => newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(one)));
   const blocker = { transactionId: other ?? null };
   for (const [state, usual] of [
@@ -162,7 +162,7 @@ test('what waits for a lower nonce names who owns it, as long as it is the reaso
   expect([next.stateReason, next.waitsFor]).toEqual([null, null]);
   const mined = afterEvents(waiting, include(HASH));
   expect([mined.state, mined.waitsFor]).toEqual(['SUCCEEDED', null]);
-  // A reason that says more stays, and one that never waited has nothing to forget.
+  // A more specific reason stays, and a payment that never waited has nothing to remove.
   const refused = transactionIn('BROADCAST', { stateReason: 'REFUSED_BY_NODE' });
   expect(afterEvents(refused, { type: 'waitForNonce', blocker })).toBe(refused);
   expect(afterEvents(refused, { type: 'waitForNonce', blocker: null })).toBe(refused);

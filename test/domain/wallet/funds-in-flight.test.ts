@@ -8,9 +8,10 @@ import type { NonceAllocations } from '#domain/wallet/wallet-nonce.ts';
 import { restoreHeld, allocate, NO_ALLOCATIONS, release, retire } from '#domain/wallet/wallet-nonce.ts';
 
 /**
- * A wallet with a balance of coins and one of tokens, whose payments are quoted, reserved, signed, mined, dropped and settled in
- * any order, by nodes that tell the truth and may be behind, while the book of the allocator can be set back. Whatever happens
- * the wallet can pay everything that is signed and undecided at the same time.
+ * A wallet has a balance of native units and one of tokens. Its payments are quoted, reserved,
+ * signed, mined, dropped and settled in any order, by truthful nodes that may be behind, while the
+ * book of the allocator can be set back. The invariant: the wallet can pay everything that is
+ * signed and undecided at the same time.
  */
 
 const TOKEN = 'token';
@@ -25,9 +26,9 @@ interface Payment {
   readonly amounts: readonly AssetAmount[];
   state: 'new' | 'signed' | 'mined' | 'over';
   nonce: bigint;
-  /** Balances that it was quoted with, which may be old when they are used. */
+  /** The balances of its quote, which may be old when they are used. */
   quoted: Funds | null;
-  /** Of all attempts. */
+  /** The maximum over all attempts. */
   signed: readonly AssetAmount[];
   block: number;
 }
@@ -37,7 +38,7 @@ interface Block {
   readonly count: bigint;
 }
 
-/** EVM counts nonces; Solana has places that are used again, and slots. */
+/** EVM counts nonces; Solana has nonce slots that are used again, and block slots. */
 type Family = 'evm' | 'solana';
 
 class Wallet {
@@ -67,7 +68,7 @@ class Wallet {
     return payment;
   }
 
-  /** By a node that is so many blocks behind. */
+  /** The counts of a node that is so many blocks behind. */
   quote(payment: Payment, behind: number): void {
     const number = Math.max(0, this.blocks.length - 1 - behind);
     const block = this.blocks[number] ?? this.head;
@@ -79,7 +80,7 @@ class Wallet {
     };
   }
 
-  /** What the vault tells of payments that have bytes. */
+  /** What the vault reports of payments that have bytes. */
   get held() {
     return [...this.payments].flatMap(([transactionId, { state, nonce, signed, block }]) => {
       const includedIn = state === 'mined' ? String(block) : null;
@@ -92,7 +93,7 @@ class Wallet {
     return { owned: book.owned, reserved, recorded: this.held, settledBlock };
   }
 
-  /** As the allocator does in one call. */
+  /** Reserves as the allocator does in one call. */
   reserve(
     id: string,
     amounts: readonly AssetAmount[],
@@ -161,7 +162,7 @@ class Wallet {
     this.#saved = { book: this.book, reserved: this.reserved };
   }
 
-  /** What is over is remembered all the same: those that ended are in another table. */
+  /** A finished payment is remembered all the same: those that ended are in another table. */
   setBack(): void {
     const isOver = (id: string) => this.payments.get(id)?.state === 'over';
     const { book, reserved } = this.#saved;
@@ -208,7 +209,7 @@ function play(wallet: Wallet, { kind, who, units, isToken, behind }: Step): void
   }
 }
 
-/** Everything that is signed and in no block can be paid out of what the newest block has. */
+/** The balances of the newest block can pay everything that is signed and in no block. */
 function check({ payments, head }: Wallet): void {
   const undecided = [...payments.values()].filter(({ state }) => state === 'signed').flatMap(({ signed }) => signed);
   for (const { tokenAddress, amount } of head.holds) {
@@ -216,7 +217,7 @@ function check({ payments, head }: Wallet): void {
   }
 }
 
-test('whatever happens in whatever order, what is signed and undecided never exceeds the balance', () => {
+test('signed and undecided payments never exceed the balance, whatever happens in whatever order', () => {
   fc.assert(
     fc.property(families, steps, (family, all) => {
       const wallet = new Wallet(family);
@@ -285,14 +286,14 @@ test('a payment fits beside others to the last unit, and one unit more waits for
   });
 });
 
-test('where nonces are counted the count of the same block tells what the balance is without, and no record does', () => {
+test('the nonce count of the same block decides what the balance excludes on a chain that counts nonces, and records do not', () => {
   const spending = { amounts: [native(41n)], funds: { ...FUNDS, nonceCount: '5' } };
   expect(decideReservation(flightOf(), 'b', spending).outcome).toBe('reserved');
   const recorded = [{ transactionId: 'a', includedIn: '8' }];
   expect(decideReservation(flightOf({ recorded }), 'b', { ...spending, funds: FUNDS }).outcome).toBe('in-flight');
 });
 
-test('where they are not, a payment in a block after the balance is still subtracted', () => {
+test('a payment in a block after the balance is still subtracted on a chain that counts no nonces', () => {
   const outcome = (includedIn: string | null) =>
     decideReservation(flightOf({ recorded: [{ transactionId: 'a', includedIn }] }), 'b', {
       amounts: [native(41n)],
@@ -301,13 +302,13 @@ test('where they are not, a payment in a block after the balance is still subtra
   expect([outcome('9'), outcome('10'), outcome(null)]).toEqual(['reserved', 'in-flight', 'in-flight']);
 });
 
-test('balances older than a settled payment are not believed, for they may have its money', () => {
+test('balances older than a settled payment are not accepted, for they may still include its amount', () => {
   const spending = { amounts: [native(1n)], funds: FUNDS };
   expect(decideReservation(flightOf({ settledBlock: 9n }), 'b', spending).outcome).toBe('reserved');
   expect(decideReservation(flightOf({ settledBlock: 10n }), 'b', spending).outcome).toBe('stale');
 });
 
-test('a further attempt reserves the dearer of both, and one that takes no more is not weighed', () => {
+test('a further attempt reserves the dearer of both, and one that spends no more is not checked', () => {
   const spending = (units: bigint) => ({ amounts: [native(units)], funds: FUNDS });
   const reserved = new Map([
     ['a', [native(60n)]],
@@ -321,14 +322,14 @@ test('a further attempt reserves the dearer of both, and one that takes no more 
   });
 });
 
-test('what the record of the vault says counts where nothing was reserved, or less', () => {
+test('the record of the vault counts if nothing was reserved, or less', () => {
   const recorded = [{ transactionId: 'a', amounts: [native(61n), movement(TOKEN, 5n)] }];
   const spending = { amounts: [native(40n)], funds: FUNDS };
   expect(decideReservation(flightOf({ recorded }), 'b', spending).outcome).toBe('in-flight');
   expect(decideReservation(flightOf({ recorded, reserved: new Map() }), 'b', spending).outcome).toBe('in-flight');
 });
 
-test('an account keeps its least, or nothing where no other payment is in flight', () => {
+test('an account keeps its minimum, or nothing if no other payment is in flight', () => {
   const funds = { ...FUNDS, least: amountOf(10n) };
   const outcome = (units: bigint, flight: InFlight) =>
     decideReservation(flight, 'b', { amounts: [native(units)], funds }).outcome;
@@ -337,7 +338,7 @@ test('an account keeps its least, or nothing where no other payment is in flight
   expect([90n, 91n, 100n].map((units) => outcome(units, alone))).toEqual(['reserved', 'in-flight', 'reserved']);
 });
 
-test('what is missing may come back only from payments that took as much of the same asset', () => {
+test('a missing amount may come back only from payments that spent as much of the same asset', () => {
   const undecided = [native(5n), native(2n), movement(TOKEN, 9n)];
   expect(mayBeReorged(native(7n), undecided)).toBe(true);
   expect(mayBeReorged(native(8n), undecided)).toBe(false);

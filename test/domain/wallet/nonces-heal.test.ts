@@ -14,9 +14,10 @@ import {
 } from '#domain/wallet/wallet-nonce.ts';
 
 /**
- * A wallet whose RPC nodes count wrongly or state inclusions that never were, whose mempool drops what it has, whose payments are refused,
- * and whose book is set back. Whatever happens no nonce has two owners, the lowest unused nonce is owned or the next one given, and once the nodes
- * tell the truth everything that waits is mined.
+ * The RPC nodes of a wallet count wrongly or state inclusions that never were, its mempool drops
+ * what it has, its payments are refused, and its book is set back. The invariants: no nonce has two
+ * owners, the lowest unused nonce is owned or the next one given, and once the nodes report the
+ * truth everything that waits is mined.
  */
 
 type State = 'new' | 'prepared' | 'leaving' | 'sent' | 'mined' | 'over';
@@ -26,7 +27,10 @@ interface Payment {
   nonce: bigint;
 }
 
-/** What an RPC node adds to its counts, and whether a second one says the truth at the same time. */
+/**
+ * The error that an RPC node adds to its counts, and whether a second one reports the truth at the
+ * same time.
+ */
 interface Lie {
   readonly latest: bigint;
   readonly pending: bigint;
@@ -50,7 +54,10 @@ class Wallet {
     return known;
   }
 
-  /** Payments that have bytes at a nonce and are not settled: what the vault tells the allocator. */
+  /**
+   * Payments that have bytes at a nonce and are not settled: what the vault reports to the
+   * allocator.
+   */
   get held() {
     return [...this.payments].flatMap(([transactionId, { state, nonce }]) =>
       state === 'new' || state === 'over' ? [] : [{ transactionId, nonce }],
@@ -63,7 +70,10 @@ class Wallet {
     return { latest: this.mined, pending };
   }
 
-  /** As the signing job asks: by one node, and where that is doubted by two. Null while there is no nonce. */
+  /**
+   * Requests a nonce as the signing job does: by one node, and by two where its count is in doubt.
+   * Returns null while there is no nonce.
+   */
   request(id: string, lie: Lie): bigint | null {
     this.book = restoreHeld(this.book, this.held);
     const { latest, pending } = this.truth;
@@ -90,7 +100,7 @@ class Wallet {
     const isOut = payment.state === 'sent' || payment.state === 'prepared';
     if (!isOut) return;
     if (payment.nonce < this.mined) {
-      // Another transaction is in its place: it has failed, and its nonce is used.
+      // Another transaction has its nonce: it has failed, and its nonce is used.
       this.#end(id, false);
       return;
     }
@@ -103,7 +113,9 @@ class Wallet {
     for (const [nonce, owner] of this.pool) if (owner === id) this.pool.delete(nonce);
   }
 
-  /** No node takes it: it ends, or where others wait above it goes on as an attempt that does nothing. */
+  /**
+   * No node accepts it: it ends, or continues as an attempt without effect if others wait above it.
+   */
   refuse(id: string): void {
     const payment = this.payment(id);
     if (payment.state !== 'prepared') return;
@@ -134,9 +146,12 @@ class Wallet {
     this.payment(id).state = 'over';
   }
 
-  /** What the confirmation job does for a payment that waits: an owner that the vault does not know gives its nonce back. */
+  /**
+   * Does what the confirmation job does for a waiting payment: an owner that the vault does not
+   * know releases its nonce.
+   */
   heal(): void {
-    // Both nodes are behind what is settled, and agree.
+    // Both nodes are behind the settled nonces, and agree.
     const latest = notNegative(this.mined - 1n);
     const behind = { latest, pending: latest, proven: { latest, pending: latest, block: 6n } };
     this.book = lowerFloor(this.book, behind, 7n) ?? this.book;
@@ -234,7 +249,7 @@ function check(wallet: Wallet): void {
   expect(isOwned || waitsForAnother || next.nonce === lowest).toBe(true);
 }
 
-test('whatever nodes say, no nonce has two owners, and the lowest unused one is owned or the next one given', () => {
+test('no nonce has two owners, and the lowest unused one is owned or the next one given, whatever nodes report', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const wallet = new Wallet();
@@ -247,7 +262,7 @@ test('whatever nodes say, no nonce has two owners, and the lowest unused one is 
   );
 });
 
-test('whatever nodes said, the wallet pays again when they tell the truth, and all that waits is mined', () => {
+test('the wallet pays again once its nodes report the truth, and everything that waits is mined', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const wallet = new Wallet();

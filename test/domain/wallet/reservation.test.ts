@@ -16,7 +16,7 @@ const paying = (units: bigint, funds: Partial<Funds> = {}): Spending => ({
   funds: { ...FUNDS, ...funds },
 });
 
-/** One other transaction, with this nonce and these coins. */
+/** One other transaction, with this nonce and these UTXOs. */
 const beside = (nonce: bigint, units: bigint): InFlight => ({
   ...NOTHING,
   owned: new Map([['other', nonce]]),
@@ -33,13 +33,13 @@ test('a payment fits beside the others, or waits for them', () => {
   expect(decideReservation(beside(0n, 60n), 'a', paying(41n))).toEqual(waits('other'));
 });
 
-test('what the balance is without already is not subtracted again', () => {
+test('an amount that the balance already excludes is not subtracted again', () => {
   const after = { nonceCount: '1', holds: [native(40n)] };
   expect(decideReservation(beside(0n, 60n), 'a', paying(40n, after))).toEqual(reserved(40n));
   expect(decideReservation(beside(1n, 60n), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
-test('where nonces are not counted, the block of the inclusion is compared with that of the balance', () => {
+test('the block of the inclusion is compared with that of the balance if nonces are not counted', () => {
   const included = (includedIn: string | null): InFlight => ({
     ...beside(0n, 60n),
     recorded: [{ transactionId: 'other', amounts: [native(60n)], includedIn }],
@@ -50,24 +50,25 @@ test('where nonces are not counted, the block of the inclusion is compared with 
   expect(decideReservation(included(null), 'a', paying(40n, after))).toEqual(waits('other'));
 });
 
-test('the inclusion in the record counts for nothing where the chain counts nonces', () => {
-  // After a reorganisation the record is wrong until the vault learns of it, and the balance has the money back.
+test('the inclusion in the record counts for nothing if the chain counts nonces', () => {
+  // After a reorganisation the record is wrong until the vault learns of it, and the balance
+  // includes the amount again.
   const recorded = [{ transactionId: 'other', amounts: [native(60n)], includedIn: '8' }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(41n))).toEqual(waits('other'));
 });
 
-test('the larger of what is reserved and what the record says is in flight', () => {
+test('the larger of the reservation and the record is in flight', () => {
   const recorded = [{ transactionId: 'other', amounts: [native(70n)], includedIn: null }];
   expect(decideReservation({ ...beside(0n, 60n), recorded }, 'a', paying(31n))).toEqual(waits('other'));
   expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(21n))).toEqual(waits('other'));
   expect(decideReservation({ ...beside(0n, 80n), recorded }, 'a', paying(20n))).toEqual(reserved(20n));
 });
 
-test('a transaction without a nonce takes nothing', () => {
+test('a transaction without a nonce reserves nothing', () => {
   expect(decideReservation({ ...beside(0n, 60n), owned: new Map() }, 'a', paying(100n))).toEqual(reserved(100n));
 });
 
-test('a further attempt is weighed where it takes more, and keeps what an earlier one may still take', () => {
+test('a further attempt is checked if it spends more, and keeps what an earlier one may still spend', () => {
   const inFlight: InFlight = {
     ...beside(1n, 30n),
     owned: new Map([
@@ -82,17 +83,17 @@ test('a further attempt is weighed where it takes more, and keeps what an earlie
   expect(decideReservation(inFlight, 'a', paying(70n))).toEqual(reserved(70n));
   expect(decideReservation(inFlight, 'a', paying(71n))).toEqual(waits('other'));
   expect(decideReservation(inFlight, 'a', paying(5n))).toEqual(reserved(60n));
-  // Money that has gone elsewhere stops no cancellation.
+  // A balance that was spent elsewhere stops no cancellation.
   expect(decideReservation(inFlight, 'a', paying(5n, { holds: [native(0n)] }))).toEqual(reserved(60n));
 });
 
-test('balances of before the newest settled transaction are not weighed', () => {
+test('balances older than the newest settled transaction are not checked', () => {
   const settled = { ...NOTHING, settledBlock: 10n };
   expect(decideReservation(settled, 'a', paying(1n))).toEqual({ outcome: 'stale' });
   expect(decideReservation(settled, 'a', paying(1n, { blockNumber: '10' }))).toEqual(reserved(1n));
 });
 
-test('an account keeps its minimum, or nothing where no other transaction is in flight', () => {
+test('an account keeps its minimum, or nothing if no other transaction is in flight', () => {
   const keeps = { least: amountOf(10n) };
   expect(decideReservation(NOTHING, 'a', paying(90n, keeps))).toEqual(reserved(90n));
   expect(decideReservation(NOTHING, 'a', paying(91n, keeps))).toEqual(waits());
@@ -101,12 +102,12 @@ test('an account keeps its minimum, or nothing where no other transaction is in 
   expect(decideReservation(beside(0n, 40n), 'a', paying(50n, keeps))).toEqual(reserved(50n));
 });
 
-test('the rent of a place is taken of the native asset alone', () => {
+test('the rent of a nonce slot is taken of the native asset alone', () => {
   const spending: Spending = { amounts: [native(3n), tokens(7n)], funds: FUNDS };
   expect(plusRent(spending, amountOf(20n)).amounts).toEqual([native(23n), tokens(7n)]);
 });
 
-test('what is missing may come back where others took at least as much of that asset', () => {
+test('a missing amount may come back if others spent at least as much of that asset', () => {
   expect(mayBeReorged(native(60n), [native(30n), native(30n)])).toBe(true);
   expect(mayBeReorged(native(61n), [native(30n), native(30n)])).toBe(false);
   expect(mayBeReorged(tokens(1n), [native(60n)])).toBe(false);
@@ -114,7 +115,7 @@ test('what is missing may come back where others took at least as much of that a
   expect(mayBeReorged(undefined, [])).toBe(false);
 });
 
-test('whatever is asked for in whatever order, all that is reserved is held', () => {
+test('every reservation is held, whatever is requested in whatever order', () => {
   const payment = fc.record({ isToken: fc.boolean(), units: fc.bigInt({ min: 1n, max: 120n }) });
   const requested = fc.array(fc.tuple(fc.integer({ min: 0, max: 7 }), payment), { maxLength: 40 });
   fc.assert(

@@ -22,13 +22,13 @@ function allocated(book: NonceAllocations, ids: readonly string[], counts: Chain
   for (const id of ids) {
     const { book: after, nonce } = allocate(book, id, counts);
     book = after;
-    if (nonce === null) throw new Error('nobody is about to leave here');
+    if (nonce === null) throw new Error('no transaction is about to leave here');
     nonces.push(nonce);
   }
   return { book, nonces };
 }
 
-test('nonces follow each other from the chain’s own count on', () => {
+test('nonces follow each other from the count of the chain on', () => {
   expect(allocated(NO_ALLOCATIONS, ['a', 'b', 'c']).nonces).toEqual([0n, 1n, 2n]);
   const counts = { latest: 7n, pending: 7n };
   expect(allocated(NO_ALLOCATIONS, ['a', 'b'], { ...counts, proven: provenAt(counts) }).nonces).toEqual([7n, 8n]);
@@ -39,12 +39,12 @@ test('a transaction that asks again has the nonce that it had', () => {
   expect(allocate(book, 'a', { latest: 9n, pending: 9n }).nonce).toBe(0n);
 });
 
-test('what the mempool holds from elsewhere is not used again', () => {
+test('a nonce that a foreign transaction in the mempool uses is not given again', () => {
   const counts = { latest: 3n, pending: 5n };
   expect(allocate(NO_ALLOCATIONS, 'a', { ...counts, proven: provenAt(counts) }).nonce).toBe(5n);
 });
 
-test('a nonce that was given back is the next to be used, the lowest first', () => {
+test('a released nonce is the next to be used, the lowest first', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c', 'd']);
   const returned = release(release(book, 'c'), 'b');
   expect(allocated(returned, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
@@ -52,13 +52,13 @@ test('a nonce that was given back is the next to be used, the lowest first', () 
   expect(allocated(otherWay, ['e', 'f', 'g']).nonces).toEqual([1n, 2n, 4n]);
 });
 
-test('a nonce that was given back and that the chain has used since is gone', () => {
+test('a released nonce that the chain has used since is gone', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   const used = { latest: 1n, pending: 1n };
   expect(allocate(release(book, 'a'), 'd', { ...used, proven: provenAt(used) }).nonce).toBe(3n);
 });
 
-test('after a restore of old storage the count of the chain wins, once it is proven', () => {
+test('the count of the chain wins after a restore of old storage, once it is proven', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a']);
   const counts = { latest: 40n, pending: 42n };
   expect(allocate(book, 'b', counts)).toEqual({ book, nonce: null, waitsFor: null });
@@ -70,7 +70,8 @@ test('a floor comes down to a lower count that is proven at or after the settled
   const counts = { latest: 3n, pending: 3n };
   expect(lowerFloor(floor, counts, 7n)).toBeNull();
   expect(allocate(floor, 'a', counts)).toEqual({ book: floor, nonce: null, waitsFor: null });
-  // No two nodes count alike, they agree that the one asked is behind, or both are behind what is settled.
+  // No two nodes count alike, they agree that the first one is behind, or both are behind the
+  // settled nonces.
   for (const [latest, block] of [
     [null, 9n],
     [1_000n, 9n],
@@ -97,7 +98,7 @@ test('a count that one node gives wrongly moves nothing, in either direction', (
   ]) {
     expect(allocate(settled, 'c', lie)).toEqual({ book: settled, nonce: null, waitsFor: null });
   }
-  // What is too low is below the floor, and two nodes do not say it; or it is owned.
+  // A nonce that is too low is below the floor, and two nodes do not report it; or it is owned.
   expect(allocate(settled, 'c', { ...FRESH, proven: NOTHING_PROVEN }).nonce).toBe(2n);
   expect(allocate(settled, 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
 });
@@ -112,7 +113,7 @@ test('a count is believed as far as it is proven, and no further', () => {
   expect(allocate(book, 'b', proven(3n, 5n)).nonce).toBe(5n);
   expect(allocate(book, 'b', proven(3n, 4n)).nonce).toBeNull();
   expect(allocate(book, 'b', proven(2n, 5n)).nonce).toBeNull();
-  // One node alone proves its count by a final block, and of its mempool nothing.
+  // One node alone proves its count by a final block, and proves nothing of its mempool.
   expect(allocate(book, 'b', { latest: 3n, pending: 3n, proven: { latest: 3n, pending: 0n, block: 0n } }).nonce).toBe(
     3n,
   );
@@ -135,7 +136,7 @@ test('a book that was set back learns from the vault which nonces are in use', (
   const whole = restoreHeld(NO_ALLOCATIONS, held);
   expect(allocate(whole, 'c', FRESH).nonce).toBe(2n);
   expect(restoreHeld(whole, held)).toBe(whole);
-  // What a transaction was signed with is its nonce, whatever the book says.
+  // The nonce that a transaction was signed with is its nonce, whatever the book contains.
   expect([...restoreHeld(whole, [{ transactionId: 'x', nonce: 1n }]).owned]).toEqual([
     ['a', 0n],
     ['x', 1n],
@@ -148,7 +149,7 @@ test('a book that was set back learns from the vault which nonces are in use', (
   expect([...twice.owned.keys()]).toEqual(['a', 'x']);
 });
 
-test('the blocker of a transaction is who owns the lowest unused nonce below it', () => {
+test('the blocker of a transaction is the owner of the lowest unused nonce below it', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(blockerOf(book, 'c', 0n)).toEqual({ nonce: 0n, transactionId: 'a' });
   expect(blockerOf(book, 'c', 1n)).toEqual({ nonce: 1n, transactionId: 'b' });
@@ -159,7 +160,7 @@ test('the blocker of a transaction is who owns the lowest unused nonce below it'
   expect(blockerOf(book, 'x', 0n)).toBeNull();
 });
 
-test('giving back or settling twice, or what was never owned, changes nothing', () => {
+test('a repeated release or settlement, or one of a nonce that was never owned, changes nothing', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b', 'c']);
   expect(release(release(book, 'b'), 'b')).toEqual(release(book, 'b'));
   expect(retire(retire(book, 'b'), 'b')).toEqual(retire(book, 'b'));
@@ -186,7 +187,10 @@ const steps = fc.array(
   { maxLength: 60 },
 );
 
-/** A wallet that nobody else uses: nonces are mined in order, by the transaction that owns the next one. */
+/**
+ * A wallet that no other program uses: nonces are mined in order, by the transaction that owns the
+ * next one.
+ */
 function play(all: readonly Step[]) {
   let book = NO_ALLOCATIONS;
   let latest = 0n;
@@ -216,14 +220,14 @@ function play(all: readonly Step[]) {
   return { book, latest, owners, mined };
 }
 
-test('whatever happens, no nonce has two owners and none that is mined is owned', () => {
+test('no nonce has two owners and no mined nonce is owned, whatever happens', () => {
   fc.assert(
     fc.property(steps, (all) => void play(all)),
     { numRuns: 500 },
   );
 });
 
-test('whatever happens, nothing is stuck: with new transfers for every gap, all of it can be mined', () => {
+test('no transaction is stuck, whatever happens: with new transfers for every gap, all of it can be mined', () => {
   fc.assert(
     fc.property(steps, (all) => {
       const { book: before, latest, owners } = play(all);
@@ -238,7 +242,7 @@ test('whatever happens, nothing is stuck: with new transfers for every gap, all 
   );
 });
 
-test('whoever has others above may not leave; nobody gets a nonce above whoever may, until it is gone or stays', () => {
+test('a transaction with others above it may not leave, and no nonce above a leaving one is given until it is gone or stays', () => {
   const { book } = allocated(NO_ALLOCATIONS, ['a', 'b']);
   expect(reserveRelease(book, 'a')).toEqual({ book, mayGo: false });
   expect(reserveRelease(book, 'x')).toEqual({ book, mayGo: true });
@@ -247,21 +251,21 @@ test('whoever has others above may not leave; nobody gets a nonce above whoever 
   expect(reserveRelease(leaving, 'b').mayGo).toBe(true);
   expect(allocate(leaving, 'c', FRESH)).toEqual({ book: leaving, nonce: null, waitsFor: 'b' });
   expect(cancelRelease(book, 'b')).toBe(book);
-  // What was given back below it is in nobody's way.
+  // A nonce released below it blocks no other transaction.
   expect(allocate(release(leaving, 'a'), 'c', FRESH).nonce).toBe(0n);
   expect(allocate(release(leaving, 'b'), 'c', FRESH).nonce).toBe(1n);
   expect(allocate(cancelRelease(leaving, 'b'), 'c', FRESH).nonce).toBe(2n);
   expect(allocate(retire(leaving, 'b'), 'c', { latest: 2n, pending: 2n }).nonce).toBe(2n);
-  // One that stays, or is mined, lets nobody else stay.
+  // A transaction that stays, or is mined, does not let another one stay.
   const both: NonceAllocations = { ...leaving, leaving: new Set(['a', 'b']) };
   expect(cancelRelease(both, 'a').leaving).toEqual(new Set(['b']));
   expect(retire(both, 'a').leaving).toEqual(new Set(['b']));
   expect(retire(both, 'x')).toBe(both);
-  // It goes on by itself when it asks for its nonce.
+  // It continues by itself when it requests its nonce.
   expect(allocate(allocate(leaving, 'b', FRESH).book, 'c', FRESH).nonce).toBe(2n);
 });
 
-test('where nobody gives back what it may not, there is never a gap', () => {
+test('a nonce sequence without forbidden releases never has a gap', () => {
   fc.assert(
     fc.property(steps, (all) => {
       let book = NO_ALLOCATIONS;

@@ -12,7 +12,10 @@ import { BTC, REGTEST, stranger } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
 
-/** What comes to a wallet on Bitcoin, reported by a monitor that may lie, on a chain that takes blocks back. */
+/**
+ * Covers incoming payments on Bitcoin, reported by a monitor that may lie, on a chain with
+ * reorganisations.
+ */
 
 const CHAIN = 'bitcoin-regtest';
 
@@ -43,7 +46,7 @@ async function records(of: ReadyVault): Promise<readonly TransactionRecord[]> {
 
 const ownOf = (vault: ReadyVault) => vault.addresses[CHAIN] ?? '';
 
-test('deliveries about nothing, about others, about what waits, and about no hash credit nothing', async () => {
+test('a delivery about nothing, about others, about a waiting payment, or about no hash credits nothing', async () => {
   const vault = await world.vault('quiet', { chains: [CHAIN] });
   const elsewhere = localChain.fund(stranger(), BTC);
   const lost = localChain.fund(ownOf(vault), BTC);
@@ -65,7 +68,7 @@ test('deliveries about nothing, about others, about what waits, and about no has
   ]);
 });
 
-test('whatever the monitor loses, doubles and delays, and the chain takes back: in the end there is what the chain says', async () => {
+test('the records match the chain in the end, whatever the monitor loses, doubles and delays, and the chain reorganises', async () => {
   const seed = Number(process.env['MISCHIEF_SEED'] ?? Date.now() % 1_000_000);
   console.log(`seed ${seed}`);
   const chance = seededRandom(seed);
@@ -75,7 +78,7 @@ test('whatever the monitor loses, doubles and delays, and the chain takes back: 
   const sent: string[] = [];
   for (let i = 0; i < 30; i++) {
     sent.push(localChain.fund(own, BigInt(1_000 + Math.floor(chance() * 1_000_000))));
-    // Gives the monitor and the service their turn.
+    // Lets the monitor and the service take a turn.
     await records(vault);
     if (i === 15 || chance() < 0.2) localChain.reorganise(1 + Math.floor(chance() * 3));
   }

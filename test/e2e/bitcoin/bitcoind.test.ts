@@ -11,8 +11,9 @@ import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /**
- * The same against Bitcoin Core itself, or what is made of it: what it relays and mines is what counts. Where there is none (`BITCOIND`, or
- * `bitcoind` on the PATH) the regtest of this project has to do, which the other files are about.
+ * Repeats the tests against Bitcoin Core itself, or a node with its policy: what it relays and
+ * mines is what counts. The regtest of this project, which the other files are about, stands in if
+ * there is none (`BITCOIND`, or `bitcoind` on the PATH).
  */
 
 const CHAIN = 'bitcoin-regtest';
@@ -52,7 +53,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     return pollUntil(`the record of ${hash}`, observation, 30_000);
   }
 
-  test('it mines a payment of several coins with its change, and knows the fee that the record says', async () => {
+  test('a payment of several UTXOs with its change is mined, and its record has the exact fee', async () => {
     const to = stranger();
     const id = await approved(to, 5n * BTC);
     await waits(id);
@@ -63,7 +64,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     expect([bitcoind.chain.balance(to), paid?.fee.toString()]).toEqual([5n * BTC, record.feePaid]);
   });
 
-  test('it relays the least that is no dust, and takes a replacement and a cancellation for what they pay', async () => {
+  test('the node relays the smallest amount above dust, and accepts a replacement and a cancellation for their fees', async () => {
     const { alice } = world.people();
     const [least, undone] = [stranger(), stranger()];
     for (const [to, units, action] of [
@@ -83,7 +84,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     expect([bitcoind.chain.balance(least), bitcoind.chain.balance(undone)]).toEqual([330n, 0n]);
   });
 
-  test('what a reorganisation takes back is included again, once', async () => {
+  test('a transaction that a reorganisation removes is included again, once', async () => {
     await world.stack().stop();
     await world.restart({ chains: [{ name: CHAIN, confirmations: 2 }] });
     const to = stranger();
@@ -121,7 +122,7 @@ describe.skipIf(binary === null).each(['p2tr', 'p2wpkh'] as const)('%s', (bitcoi
     ]);
   });
 
-  test('bitcoin on its way is shown, and received with its block', async () => {
+  test('incoming bitcoin is shown while it waits, and received with its block', async () => {
     const hash = await bitcoind.pay(wallet, 12_345n, false);
     await report(world.stack().monitor, { txHash: hash, chain: REGTEST });
     expect(await recordOf(hash, () => true)).toMatchObject({ state: 'BROADCAST', amount: '12345', to: wallet });

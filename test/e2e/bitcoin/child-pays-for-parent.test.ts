@@ -60,7 +60,7 @@ const childOf = (id: string, headers: Readonly<Record<string, string>> = {}) => 
   return alice.client.request<TransactionRecord & { code?: string }>('POST', path, { headers });
 };
 
-test('it is approved as any other, spends what the parent pays, and its fee is enough for both', async () => {
+test('a child is approved as any other payment, spends the output of its parent, and its fee is enough for both', async () => {
   const { alice } = world.people();
   const { hash, observed } = await parent(BTC);
   expect(observed.actionsForMe).toEqual(['child-pays-for-parent']);
@@ -78,7 +78,7 @@ test('it is approved as any other, spends what the parent pays, and its fee is e
   if (mother == null || child == null) throw new Error('both wait');
   expect([child.inputs.map(({ txid }) => txid), child.outputs.length]).toEqual([[hash], 1]);
   const [fee, size] = [mother.fee + child.fee, mother.virtualSize + child.virtualSize];
-  // The fastest there is: half as much again as what everybody pays.
+  // The highest rate: half as much again as all others pay.
   expect([fee >= 30n * size, fee <= 30n * size + 4n]).toEqual([true, true]);
   chain.mine();
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
@@ -88,7 +88,7 @@ test('it is approved as any other, spends what the parent pays, and its fee is e
   delete node.rates['1'];
 });
 
-test('it can be made faster itself, and of two children one is signed', async () => {
+test('a child can be sped up itself, and only one of two children is signed', async () => {
   const { alice } = world.people();
   const { observed } = await parent(BTC);
   const [one, two] = [await childOf(observed.id), await childOf(observed.id)];
@@ -102,25 +102,25 @@ test('it can be made faster itself, and of two children one is signed', async ()
   expect((await finished(alice, one.body.id)).state).toBe('SUCCEEDED');
 });
 
-test('a child whose parent was replaced for good is over, and its coins are free again', async () => {
+test('a child whose parent was permanently replaced is over, and its UTXOs are free again', async () => {
   const { alice } = world.people();
   const { id, observed } = await parent(BTC);
   const child = await childOf(observed.id);
   await waits(await world.approve(child.body.id));
-  // Whoever pays takes the payment back: a replacement has to pay for what goes with it.
+  // The payer cancels the payment: a replacement has to pay for what goes with it.
   node.rates['3'] = 100;
   expect((await alice.client.request('POST', `/transaction/${id}/cancel`)).status).toBe(200);
   await reaches(alice, id, ({ attempts }) => attempts[1]?.outcome === 'accepted');
   delete node.rates['3'];
-  // That the parent is gone ends nothing: what took its place does, once it is final.
+  // The missing parent ends nothing: its replacement does, once it is final.
   chain.mine(9);
   const over = await finished(alice, child.body.id);
   expect([over.state, over.stateReason]).toEqual(['FAILED', 'CONFLICTED']);
-  // By what the chain says now, or by the record, once it has been looked at again.
+  // By the current state of the chain, or by the record, once it has been read again.
   expect(['would-revert', 'transaction-not-broadcast']).toContain((await childOf(observed.id)).body.code);
 });
 
-test('nobody pays for what the vault has sent itself, for what is not there, or without the right to propose', async () => {
+test('a child cannot pay for a payment of the vault itself, for a missing one, or without the permission to propose', async () => {
   const { alice, mallory } = world.people();
   const { id } = await alice.client.transfer({
     vaultId: payer.id,

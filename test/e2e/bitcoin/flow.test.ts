@@ -7,7 +7,10 @@ import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** Coins and fees of Bitcoin through the whole stack: what is dear waits, and nothing is raised far without a person. */
+/**
+ * Covers UTXOs and fees of Bitcoin through the whole stack: an expensive payment waits, and no fee
+ * is raised far without a person.
+ */
 
 const CHAIN = 'bitcoin-regtest';
 
@@ -50,7 +53,7 @@ test('a price above the cap is waited for, and the payment is made once it has f
   expect([(await finished(alice, id)).state, node.chain.balance(to)]).toEqual(['SUCCEEDED', BTC]);
 });
 
-test('the cap of a payment of many coins follows from its size', async () => {
+test('the fee cap of a payment of many UTXOs follows from its size', async () => {
   const many = await world.vault('many coins', { chains: [CHAIN] });
   const own = many.addresses[CHAIN] ?? '';
   for (let i = 0; i < 20; i++) node.chain.fund(own, BTC);
@@ -60,7 +63,7 @@ test('the cap of a payment of many coins follows from its size', async () => {
   expect(created.maxFee).toBe(String(500n * 1017n));
 });
 
-test('a recipient who makes a replacement dear is paid for it only when a person asks', async () => {
+test('a recipient who makes a replacement dear is paid for only when a person requests it', async () => {
   const { alice } = world.people();
   const mallory = new Wallet();
   const id = await world.approved(body(mallory.address));
@@ -95,7 +98,7 @@ test('a recipient who makes a replacement dear is paid for it only when a person
   expect([(await finished(alice, id)).state, node.chain.balance(mallory.address)]).toEqual(['SUCCEEDED', BTC]);
 });
 
-test('the smallest coins of a wallet are joined to one, as approved, and the large one is left alone', async () => {
+test('the smallest UTXOs of a wallet are consolidated, as approved, and the large one is left alone', async () => {
   const scattered = await world.vault('scattered', { chains: [CHAIN] });
   const own = scattered.addresses[CHAIN] ?? '';
   for (let i = 0; i < 8; i++) node.chain.fund(own, 10_000n);
@@ -126,7 +129,7 @@ test('the smallest coins of a wallet are joined to one, as approved, and the lar
   expect(node.chain.spenderOf(large, 0)).toBeNull();
 });
 
-test('no other chain has coins to join, and a wallet with one coin has nothing to join', async () => {
+test('no other chain has UTXOs to consolidate, and a wallet with one UTXO has nothing to consolidate', async () => {
   const { alice } = world.people();
   const path = (id: number) => `/vault/${id}/consolidate`;
   const elsewhere = await alice.client.request<{ code: string }>('POST', path(vault.id), { body: { chain: 'anvil' } });

@@ -10,7 +10,10 @@ import { startGate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** A vault whose bitcoin is held by its ECDSA key (P2WPKH), from the outside: the regtest checks every signature by itself. */
+/**
+ * A vault whose bitcoin is held by its ECDSA key (P2WPKH), from the outside: the regtest checks
+ * every signature by itself.
+ */
 
 const CHAIN = 'bitcoin-regtest';
 
@@ -41,7 +44,7 @@ const approved = (to: string, units: bigint) =>
 
 const waits = (id: string) => taken(world.people().alice, id);
 
-test('one key holds ether and bitcoin: the wallet is P2WPKH, and no key of taproot was made', async () => {
+test('one key holds ether and bitcoin: the wallet is P2WPKH, and no taproot key was created', async () => {
   expect(wallet).toMatch(/^bcrt1q[0-9a-z]{38}$/);
   const { body } = await world
     .service()
@@ -49,7 +52,7 @@ test('one key holds ether and bitcoin: the wallet is P2WPKH, and no key of tapro
   expect([body.bitcoinAddressType, body.keys.map(({ scheme }) => scheme)]).toEqual(['p2wpkh', ['ecdsa-secp256k1']]);
 });
 
-test('a payment of many coins is signed coin by coin, costs what was said, and its change comes back', async () => {
+test('a payment of many UTXOs has a signature for each, costs the quoted fee, and its change comes back', async () => {
   const to = stranger();
   const before = chain.balance(wallet);
   const id = await approved(to, 5n * BTC);
@@ -60,12 +63,13 @@ test('a payment of many coins is signed coin by coin, costs what was said, and i
   expect([record.state, chain.balance(to), paid?.inputs.length]).toEqual(['SUCCEEDED', 5n * BTC, 3]);
   expect(paid?.fee).toBe(BigInt(record.feePaid ?? '0'));
   expect(chain.balance(wallet)).toBe(before - 5n * BTC - (paid?.fee ?? 0n));
-  // A signature of ECDSA is a byte or two shorter than the longest, for which the fee was worked out.
+  // A signature of ECDSA is a byte or two shorter than the longest, for which the fee was worked
+  // out.
   const size = paid?.virtualSize ?? 0n;
   expect([(paid?.fee ?? 0n) >= size, (paid?.fee ?? 0n) - size < 4n]).toEqual([true, true]);
 });
 
-test('one that waits can be made faster, and one attempt is included', async () => {
+test('a waiting payment can be sped up, and one attempt is included', async () => {
   const { alice } = world.people();
   const to = stranger();
   const id = await approved(to, BTC);
@@ -77,7 +81,7 @@ test('one that waits can be made faster, and one attempt is included', async () 
   expect([(await finished(alice, id)).state, chain.balance(to)]).toEqual(['SUCCEEDED', BTC]);
 });
 
-test('a server that does not show where a coin comes from delays the signature, and a crash there loses nothing', async () => {
+test('a server that hides the origin of a UTXO delays the signature, and a crash there loses nothing', async () => {
   const { alice, bob } = world.people();
   const to = stranger();
   const { id } = await alice.client.transfer({ vaultId: vault.id, chain: CHAIN, to, amount: BTC.toString() });
@@ -94,7 +98,10 @@ test('a server that does not show where a coin comes from delays the signature, 
   expect([record.state, record.attempts.length, chain.balance(to)]).toEqual(['SUCCEEDED', 1, BTC]);
 });
 
-/** Those that suffice for a payment of one bitcoin, in the order in which they are chosen: the smallest first. */
+/**
+ * The UTXOs that suffice for a payment of one bitcoin, in the order in which they are chosen: the
+ * smallest first.
+ */
 async function utxos(): Promise<readonly { readonly txid: string; readonly value: number }[]> {
   const answer = await fetch(`${node.url}/address/${wallet}/utxo`);
   const all = (await answer.json()) as readonly { readonly txid: string; readonly value: number }[];

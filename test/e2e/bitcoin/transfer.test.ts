@@ -16,7 +16,10 @@ import { startGate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks every signature by itself. */
+/**
+ * A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks
+ * every signature by itself.
+ */
 
 const CHAIN = 'bitcoin-regtest';
 
@@ -51,7 +54,7 @@ const approved = (body: TransferBody) => world.approved(body);
 const waits = (id: string) => taken(world.people().alice, id);
 const done = (id: string) => finished(world.people().alice, id);
 
-/** Out, into a block, and to its end. */
+/** Waits until it is sent, in a block, and final. */
 async function paid(body: TransferBody): Promise<TransactionRecord> {
   const id = await approved(body);
   await waits(id);
@@ -59,7 +62,7 @@ async function paid(body: TransferBody): Promise<TransactionRecord> {
   return done(id);
 }
 
-test('two approvals run a transfer, and its record says what it says on every chain', async () => {
+test('two approvals run a transfer, and its record has the same fields as on every chain', async () => {
   const to = stranger();
   const record = await paid(payment(to, { note: 'for the server' }));
   expect([record.state, record.displayType, record.direction]).toEqual(['SUCCEEDED', 'SENT', 'out']);
@@ -74,13 +77,13 @@ test('two approvals run a transfer, and its record says what it says on every ch
   expect(localChain.find(record.txHash ?? '')?.fee).toBe(BigInt(record.feePaid ?? '0'));
 });
 
-test('a payment of many coins has a signature for each of them', async () => {
+test('a payment of many UTXOs has a signature for each of them', async () => {
   const record = await paid(payment(stranger(), { amount: (5n * BTC).toString() }));
   expect(record.state).toBe('SUCCEEDED');
   expect(localChain.find(record.txHash ?? '')?.inputs).toHaveLength(3);
 });
 
-test('an estimate says what it then costs', async () => {
+test('an estimate states the later fee', async () => {
   const { alice } = world.people();
   const to = stranger();
   const body = { vaultId: vault.id, chain: CHAIN, to, amount: (BTC / 2n).toString() };
@@ -121,7 +124,7 @@ test('the empty message of BIP-322 is signed', async () => {
   expect(isBip322(present(scriptOf(regtest, wallet)), '', signature ?? '')).toBe(true);
 });
 
-test('one rejection ends it, and nothing is ever sent', async () => {
+test('one rejection ends a transfer, and nothing is ever sent', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment(stranger()));
   await alice.client.approve(id);
@@ -142,15 +145,18 @@ test.each<[string, string, object, number, string]>([
   ['an address of the main network', 'transfer', { to: stranger(mainnet), amount: '1000' }, 400, 'invalid-request'],
   ['more than there is', 'transfer', { to: stranger(), amount: (1_000n * BTC).toString() }, 422, 'insufficient-funds'],
   ['dust', 'transfer', { to: stranger(), amount: '329' }, 422, 'would-revert'],
-])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
-  const { alice } = world.people();
-  const before = await alice.client.transactions(vault.id);
-  const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
-    body: { vaultId: vault.id, chain: CHAIN, ...body },
-  });
-  expect([refused.status, refused.body.code]).toEqual([status, code]);
-  expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
-});
+])(
+  'a transfer of %s is refused with a clear problem, and nothing is stored',
+  async (_name, kind, body, status, code) => {
+    const { alice } = world.people();
+    const before = await alice.client.transactions(vault.id);
+    const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
+      body: { vaultId: vault.id, chain: CHAIN, ...body },
+    });
+    expect([refused.status, refused.body.code]).toEqual([status, code]);
+    expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+  },
+);
 
 test('a mistaken network is named', async () => {
   const { alice } = world.people();
@@ -179,14 +185,14 @@ test('a crash between signature and broadcast leads to the same bytes, whether t
   }
 });
 
-test('payments at once never share a coin, and more than there are coins wait for their change', async () => {
+test('simultaneous payments never share a UTXO, and those without one wait for the change of the others', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] ?? '';
   for (let i = 0; i < 3; i++) localChain.fund(from, 3n * BTC);
   const recipients = Array.from({ length: 5 }, () => stranger());
   const ids = await Promise.all(recipients.map((to) => approved(payment(to, { vaultId: fresh.id }))));
   const { alice } = world.people();
-  await pollUntil('three on their way', async () => (localChain.waiting().length === 3 ? true : null), 60_000);
+  await pollUntil('three in flight', async () => (localChain.waiting().length === 3 ? true : null), 60_000);
   const records = await Promise.all(ids.map((id) => alice.client.read(id)));
   expect(records.filter(({ stateReason }) => stateReason === 'WALLET_BUSY').length).toBeLessThanOrEqual(2);
   localChain.mine();
@@ -196,7 +202,7 @@ test('payments at once never share a coin, and more than there are coins wait fo
   expect(recipients.map((to) => localChain.balance(to))).toEqual(recipients.map(() => BTC));
 });
 
-test('one that waits can be made faster, or undone, and one attempt is included', async () => {
+test('a waiting payment can be sped up, or cancelled, and one attempt is included', async () => {
   const { alice } = world.people();
   const [kept, undone] = [stranger(), stranger()];
   for (const [to, action] of [
@@ -218,7 +224,7 @@ test('one that waits can be made faster, or undone, and one attempt is included'
   expect([localChain.balance(kept), localChain.balance(undone)]).toEqual([BTC, 0n]);
 });
 
-test('bitcoin that comes in is in the history and in the balance, with who sent it', async () => {
+test('incoming bitcoin is in the history and in the balance, with its sender', async () => {
   const { alice } = world.people();
   const fresh = await world.vault('third', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';
@@ -240,7 +246,7 @@ test('bitcoin that comes in is in the history and in the balance, with who sent 
   expect(transactions.filter(({ txHash }) => txHash === hash)).toHaveLength(1);
 });
 
-test('bitcoin on its way is shown before a block has it, counts for nothing until then, and what took its place is the one that stays', async () => {
+test('incoming bitcoin is shown before a block has it, counts for nothing until then, and gives way to its replacement', async () => {
   const { alice } = world.people();
   const fresh = await world.vault('fourth', { chains: [CHAIN] });
   const own = fresh.addresses[CHAIN] ?? '';
@@ -289,7 +295,7 @@ test('bitcoin on its way is shown before a block has it, counts for nothing unti
   expect(await held()).toBe(BTC.toString());
 });
 
-test('a block that is reorganised away takes the payment back, and the same bytes come in again', async () => {
+test('a reorganised block removes the payment, and the same bytes are credited again', async () => {
   await world.stack().stop();
   await world.restart({ chains: [{ name: CHAIN, confirmations: 2 }] });
   const { alice } = world.people();

@@ -7,7 +7,7 @@ import { BTC, stranger } from '../../chains/bitcoin/cast.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** Coins that do not exist, or do not exist any more, with the whole stack. */
+/** Covers UTXOs that do not exist, or do not exist any more, with the whole stack. */
 
 const CHAIN = 'bitcoin-regtest';
 
@@ -66,7 +66,7 @@ async function wallet(name: string) {
 
 const stand = ({ state, stateReason }: TransactionRecord) => [state, stateReason];
 
-test('a payment is never composed with a coin that a server lists and that does not exist', async () => {
+test('a payment never uses a UTXO that a server lists and that does not exist', async () => {
   const { address, pay } = await wallet('lied to');
   const real = node.chain.fund(address, 2n * BTC);
   server.listsFalseUtxo = true;
@@ -80,7 +80,7 @@ test('a payment is never composed with a coin that a server lists and that does 
   expect(node.chain.find(done.txHash ?? '')?.inputs.map(({ txid }) => txid)).toEqual([real]);
 });
 
-test('a deposit that is taken back in a deep reorganisation ends its payment once that is final, and not before', async () => {
+test('a deposit that a deep reorganisation removes ends its payment once that is final, and not before', async () => {
   const { address, pay } = await wallet('robbed');
   const { alice } = world.people();
   const deposit = node.chain.fund(address, 2n * BTC);
@@ -98,7 +98,7 @@ test('a deposit that is taken back in a deep reorganisation ends its payment onc
   expect(stand(await finished(alice, id))).toEqual(['FAILED', 'CONFLICTED']);
 });
 
-test('a person ends what nobody can tell the end of, only while that is so, and with an acknowledgement', async () => {
+test('a person ends a payment whose end is unknown, only while it is unknown, and with an acknowledgement', async () => {
   const { address, pay } = await wallet('in doubt');
   const { alice, mallory } = world.people();
   node.chain.fund(address, 2n * BTC);

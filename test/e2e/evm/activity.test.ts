@@ -9,7 +9,10 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
-/** What comes to a vault from outside, reported by a monitor that may lie, and believed only where the chain says it too. */
+/**
+ * Covers incoming payments of a vault, reported by a monitor that may lie, and believed only if the
+ * chain confirms them.
+ */
 
 const SPLIT = parseAbi(['function split(address one, address two) payable']);
 
@@ -47,7 +50,7 @@ async function payTokens(units: bigint): Promise<Hex> {
   return mined(await client().writeContract(transfer));
 }
 
-/** Half of it for the vault, by a payment that no log tells of. */
+/** Pays half of it to the vault, by a payment without a log. */
 async function payThroughContract(value: bigint): Promise<Hex> {
   const account = await outsider();
   const args = [getAddress(vault.address), account] as const;
@@ -69,14 +72,14 @@ async function recordsOf(hash: string): Promise<readonly TransactionRecord[]> {
 const appears = (hash: string) =>
   pollUntil(`a record of ${hash}`, async () => (await recordsOf(hash))[0] ?? null, 20_000);
 
-/** What was reported after it is dealt with: so is what was reported before. */
+/** Waits until every earlier report is processed, by a later one that is processed after them. */
 async function everythingIsSeen(): Promise<void> {
   const hash = await pay(1n);
   expect(await notify(hash)).toBe(200);
   await appears(hash);
 }
 
-test('a payment that comes in is in the history, with who sent it and how much', async () => {
+test('an incoming payment is in the history, with its sender and amount', async () => {
   const hash = await pay(5n);
   expect(await notify(hash)).toBe(200);
   const record = await appears(hash);
@@ -99,7 +102,7 @@ test('a payment that comes in is in the history, with who sent it and how much',
   expect((await alice.client.request('POST', `/transaction/${record.id}/approve`)).status).toBe(409);
 });
 
-test('tokens, and what a contract pays on, come in as well', async () => {
+test('tokens, and payments forwarded by a contract, are credited as well', async () => {
   const account = await outsider();
   await world.chain.fund(account, 10n ** 18n);
   const tokens = await payTokens(7n);
@@ -119,7 +122,7 @@ test('tokens, and what a contract pays on, come in as well', async () => {
   });
 });
 
-test('reported twice, by everybody at once and out of order, it is one record', async () => {
+test('a payment that is reported twice, simultaneously and out of order gives one record', async () => {
   const hashes = [await pay(11n), await pay(12n), await pay(13n)];
   const reports = [...hashes.toReversed(), ...hashes, ...hashes].map((hash) => notify(hash));
   expect(new Set(await Promise.all(reports))).toEqual(new Set([200]));
@@ -174,7 +177,7 @@ test('a transfer of nothing in the vault’s name is hidden, and can be shown', 
   expect((await shown.json()).visible).toBe(true);
 });
 
-test('a dashboard that is open hears of money as it comes, and after a restart goes on where it was', async () => {
+test('an open dashboard gets incoming payments live, and continues where it was after a restart', async () => {
   const { cookie } = world.people().alice;
   const listen = async (lastEventId: string) => {
     const over = new AbortController();
@@ -184,13 +187,13 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
     if (body === null) throw new Error('a stream has a body');
     return { reader: body.getReader(), hangUp: () => over.abort() };
   };
-  /** The text up to the end of the answer that tells of a hash; then the line is hung up. */
+  /** Reads the text up to the end of the event that names a hash; then hangs up. */
   const receivedOf = async ({ reader, hangUp }: Awaited<ReturnType<typeof listen>>, hash: string): Promise<string> => {
     const decoder = new TextDecoder();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
-      if (done) throw new Error(`the stream is over, and of ${hash} it told nothing`);
+      if (done) throw new Error(`the stream is over, and of ${hash} it reported nothing`);
       text += decoder.decode(value, { stream: true });
       const end = text.includes(hash) ? /\nid: \d+\n\n/.exec(text.slice(text.lastIndexOf(hash))) : null;
       if (end === null) continue;
@@ -216,7 +219,7 @@ test('a dashboard that is open hears of money as it comes, and after a restart g
   expect(await receivedOf(await listen(identity), missed)).not.toContain(hash);
 });
 
-test('what is reported before it is mined is shown as far as it can be known, and whole with its block', async () => {
+test('a payment that is reported before it is mined is shown in part, and whole with its block', async () => {
   const { alice } = world.people();
   const account = await outsider();
   const to = getAddress(vault.address);
@@ -236,7 +239,7 @@ test('what is reported before it is mined is shown as far as it can be known, an
   expect(await recordsOf(plain)).toHaveLength(1);
 });
 
-test('what is reorganised away is FAILED and hidden, and comes back with the block that has it', async () => {
+test('a reorganised payment is FAILED and hidden, and comes back with the block that has it', async () => {
   const { alice } = world.people();
   const hash = await pay(21n);
   await notify(hash);
@@ -255,7 +258,7 @@ test('what is reorganised away is FAILED and hidden, and comes back with the blo
   expect(await recordsOf(hash)).toHaveLength(1);
 });
 
-test('what no monitor has reported is found by looking again, once, and only by members who may', async () => {
+test('an unreported payment is found by a rescan, once, and only members with the permission start one', async () => {
   const money = await pay(31n);
   const tokens = await payTokens(32n);
   const halves = await payThroughContract(66n);

@@ -10,7 +10,10 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
-/** What a vault says that it has is what its chain says, whoever moved it, and where it is not, that is found, told and mended. */
+/**
+ * Covers the balances of a vault: they match the chain, whatever moved the assets, and a difference
+ * is found, reported and corrected.
+ */
 
 const eventually = <T>(what: string, observation: () => Promise<T | null>) => pollUntil(what, observation, 30_000);
 
@@ -31,7 +34,10 @@ async function balances(): Promise<readonly BalanceRecord[]> {
   return (await world.people().alice.client.balances(vault.id)).balances;
 }
 
-/** Until the service says exactly what the chain says of its coin and of its dollars, and when it is asked, that both agree. */
+/**
+ * Waits until the service states exactly the native and dollar balances of the chain, and reports
+ * that both agree.
+ */
 async function agreement(): Promise<readonly BalanceRecord[]> {
   const reported = async () => {
     const chain = world.chain;
@@ -47,7 +53,7 @@ async function agreement(): Promise<readonly BalanceRecord[]> {
   });
 }
 
-/** Everything that there is is final then: anvil calls so what is 64 blocks deep. */
+/** Makes everything final: anvil calls a block final that is 64 blocks deep. */
 async function everythingIsFinal(): Promise<void> {
   await client().mine({ blocks: 130 });
 }
@@ -64,7 +70,7 @@ async function decided(response: Promise<{ readonly id: string }>) {
   return finished(alice, id);
 }
 
-test('money that nobody reported is found, and what is there is what the chain says', async () => {
+test('an unreported payment is found, and the balance matches the chain', async () => {
   await everythingIsFinal();
   await requestRescan();
   const shown = await agreement();
@@ -75,7 +81,7 @@ test('money that nobody reported is found, and what is there is what the chain s
   expect(shown.map(({ adjustment }) => adjustment)).toEqual([null, null]);
 });
 
-test('own transfers take their amount and their fee, and a call that comes to nothing its fee', async () => {
+test('own transfers cost their amount and their fee, and a reverted call costs its fee', async () => {
   const { alice } = world.people();
   const to = await world.chain.account(7);
   const order = { vaultId: vault.id, chain: 'anvil', to };
@@ -104,7 +110,7 @@ test('own transfers take their amount and their fee, and a call that comes to no
   await agreement();
 });
 
-test('what is in a block that may still go is coming in, and is there when it is final', async () => {
+test('a payment in a block that may still go is pending in, and available when it is final', async () => {
   const account = getAddress(await world.chain.account(8));
   const hash: Hex = await client().sendTransaction({ account, to: getAddress(vault.address), value: 11n });
   await client().waitForTransactionReceipt({ hash });
@@ -119,9 +125,9 @@ test('what is in a block that may still go is coming in, and is there when it is
   await agreement();
 });
 
-test('what no transaction explains is told in the history, and made up for', async () => {
+test('an unexplained difference is reported in the history, and the balance is corrected', async () => {
   const before = await world.chain.balance(vault.address);
-  // A reward, a withdrawal of a validator: the chain gives it, and nobody sends it.
+  // A reward or a withdrawal of a validator: the chain credits it, without a sender.
   await client().setBalance({ address: getAddress(vault.address), value: before + 5_000n });
   await client().mine({ blocks: 1 });
   await requestRescan();

@@ -59,12 +59,12 @@ test.each<[string, PoolRules, Options, string]>([
     {},
     'transaction underpriced: gas tip cap 1000000000, minimum needed 25000000000',
   ],
-])('%s is refused in geth’s words, and taken without the rule', async (_name, rules, options, words) => {
+])('%s is refused in geth’s words, and accepted without the rule', async (_name, rules, options, words) => {
   expect(await send(gethPool(anvil.url, rules), options)).toEqual(refusal(words));
   expect(await send(gethPool(anvil.url, {}), options)).toBeUndefined();
 });
 
-test('the balance has to cover what waits of the same account', async () => {
+test('the balance has to cover all waiting transactions of the account', async () => {
   const pool = gethPool(anvil.url, { coversQueue: true, keepsBelowBaseFee: true });
   const value = (6n * ETHER) / 10n;
   expect(await send(pool, { value })).toBeUndefined();
@@ -74,7 +74,7 @@ test('the balance has to cover what waits of the same account', async () => {
   expect(await send(pool, { nonce: 1, value: value / 6n })).toBeUndefined();
 });
 
-test('what offers less than a block burns is kept, counted and shown, replaced for a tenth more, and mined when it falls', async () => {
+test('a bid below the base fee is kept, counted and shown, replaced for a tenth more, and mined when the base fee falls', async () => {
   const pool = gethPool(anvil.url, { keepsBelowBaseFee: true });
   await miner().setNextBlockBaseFeePerGas({ baseFeePerGas: 100n * GWEI });
   await miner().mine({ blocks: 1 });

@@ -2,13 +2,15 @@ import type { Address, Hex } from 'viem';
 import { keccak256, numberToHex, parseTransaction, recoverTransactionAddress } from 'viem';
 import { anvilClient } from '../../chains/evm/anvil-client.ts';
 
-/** Which of geth's rules stand in front of anvil, whose own mempool has others. */
+/** The rules of geth that stand in front of anvil, whose own mempool has others. */
 export interface PoolRules {
-  /** Wei per gas that a tip has at least; absent: no floor. */
+  /** The minimum tip in wei per gas; absent: no floor. */
   readonly minTip?: bigint;
-  /** What offers less than a block burns is kept, and waits. anvil refuses it, and drops what it has. */
+  /** A bid below the base fee is kept, and waits. anvil refuses it, and drops what it has. */
   readonly keepsBelowBaseFee?: true;
-  /** The balance has to cover what waits of the same account as well. anvil takes each by itself. */
+  /**
+   * The balance has to cover all waiting transactions of the account. anvil checks each by itself.
+   */
   readonly coversQueue?: true;
   /** EIP-7825: no transaction has more than 2^24 gas. */
   readonly capsGas?: true;
@@ -16,7 +18,10 @@ export interface PoolRules {
 
 type Answer = { readonly result: unknown } | { readonly error: { readonly code: number; readonly message: string } };
 
-/** For `Gate.falsify`: gives geth's answer where it differs from that of the node behind, else undefined. */
+/**
+ * For `Gate.falsify`: returns geth's response if it differs from that of the node behind, else
+ * undefined.
+ */
 export type GethPool = (method: string, params: readonly unknown[]) => Promise<Answer | undefined>;
 
 interface Pooled {
@@ -48,7 +53,7 @@ export function gethPool(nodeUrl: string, rules: PoolRules): GethPool {
       () => false,
     );
 
-  /** Forgets what was mined or passed by, and gives anvil what it takes by now. */
+  /** Removes mined and skipped transactions, and passes to anvil what it accepts by now. */
   const settle = async () => {
     const base = pool.size === 0 ? 0n : await baseFee();
     for (const one of [...pool.values()].toSorted((a, b) => a.nonce - b.nonce)) {
@@ -109,7 +114,7 @@ export function gethPool(nodeUrl: string, rules: PoolRules): GethPool {
     if (method === 'eth_getTransactionCount' && second === 'pending') return pendingCount(first as Address);
     return undefined;
   };
-  // One call after the other, as a mempool has a lock.
+  // Handles one call after the other, as a mempool has a lock.
   let last: Promise<unknown> = Promise.resolve();
   return (method, params) => {
     const next = last.then(() => answer(method, params));

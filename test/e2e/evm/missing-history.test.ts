@@ -6,10 +6,10 @@ import { finished, reaches, startWorld, taken } from '../world.ts';
 
 /** A payment that was carried out, and nodes that do not know it. */
 
-/** What a node without history does not know. */
+/** The calls that a node without history cannot answer. */
 const HISTORY = ['eth_getTransactionReceipt', 'eth_getTransactionByHash', 'eth_getBlockReceipts'];
 
-/** What anvil gives each of its accounts. */
+/** The balance that anvil gives each of its accounts. */
 const TEN_THOUSAND = 10_000n * 10n ** 18n;
 
 let world: World;
@@ -50,7 +50,7 @@ test('a node without history ends no payment, and the payment succeeds once a no
   expect([done.state, done.stateReason, done.attempts.length]).toEqual(['SUCCEEDED', null, 1]);
 });
 
-test('of two nodes the one that knows the payment is believed, and it succeeds once the other one shows it too', async () => {
+test('the node that knows the payment is believed, and it succeeds once the second node shows it, too', async () => {
   world = await startWorld({ hasSecondNode: true });
   const { alice } = world.people();
   const vault = await world.vault('treasury');
@@ -67,7 +67,7 @@ test('of two nodes the one that knows the payment is believed, and it succeeds o
     1000n + TEN_THOUSAND,
   ]);
 
-  // From now on the second one is away, and then back again.
+  // From now on the second one is unreachable, and then reachable again.
   world.secondGate.close(503);
   const next = await world.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
   const alone = await reaches(alice, next, ({ state }) => state === 'CONFIRMING' || state === 'SUCCEEDED');

@@ -4,12 +4,14 @@ import type { Hex, TransactionSerializedEIP1559 } from 'viem';
 import type { World } from '../world.ts';
 import { finished, startWorld, taken } from '../world.ts';
 
-/** An RPC node that takes a payment and passes it on to no other node. */
+/** Covers an RPC node that accepts a payment and passes it on to no other node. */
 
 let world: World;
 afterEach(() => world.end());
 
-/** The first of two nodes takes all bytes, and says from then on that they wait in its mempool. */
+/**
+ * The first of two nodes accepts all bytes, and reports from then on that they wait in its mempool.
+ */
 function withhold(): void {
   const kept = new Map<unknown, object>();
   world.gate.falsify(async (method, [request]) => {
@@ -44,7 +46,7 @@ test('the other node is given the payment as well, and it is made', async () => 
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('a node that was away is given it when it is back', async () => {
+test('a node that was unreachable gets the payment when it is back', async () => {
   world = await startWorld({ hasSecondNode: true });
   const vault = await world.vault('treasury');
   const recipient = await world.chain.account(7);

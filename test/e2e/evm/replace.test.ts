@@ -5,7 +5,7 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** A transaction that nobody mines, made faster at the same nonce. */
+/** Covers a transaction that is not mined and is sped up at the same nonce. */
 
 let world: World;
 let vault: ReadyVault;
@@ -29,7 +29,10 @@ async function waiting(): Promise<string> {
   return id;
 }
 
-/** What is asked for makes another attempt, which is signed, and does not get out before the first one is mined. */
+/**
+ * The request makes another attempt, which is signed, and is not sent before the first one is
+ * mined.
+ */
 async function minedBeforeTheNext(response: () => Promise<unknown>): Promise<void> {
   const held = world.gate.hold('eth_sendRawTransaction');
   await response();
@@ -42,7 +45,7 @@ async function minedBeforeTheNext(response: () => Promise<unknown>): Promise<voi
 const speedUp = ({ client }: Person, id: string) =>
   client.request<TransactionRecord>('POST', `/transaction/${id}/speed-up`);
 
-test('one that is not mined is made faster at the same nonce, and exactly one of the two arrives', async () => {
+test('an unmined transaction is sped up at the same nonce, and exactly one of the two arrives', async () => {
   const { alice, victor } = { ...world.people(), victor: world.people().mallory };
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);
@@ -66,7 +69,7 @@ test('one that is not mined is made faster at the same nonce, and exactly one of
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('it is offered at the speed that was wanted, and who is impatient later waits no longer', async () => {
+test('a transaction is offered at its requested speed, and a slow one can be sped up later', async () => {
   const { alice, bob } = world.people();
   await miner().setAutomine(false);
   const fees: bigint[] = [];
@@ -99,7 +102,7 @@ test('the one that was out before may be mined after all: that is the one that c
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('when a faster one would cost more than was approved, the one that is out is watched until it is mined', async () => {
+test('the attempt in flight is watched until it is mined if a faster one would exceed the approved fee', async () => {
   const { alice } = world.people();
   await miner().setAutomine(false);
   const id = await waiting();
@@ -117,13 +120,13 @@ test('when a faster one would cost more than was approved, the one that is out i
 const cancel = ({ client }: Person, id: string) =>
   client.request<TransactionRecord>('POST', `/transaction/${id}/cancel`);
 
-test('one that is not mined is cancelled at its nonce: nothing arrives, and the next one goes through', async () => {
+test('an unmined transaction is cancelled at its nonce: nothing arrives, and the next one goes through', async () => {
   const { alice, carol, mallory } = world.people();
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);
   const id = await waiting();
   expect((await cancel(mallory, id)).status).toBe(403);
-  // Any signer may stop what is on its way.
+  // Any signer may cancel a transaction in flight.
   const response = await cancel(carol, id);
   expect([response.status, response.body.state, response.body.stateReason]).toEqual([200, 'BROADCAST', 'CANCELLING']);
   const second = (record: TransactionRecord) => record.attempts[1]?.outcome === 'accepted';
@@ -146,7 +149,7 @@ test('one that is not mined is cancelled at its nonce: nothing arrives, and the 
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('a cancellation that comes too late says so: what was mined has arrived', async () => {
+test('a cancellation that comes too late states so: the mined payment has arrived', async () => {
   const { alice } = world.people();
   const before = await world.chain.balance(recipient);
   await miner().setAutomine(false);
@@ -158,7 +161,7 @@ test('a cancellation that comes too late says so: what was mined has arrived', a
   expect((await cancel(alice, id)).status).toBe(409);
 });
 
-test('what is done is not made faster', async () => {
+test('a finished transaction cannot be sped up', async () => {
   const { alice } = world.people();
   const id = await waiting();
   await finished(alice, id);

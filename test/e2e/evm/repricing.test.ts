@@ -5,7 +5,10 @@ import { gethPool } from './geth-pool.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** The base fee outgrows a payment that geth's mempool keeps: it is raised by itself, within what was approved. */
+/**
+ * Covers a base fee that outgrows a payment in geth's mempool: the service raises it by itself, up
+ * to the approved cap.
+ */
 
 let world: World;
 let recipient: string;
@@ -60,7 +63,7 @@ test('a payment that the base fee has outgrown is raised at its nonce, and arriv
   expect(await world.chain.balance(recipient)).toBe(before + 2000n);
 });
 
-test('where what was approved does not suffice it waits, says why, and goes through when the base fee falls', async () => {
+test('a payment whose approved cap does not suffice waits, states why, and goes through when the base fee falls', async () => {
   const { alice } = world.people();
   const vault = await world.vault('above the cap');
   const before = await world.chain.balance(recipient);

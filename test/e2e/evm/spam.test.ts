@@ -10,15 +10,18 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
-/** What is worth next to nothing, or wants to be taken for something else, is in the history and not in the list (spec part 8). */
+/**
+ * Covers payments that have almost no value, or imitate others: they are in the history and not in
+ * the list (spec part 8).
+ */
 
 const NATIVE = 'eip155:31337';
 let world: World;
 let vault: ReadyVault;
 let payer: Address;
-/** A dollar each, by the word of the operator. */
+/** A token at one dollar, as the operator states it. */
 let dollar: Address;
-/** Nobody has a price for it. */
+/** It has no price. */
 let meme: Address;
 
 beforeAll(async () => {
@@ -70,13 +73,13 @@ test('exactly half a cent is shown, a millionth of a dollar less is hidden, and 
   expect((await listed()).map(({ id }) => id)).toContain(little.id);
 });
 
-test('a single wei is shown: coins are no spam for being few', async () => {
+test('a single wei of the native asset is shown, because a small amount alone is not spam', async () => {
   const value = 1n;
   const hash = await client().sendTransaction({ account: payer, to: getAddress(vault.address), value });
   expect(judged(await recordOf(hash))).toEqual([true, null, '0.00']);
 });
 
-test('a token that nobody has a price for is hidden, until the vault has sent it itself', async () => {
+test('a token without a price is hidden until the vault has sent it itself', async () => {
   expect(judged(await receive(meme, 50_000n))).toEqual([false, 'UNKNOWN_TOKEN', null]);
   const { alice, bob } = world.people();
   const order = { vaultId: vault.id, chain: 'anvil', to: payer, amount: '10', tokenAddress: meme };
@@ -84,12 +87,12 @@ test('a token that nobody has a price for is hidden, until the vault has sent it
   await alice.client.approve(id);
   await bob.client.approve(id);
   const sent = await finished(alice, id);
-  // What nobody has a price for is worth nothing that could be said; by its name it is known all the same.
+  // A token without a price has no market value; it is known by its name all the same.
   expect([sent.state, sent.usdValue, sent.movements[0]?.asset.symbol]).toEqual(['SUCCEEDED', null, 'DUSD']);
   expect(judged(await receive(meme, 50_000n))).toEqual([true, null, null]);
 });
 
-test('dust from an address that begins and ends like somebody whom the vault has paid is hidden', async () => {
+test('dust from an address that begins and ends like a paid recipient is hidden', async () => {
   const twin = getAddress(`${payer.slice(0, 6)}${'0'.repeat(30)}${payer.slice(-6)}`);
   await client().impersonateAccount({ address: twin });
   await client().setBalance({ address: twin, value: 10n ** 18n });
@@ -100,7 +103,7 @@ test('dust from an address that begins and ends like somebody whom the vault has
   expect(judged(await recordOf(real))).toEqual([true, null, '2.50']);
 });
 
-test('what the vault sends itself has its worth, too', async () => {
+test('a payment of the vault itself has its market value, too', async () => {
   const { alice, bob } = world.people();
   const order = { vaultId: vault.id, chain: 'anvil', to: payer, amount: '250000', tokenAddress: dollar };
   const { id } = await alice.client.transfer(order);
@@ -110,7 +113,7 @@ test('what the vault sends itself has its worth, too', async () => {
   expect([sent.usdValue, sent.pricedAt === null]).toEqual(['0.25', false]);
 });
 
-test('what the vault has is worth something', async () => {
+test('the balances of the vault have a market value', async () => {
   const { alice } = world.people();
   await alice.client.requestRescan(vault.id);
   await client().mine({ blocks: 70 });

@@ -21,11 +21,14 @@ beforeAll(async () => {
 });
 afterAll(() => world.end());
 
-/** Gives the vault exactly this much of the native coin, without a transaction. */
+/** Gives the vault exactly this much of the native asset, without a transaction. */
 const setBalance = (value: bigint) =>
   anvilClient(world.chainUrl).setBalance({ address: getAddress(vault.address), value });
 
-/** Gives the vault exactly this much of a Demo Dollar, whose storage slot 1 is the map of its balances. */
+/**
+ * Gives the vault exactly this much of a Demo Dollar, whose storage slot 1 is the map of its
+ * balances.
+ */
 async function setTokenBalance(token: string, amount: bigint): Promise<void> {
   const position = [{ type: 'address' }, { type: 'uint256' }] as const;
   const index = keccak256(encodeAbiParameters(position, [getAddress(vault.address), 1n]));
@@ -54,7 +57,7 @@ test('two approvals run a transfer: exactly the amount arrives, exactly once', a
   expect(await world.chain.sentBy(vault.address)).toBe(1);
 });
 
-test('approvals that race are counted one by one, and the transfer is signed once', async () => {
+test('simultaneous approvals are counted one by one, and the transfer is signed once', async () => {
   const { alice, bob, carol } = world.people();
   const sent = await world.chain.sentBy(vault.address);
   const { id } = await alice.client.transfer(payment());
@@ -62,7 +65,7 @@ test('approvals that race are counted one by one, and the transfer is signed onc
     signer.client.request<TransactionRecord>('POST', `/transaction/${id}/approve`),
   );
   const answers = await Promise.all(approvals);
-  // The third voice may come after the decision: that is a conflict and not an approval.
+  // The third approval may come after the decision: that is a conflict and not an approval.
   expect(answers.every(({ status }) => status === 200 || status === 409)).toBe(true);
   const done = await finished(alice, id);
   expect(done.state).toBe('SUCCEEDED');
@@ -70,7 +73,7 @@ test('approvals that race are counted one by one, and the transfer is signed onc
   expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
 });
 
-test('the same voice twice is one voice', async () => {
+test('two approvals by one signer count once', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment());
   await alice.client.approve(id);
@@ -95,7 +98,7 @@ test('an outsider can neither see nor approve nor reject nor create nor list', a
   expect((await alice.client.read(id)).approvalsCounted).toBe(0);
 });
 
-test('a rejected transfer never signs, whoever approves it afterwards', async () => {
+test('a rejected transfer is never signed, whatever approvals follow', async () => {
   const { alice, bob, carol } = world.people();
   const sent = await world.chain.sentBy(vault.address);
   const { id } = await alice.client.transfer(payment());
@@ -105,7 +108,8 @@ test('a rejected transfer never signs, whoever approves it afterwards', async ()
   const late = await carol.client.request('POST', `/transaction/${id}/approve`);
   expect(late.status).toBe(409);
   await world.stack().sweep();
-  // One more transfer through the same vault and queue: had the rejected one been in there, it would be before this one.
+  // One more transfer through the same vault and queue: had the rejected one been in there, it
+  // would be before this one.
   const next = await alice.client.transfer(payment());
   await alice.client.approve(next.id);
   await bob.client.approve(next.id);
@@ -114,7 +118,7 @@ test('a rejected transfer never signs, whoever approves it afterwards', async ()
   expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
 });
 
-test('a vault may be configured so that its transfers begin as drafts; they take approvals all the same', async () => {
+test('a vault may be configured so that its transfers begin as drafts, which require the same approvals', async () => {
   const { alice, bob } = world.people();
   const drafts = await world.vault('drafts', { initialState: 'DRAFT' });
   const created = await alice.client.transfer(payment({ vaultId: drafts.id }));
@@ -128,7 +132,8 @@ test('a transfer that the vault cannot pay any more fails with the reason, and i
   const { alice, bob } = world.people();
   const held = await world.chain.balance(vault.address);
   const { id } = await alice.client.transfer(payment({ amount: ((held * 6n) / 10n).toString() }));
-  // Not by a payment of the vault: one that is not final may give back what it took, and is waited for.
+  // It is not by a payment of the vault: one that is not final may still return its amount, and is
+  // waited for.
   await setBalance(held / 2n);
   const sent = await world.chain.sentBy(vault.address);
   await alice.client.approve(id);
@@ -161,7 +166,7 @@ test('tokens arrive as tokens, and a token transfer that would revert is never s
   expect(await world.chain.tokenBalance(lost, vault.address)).toBe(300n);
 });
 
-test('a retry with the same Idempotency-Key finds what the first try made', async () => {
+test('a retry with the same Idempotency-Key finds the transfer of the first try', async () => {
   const { alice } = world.people();
   const [first, second] = await Promise.all([
     alice.client.transfer(payment(), 'payout-42'),
@@ -170,7 +175,7 @@ test('a retry with the same Idempotency-Key finds what the first try made', asyn
   expect(second.id).toBe(first.id);
 });
 
-test('many transfers of one vault at once take nonces without a gap and all arrive', async () => {
+test('many simultaneous transfers of one vault use nonces without a gap and all arrive', async () => {
   const { alice, bob } = world.people();
   const before = await world.chain.balance(recipient);
   const sent = await world.chain.sentBy(vault.address);
@@ -183,7 +188,7 @@ test('many transfers of one vault at once take nonces without a gap and all arri
   expect(await world.chain.balance(recipient)).toBe(before + 8000n);
 });
 
-test('a node that is away delays a transfer and does not fail it', async () => {
+test('an unreachable node delays a transfer and does not fail it', async () => {
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment());
   world.gate.close(503);

@@ -7,7 +7,10 @@ import { anvilClient } from '../../chains/evm/anvil-client.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld, taken } from '../world.ts';
 
-/** An RPC node that counts wrongly, and a payment that is refused below others: the wallet pays again. */
+/**
+ * Covers an RPC node that counts wrongly, and a payment that is refused below others: the wallet
+ * pays again.
+ */
 
 let world: World;
 let recipient: string;
@@ -20,7 +23,7 @@ afterAll(() => world.end());
 
 const miner = () => anvilClient(world.chainUrl);
 
-/** Approves a transfer. Gives its id. */
+/** Approves a transfer. Returns its id. */
 const payment = ({ id }: ReadyVault, amount = '1000') =>
   world.approved({ vaultId: id, chain: 'anvil', to: recipient, amount });
 
@@ -33,7 +36,10 @@ function falsifyCount(tag: string, count: string): void {
   );
 }
 
-/** Refuses the payment at a nonce, as geth does when the balance does not cover what waits below, once `give` is called. */
+/**
+ * Refuses the payment at a nonce, as geth does when the balance does not cover what waits below,
+ * once `give` is called.
+ */
 function refusalOfNonce(nonce: number, from: string) {
   const [request, given] = [Promise.withResolvers<null>(), Promise.withResolvers<object>()];
   world.gate.falsify((method, [raw]) => {
@@ -50,7 +56,7 @@ function refusalOfNonce(nonce: number, from: string) {
 test.each([
   ['pending', '0x3e8'],
   ['latest', '0x3e8'],
-])('a %s count that one node gives wrongly stops no payment once the node tells the truth', async (tag, count) => {
+])('a wrong %s count of one node stops no payment once the node reports the truth', async (tag, count) => {
   const { alice } = world.people();
   const vault = await world.vault(`wrong ${tag}`);
   falsifyCount(tag, count);
@@ -127,7 +133,7 @@ test('a payment that waits behind another names it, until that one is mined', as
   expect([done.state, done.stateReason, done.waitsFor]).toEqual(['SUCCEEDED', null, null]);
 });
 
-test('with two nodes a count that both give is believed, and one that only one of them gives is waited out', async () => {
+test('a count that both of two nodes report is believed, and one that only one reports is waited out', async () => {
   const pair = await startWorld({ hasSecondNode: true });
   try {
     const { alice } = pair.people();
@@ -135,7 +141,8 @@ test('with two nodes a count that both give is believed, and one that only one o
     const chain = anvilClient(pair.chainUrl);
     const from = vault.address as Hex;
     await chain.impersonateAccount({ address: from });
-    // As after a restore of old storage: the wallet has made a transaction that the service does not know.
+    // As after a restore of old storage: the wallet has made a transaction that the service does
+    // not know.
     await chain.sendUnsignedTransaction({ from, to: from, value: 0n });
     const pay = () => pair.approved({ vaultId: vault.id, chain: 'anvil', to: recipient, amount: '1000' });
     const first = await finished(alice, await pay());

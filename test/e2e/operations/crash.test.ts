@@ -4,7 +4,10 @@ import type { ReadyVault } from '#local/stack/provision.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
-/** What a crash at the worst moment leaves: every process is killed at once and started again on the same state. */
+/**
+ * Covers the state that a crash at the worst moment leaves: every process is killed at once and
+ * started again on the same state.
+ */
 
 let world: World;
 let vault: ReadyVault;
@@ -29,7 +32,7 @@ async function approved(): Promise<TransactionRecord> {
   return created;
 }
 
-test('killed between signing and broadcast: after the restart the same bytes are sent, and once', async () => {
+test('a kill between signing and broadcast is followed by the same bytes, sent once', async () => {
   const [before, sent] = [await world.chain.balance(recipient), await world.chain.sentBy(vault.address)];
   const arrival = world.gate.hold('eth_sendRawTransaction');
   const { id } = await approved();
@@ -45,7 +48,7 @@ test('killed between signing and broadcast: after the restart the same bytes are
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('killed after the node has taken it and before anybody knew: it is found, and not sent a second time', async () => {
+test('a transaction that the node accepted before a kill is found, and not sent a second time', async () => {
   const [before, sent] = [await world.chain.balance(recipient), await world.chain.sentBy(vault.address)];
   const arrival = world.gate.hold('eth_sendRawTransaction');
   const { id } = await approved();
@@ -58,12 +61,12 @@ test('killed after the node has taken it and before anybody knew: it is found, a
   expect(await world.chain.balance(recipient)).toBe(before + 1000n);
 });
 
-test('killed while fees are asked for: the approvals are there, and it is signed after the restart', async () => {
+test('a kill during the fee request keeps the approvals, and the payment is signed after the restart', async () => {
   const sent = await world.chain.sentBy(vault.address);
   const { alice, bob } = world.people();
   const { id } = await alice.client.transfer(payment());
   await alice.client.approve(id);
-  // The creation asks for the count as well.
+  // The creation requests the count as well.
   const arrival = world.gate.hold('eth_getTransactionCount');
   await bob.client.approve(id);
   await arrival;
@@ -74,7 +77,7 @@ test('killed while fees are asked for: the approvals are there, and it is signed
   expect(await world.chain.sentBy(vault.address)).toBe(sent + 1);
 });
 
-test('one co-signer that is away stops nothing, and comes back without being told', async () => {
+test('one unreachable co-signer stops nothing, and comes back without intervention', async () => {
   await world.stack().stop();
   await world.restart({ absent: [1] });
   const withoutFirst = await approved();
@@ -85,7 +88,7 @@ test('one co-signer that is away stops nothing, and comes back without being tol
   expect((await finished(world.people().alice, withoutThird.id)).state).toBe('SUCCEEDED');
 });
 
-test('with two co-signers away nothing is signed; with one of them back it is', async () => {
+test('no payment is signed with two co-signers unreachable, and it is with one of them back', async () => {
   await world.stack().stop();
   await world.restart({ absent: [2, 3] });
   const sent = await world.chain.sentBy(vault.address);

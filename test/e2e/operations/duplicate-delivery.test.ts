@@ -13,7 +13,10 @@ import { stranger as solanaStranger } from '../../chains/solana/cast.ts';
 import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
-/** A queue may deliver a message again and again, even at the same time. Here every message comes three times, on every chain. */
+/**
+ * A queue may deliver a message again and again, even at the same time. Here every message comes
+ * three times, on every chain.
+ */
 
 const ENTRY = join(import.meta.dirname, '..', '..', 'worker', 'duplicating-worker.ts');
 const SOL = 1_000_000_000n;
@@ -66,7 +69,7 @@ const wallets: readonly Wallet[] = [
 ];
 
 test.each(wallets)(
-  'whatever comes three times is done once, on $chain',
+  'a message that is delivered three times takes effect once, on $chain',
   async ({ chain, recipient, amount, balance }) => {
     const { alice, bob } = world.people();
     const to = await recipient();
@@ -86,7 +89,7 @@ test.each(wallets)(
   },
 );
 
-test('what comes in is recorded once, however often its delivery is worked on', async () => {
+test('an incoming payment is recorded once, however often its delivery is processed', async () => {
   const { alice } = world.people();
   const hash = bitcoin.chain.fund(vault.addresses['bitcoin-regtest'] ?? '', 12_345n);
   expect(await report(world.stack().monitor, { txHash: hash, chain: REGTEST })).toBe(200);

@@ -15,12 +15,15 @@ import { identitySecretsIn } from '../../cosigner/key/identity-secrets.ts';
 import type { World } from '../world.ts';
 import { startWorld } from '../world.ts';
 
-/** The day on which the service is gone, and there are the packages of its co-signers and a key in a safe. */
+/**
+ * The day on which the service is gone, and there are the packages of its co-signers and a key in a
+ * safe.
+ */
 
 const CHAINS = ['eip155:31337', `solana:${LOCAL_CLUSTER}`, `bip122:${GENESIS.regtest}`];
 const run = promisify(execFile);
 let safe: string;
-/** One for each co-signer. */
+/** One package for each co-signer. */
 let keyFiles: readonly string[];
 let world: World;
 let vault: ReadyVault;
@@ -65,15 +68,15 @@ test('the packages of any two nodes and the key in the safe are the keys of all 
     // The key of EVM chains has an address of P2WPKH as well, which this vault does not use.
     const addresses = wallets.map(({ address }) => address).filter((address) => !address.startsWith('bcrt1q'));
     expect([faults, addresses.toSorted()]).toEqual([[], known]);
-    // Each was held against its address; and it is one key, whoever's shares make it.
-    // P2WPKH has a key of its own on regtest; the key of EVM chains was its key there before.
+    // Each key was compared with its address, and it is one key, whichever shares make it. P2WPKH
+    // has a key of its own on regtest; the key of EVM chains was its key there before.
     expect(new Set(wallets.map(({ secret }) => secret)).size).toBe(4);
   }
   const secrets = await Promise.all([opened(of(1, 2)), opened(of(2, 3))]);
   expect(secrets[0]?.wallets).toEqual(secrets[1]?.wallets);
 });
 
-test('members see the export in the history, before any co-signer gave a package, and at the co-signers', async () => {
+test('members see the export in the history and at the co-signers, before any co-signer gave a package', async () => {
   const { client } = world.people().alice;
   const nonce = 'ab'.repeat(32);
   const listed = await client.request<{ lists: readonly SignedExportList[]; missing: readonly unknown[] }>(
@@ -109,7 +112,7 @@ test('members see the export in the history, before any co-signer gave a package
   const { stdout } = await run(process.execPath, [...verify, '--nonce', nonce]);
   expect(stdout).toContain('Verified 9 lists. Each export is in the history.');
   await expect(run(process.execPath, [...verify, '--nonce', 'cd'.repeat(32)])).rejects.toThrow('another nonce');
-  // Who is not a member learns nothing.
+  // An outsider learns nothing.
   const { mallory } = world.people();
   const answer = await mallory.client.request('GET', `/vault/${vault.id}/recovery-exports?nonce=${nonce}`);
   expect(answer.status).toBe(403);
@@ -117,7 +120,7 @@ test('members see the export in the history, before any co-signer gave a package
   expect(unasked.status).toBe(400);
 });
 
-test('one node’s packages, or another key, are nothing', async () => {
+test('the packages of one co-signer, or another key, recover nothing', async () => {
   expect((await opened(of(2))).wallets).toEqual([]);
   expect((await opened([...of(2), ...of(2)])).wallets).toEqual([]);
   const other = join(safe, 'other.pem');
@@ -126,7 +129,7 @@ test('one node’s packages, or another key, are nothing', async () => {
   expect([wallets, faults.every((fault) => /another-recovery-key|0 shares/.test(fault))]).toEqual([[], true]);
 });
 
-test('nothing in a package can be changed: what is public is bound to the seal, and the share to its point', async () => {
+test('no byte of a package can be changed: the public part is bound to the seal, and the share to its point', async () => {
   const [one] = of(1);
   if (one === undefined) throw new Error('node 1 has given one');
   const flipped = (hex: string) => (hex.startsWith('0') ? '1' : '0') + hex.slice(1);
@@ -149,7 +152,7 @@ test('nothing in a package can be changed: what is public is bound to the seal, 
   }
 });
 
-test('in a terminal: export, and open without the service', async () => {
+test('the command line exports, and opens the packages without the service', async () => {
   const env = { ...process.env, CONCLAVE_URL: world.stack().url, CONCLAVE_SERVICE_KEY: world.stack().serviceKey };
   const exported = await run(
     process.execPath,
@@ -173,7 +176,7 @@ test('in a terminal: export, and open without the service', async () => {
   expect(made.stdout).toMatch(/^[0-9a-f]{64}\n[0-9a-f]{64}\n$/);
 });
 
-test('a node that has pinned no such key gives nothing, and it is said which', async () => {
+test('a co-signer that has not pinned the key gives nothing, and the command names it', async () => {
   await world.restart({ absent: [2], recoveryKeys: [] });
   const { body } = await world.service().request<Exported>('POST', `/internal/vault/${vault.id}/recovery`);
   expect(body.packages).toEqual([]);

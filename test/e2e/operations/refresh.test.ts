@@ -75,7 +75,7 @@ test('every key of the vault gets new shares, the addresses stay, and payments g
   ]);
 }, 180_000);
 
-test('a service that dies while shares are on their way brings it to its end, and pays', async () => {
+test('a service that dies while shares are in transit completes the refresh, and pays', async () => {
   const { keys } = await vaultRecord();
   const keyId = keys.find(({ scheme }) => scheme === 'ecdsa-secp256k1')?.keyId ?? '';
   await admin('key', 'refresh', ...keyArguments(keyId));
@@ -91,7 +91,7 @@ test('a service that dies while shares are on their way brings it to its end, an
   await pays();
 }, 180_000);
 
-test('of a key that there is not, and of a vault that there is not, that is said', async () => {
+test('a refresh of a missing key, or of a missing vault, is refused with its reason', async () => {
   const { keys } = await vaultRecord();
   const line = (vaultId: number, keyId: string) => `/internal/vault/${vaultId}/key/${keyId}`;
   for (const [method, path] of [

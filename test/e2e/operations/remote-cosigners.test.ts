@@ -10,8 +10,8 @@ import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
 /**
- * Co-signers apart from their coordinator, as in other accounts: processes and storage of their own, reached over HTTP, that take nothing which
- * the coordinator has not signed.
+ * Covers co-signers apart from their coordinator, as in other accounts: processes and storage of
+ * their own, reached over HTTP, that accept only what the coordinator has signed.
  */
 
 const RECIPIENT = '0x00000000000000000000000000000000a9a27000';
@@ -35,7 +35,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test('a vault whose key takes three of four co-signers in other accounts pays', async () => {
+test('a vault whose key requires three of four co-signers in other accounts pays', async () => {
   const { alice } = world.people();
   const body = { vaultId: vault.id, chain: 'anvil', to: RECIPIENT, amount: '1234' };
   const record = await finished(alice, await world.approved(body));
@@ -43,14 +43,14 @@ test('a vault whose key takes three of four co-signers in other accounts pays', 
   expect(await world.chain.balance(RECIPIENT)).toBe(1234n);
 });
 
-test('whoever finds their addresses can do nothing with them', async () => {
+test('a stranger who finds the addresses of the co-signers can do nothing with them', async () => {
   for (const port of elsewhere.ports) {
     const answer = await fetch(`http://127.0.0.1:${port}/pairs/status`, { method: 'POST', body: '{}' });
     expect(answer.status).toBe(401);
   }
 });
 
-test('more co-signers than there are sign for no vault', async () => {
+test('a vault with more co-signers than exist is refused', async () => {
   const { alice } = world.people();
   const creation = {
     name: 'Too much',

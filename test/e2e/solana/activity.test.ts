@@ -19,7 +19,10 @@ import { CLUSTER, stranger } from '../../chains/solana/cast.ts';
 import type { World } from '../world.ts';
 import { finished, startWorld } from '../world.ts';
 
-/** What comes to a wallet on Solana, reported by a monitor that may lie, and believed only where the cluster says it too. */
+/**
+ * Covers incoming payments on Solana, reported by a monitor that may lie, and believed only if the
+ * cluster confirms them.
+ */
 
 const SOL = 1_000_000_000n;
 const CHAIN = 'solana-local';
@@ -66,7 +69,7 @@ function pay(to: Address, amount: bigint, from = rich): string {
 
 const rich = stranger();
 
-test('SOL that comes in is in the history and in the balance, with who sent it', async () => {
+test('incoming SOL is in the history and in the balance, with its sender', async () => {
   localChain.airdrop(rich, 1_000n * SOL);
   const hash = pay(wallet, 5n * SOL);
   expect(await notify(hash)).toBe(200);
@@ -88,7 +91,7 @@ test('SOL that comes in is in the history and in the balance, with who sent it',
   expect([held?.current, held?.wallet]).toEqual([(5n * SOL).toString(), wallet]);
 });
 
-test('tokens and an NFT come in as what they are', async () => {
+test('tokens and an NFT are credited as such', async () => {
   const [token, collectible] = [newToken(localChain), newToken(localChain, 0)];
   const minted = mintTo(localChain, token, rich, 9_000_000n);
   mintTo(localChain, collectible, rich, 1n);
@@ -106,14 +109,14 @@ test('tokens and an NFT come in as what they are', async () => {
   expect(await appears(given)).toMatchObject({ displayType: 'RECEIVED', movements: [{ kind: 'splNft', amount: '1' }] });
 });
 
-test('what comes out of nothing is minted, and does not pass for a payment of somebody', async () => {
+test('tokens out of nothing are minted, and not shown as a payment of an account', async () => {
   const collectible = newToken(localChain, 0);
   const hash = mintTo(localChain, collectible, wallet, 1n);
   await notify(hash);
   expect(await appears(hash)).toMatchObject({ displayType: 'MINTED', to: wallet, movements: [{ from: null }] });
 });
 
-test('deliveries about nothing, about others, about what failed, and about no signature credit nothing', async () => {
+test('a delivery about nothing, about others, about a failed payment, or about no signature credits nothing', async () => {
   const before = (await records()).length;
   const elsewhere = pay(stranger(), SOL);
   const none = getBase58Decoder().decode(randomBytes(64));
@@ -137,7 +140,7 @@ test('the vault’s own payment is the same record, not a second one', async () 
   expect((await records()).filter(({ txHash }) => txHash === done.txHash)).toHaveLength(1);
 });
 
-test('what nobody has reported is found by asking again, tokens among it', async () => {
+test('unreported payments are found by a rescan, tokens among them', async () => {
   const token = newToken(localChain);
   mintTo(localChain, token, rich, 9_000_000n);
   payTokens(localChain, token, { from: rich, to: wallet, amount: 1n });
@@ -148,7 +151,7 @@ test('what nobody has reported is found by asking again, tokens among it', async
   for (const hash of hashes) await appears(hash);
 });
 
-test('whatever the monitor loses, doubles and delays, in the end there is exactly what the cluster says', async () => {
+test('the records match the cluster in the end, whatever the monitor loses, doubles and delays', async () => {
   const seed = Date.now() % 1_000_000;
   console.log(`seed ${seed}`);
   const chance = seededRandom(seed);

@@ -16,7 +16,10 @@ import { startGate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
 import { finished, reaches, startWorld } from '../world.ts';
 
-/** A vault on Solana, from the outside: the same calls as everywhere, against the real virtual machine. */
+/**
+ * A vault on Solana, from the outside: the same calls as everywhere, against the real virtual
+ * machine.
+ */
 
 const SOL = 1_000_000_000n;
 const CHAIN = 'solana-local';
@@ -55,7 +58,7 @@ const approved = (body: TransferBody) => world.approved(body);
 
 const done = (id: string) => finished(world.people().alice, id);
 
-test('two approvals run a transfer, and its record says what it says on every chain', async () => {
+test('two approvals run a transfer, and its record has the same fields as on every chain', async () => {
   const to = stranger();
   const record = await done(await approved(payment(to, { note: 'for the server' })));
   expect([record.state, record.displayType, record.direction, record.finality]).toEqual([
@@ -76,7 +79,7 @@ test('two approvals run a transfer, and its record says what it says on every ch
   expect(BigInt(record.feePaid ?? '0')).toBeGreaterThanOrEqual(5_000n);
 });
 
-test('approvals may take as long as they like: what a blockhash lives for counts from the signing', async () => {
+test('approvals may come at any time, because the lifetime of a blockhash counts from the signing', async () => {
   const { alice, bob } = world.people();
   const to = stranger();
   const { id } = await alice.client.transfer(payment(to));
@@ -87,7 +90,7 @@ test('approvals may take as long as they like: what a blockhash lives for counts
   expect(balance(to)).toBe(SOL);
 });
 
-test('tokens arrive at a wallet that never had any, and the estimate has told what its account costs', async () => {
+test('tokens arrive at a wallet that never had any, and the estimate includes the cost of its account', async () => {
   const { alice } = world.people();
   const mint = newToken(localChain);
   mintTo(localChain, mint, wallet, 5_000_000n);
@@ -125,7 +128,7 @@ test('a memo is shown to the signers and written into the chain', async () => {
   expect([unreadable.status, unreadable.body.errors[0]?.code]).toEqual([400, 'invalid-memo']);
 });
 
-test('an address of a program is paid only where the request acknowledges it, and signers are warned', async () => {
+test('an address of a program is paid only if the request acknowledges it, and signers are warned', async () => {
   const { alice } = world.people();
   const to = derivedAddress([Buffer.from('vault')], stranger());
   const refused = await alice.client.request<{ errors: readonly { code: string }[] }>('POST', '/transaction/transfer', {
@@ -136,7 +139,7 @@ test('an address of a program is paid only where the request acknowledges it, an
   const record = await done(id);
   expect([record.state, record.warnings.map(({ code }) => code)]).toEqual(['SUCCEEDED', ['recipient-may-have-no-key']]);
   expect(balance(to)).toBe(SOL);
-  // Of a person it says nothing, and warns of nothing.
+  // An acknowledgement for the address of a person is not stored, and gives no warning.
   const { warnings } = await alice.client.transfer(payment(stranger(), { recipientMayHaveNoKey: true }));
   expect(warnings).toEqual([]);
 });
@@ -167,7 +170,7 @@ test('a message is signed for the wallet and ends without a transaction', async 
   expect(localChain.naming(wallet).length).toBe(sent);
 });
 
-test('one rejection ends it, and nothing is ever sent', async () => {
+test('one rejection ends a transfer, and nothing is ever sent', async () => {
   const { alice, bob } = world.people();
   const sent = localChain.naming(wallet).length;
   const { id } = await alice.client.transfer(payment(stranger()));
@@ -201,15 +204,18 @@ test.each<[string, string, object, number, string]>([
     422,
     'would-revert',
   ],
-])('%s is refused with a clear problem, and nothing is stored', async (_name, kind, body, status, code) => {
-  const { alice } = world.people();
-  const before = await alice.client.transactions(vault.id);
-  const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
-    body: { vaultId: vault.id, chain: CHAIN, ...body },
-  });
-  expect([refused.status, refused.body.code]).toEqual([status, code]);
-  expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
-});
+])(
+  'a transfer of %s is refused with a clear problem, and nothing is stored',
+  async (_name, kind, body, status, code) => {
+    const { alice } = world.people();
+    const before = await alice.client.transactions(vault.id);
+    const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
+      body: { vaultId: vault.id, chain: CHAIN, ...body },
+    });
+    expect([refused.status, refused.body.code]).toEqual([status, code]);
+    expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+  },
+);
 
 test('programs, mints and tokens of Token-2022 are refused by their names', async () => {
   const { alice } = world.people();
@@ -225,7 +231,7 @@ test('programs, mints and tokens of Token-2022 are refused by their names', asyn
   expect(await request(payment(stranger(), { tokenAddress: newer, amount: '1' }))).toContain('Token-2022');
 });
 
-test('bytes that never arrived in their time are signed again, and it is paid once', async () => {
+test('bytes that did not arrive in their time are signed again, and pay once', async () => {
   const fresh = await world.vault('second', { chains: [CHAIN] });
   const from = fresh.addresses[CHAIN] as Address;
   localChain.airdrop(from, 10n * SOL);
@@ -261,7 +267,7 @@ test('a crash between signature and broadcast leads to the same bytes, whether t
   }
 });
 
-test('more payments than the wallet has places: all are made, each once', async () => {
+test('payments beyond the nonce slots of the wallet are all made, each once', async () => {
   const recipients = Array.from({ length: 20 }, stranger);
   const before = balance(wallet);
   const ids = await Promise.all(recipients.map((to) => approved(payment(to))));
@@ -270,7 +276,7 @@ test('more payments than the wallet has places: all are made, each once', async 
   expect(before - balance(wallet)).toBeGreaterThan(20n * SOL);
 });
 
-test('one that waits can be made faster, or undone, and at most one attempt is ever carried out', async () => {
+test('a waiting payment can be sped up, or cancelled, and at most one attempt is ever executed', async () => {
   const { alice } = world.people();
   const [kept, undone] = [stranger(), stranger()];
   for (const [to, action] of [
@@ -291,7 +297,7 @@ test('one that waits can be made faster, or undone, and at most one attempt is e
   expect([balance(kept), balance(undone)]).toEqual([SOL, 0n]);
 });
 
-test('what is carried out while a faster one is wanted is told so, and nothing more is signed', async () => {
+test('a transaction that is mined while a speed-up is pending reports so, and nothing more is signed', async () => {
   const { alice } = world.people();
   const to = stranger();
   const sending = gate.hold('sendTransaction');
@@ -301,7 +307,7 @@ test('what is carried out while a faster one is wanted is told so, and nothing m
   const [wire = ''] = gate.said
     .flatMap((text): string[] => (text.includes('sendTransaction') ? JSON.parse(text).params : []))
     .slice(-2);
-  // What a faster one would cost is asked before its nonce is.
+  // The price of a faster attempt is requested before its nonce.
   const pricing = gate.hold('getRecentPrioritizationFees');
   expect((await alice.client.request('POST', `/transaction/${id}/speed-up`)).status).toBe(200);
   const call = await pricing;

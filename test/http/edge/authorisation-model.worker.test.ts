@@ -14,8 +14,9 @@ import {
 } from '../scene.worker.ts';
 
 /**
- * Who may do what, a second time: a model of roles and votes that shares no code with the service, driven through random worlds beside
- * it. Whatever people try, in whatever order, both say the same.
+ * Checks permissions a second time: a model of roles and approvals that shares no code with the
+ * service is driven through random worlds beside it. Both give the same result for any actions in
+ * any order.
  */
 
 const SEED = 20_261_121;
@@ -32,7 +33,7 @@ interface Modelled {
   rejectedBy: string | null;
 }
 
-/** The rule as a table: which roles, and besides whom. */
+/** The rule as a table: the roles that may act, and others with permission. */
 const MAY: Readonly<Record<string, readonly Role[]>> = {
   read: ['viewer', 'initiator', 'signer', 'admin'],
   create: ['initiator', 'signer'],
@@ -77,7 +78,7 @@ class Model {
     return 200;
   }
 
-  /** Who is no signer any more has no voice in what is undecided. */
+  /** A user who is not a signer any more has no approval in undecided transactions. */
   setSigners(signers: readonly string[]): void {
     for (const [person, roles] of this.roles) {
       const others = [...roles].filter((role) => role !== 'signer');
@@ -122,7 +123,7 @@ async function newWorld(chance: () => number): Promise<World> {
   return { treasury, model, people: [alice, bob, carol, victor, mallory, ...others] };
 }
 
-/** One thing that somebody tries, at the service and in the model. */
+/** Performs one random request, at the service and in the model. */
 async function step(chance: () => number, { treasury, people, model }: World): Promise<void> {
   const person = pick(chance, people);
   const { token } = await withinLimits(person);
@@ -175,7 +176,7 @@ test(`service and model agree in ${WORLDS} random worlds (seed ${SEED})`, async 
   }
 }, 120_000);
 
-test('the model would notice: it knows of what it does not allow', async () => {
+test('the model detects a violation, because it knows the forbidden actions', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const model = new Model();

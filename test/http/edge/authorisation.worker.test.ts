@@ -17,14 +17,17 @@ import {
 import type { Promises } from '../../worker/main.ts';
 
 /**
- * Who may do what: every route that a token opens, for every role and for people from elsewhere. The rule is written here a second
- * time, as a table; a route without a row fails.
+ * Covers permissions: every route that a token opens, for every role and for outsiders. The rule is
+ * written here a second time, as a table; a route without a row fails.
  */
 
 type Role = 'viewer' | 'initiator' | 'signer' | 'admin';
 const ROLES: readonly Role[] = ['viewer', 'initiator', 'signer', 'admin'];
 
-/** Who gets past the door of a route; `creator` besides. Routes about oneself are for everybody, those of a session for no token. */
+/**
+ * The callers that a route admits; `creator` in addition. Routes about oneself admit every user,
+ * those of a session no token.
+ */
 const TABLE: Readonly<Record<string, readonly Role[] | 'oneself' | 'owner' | 'session'>> = {
   'POST /transaction/estimate-fee': ['initiator', 'signer'],
   'POST /transaction/transfer': ['initiator', 'signer'],
@@ -102,11 +105,11 @@ const BODIES: Readonly<Record<string, object>> = {
 interface World {
   readonly treasury: Treasury;
   readonly members: Readonly<Record<Role, Person>>;
-  /** An admin too, who clears the table between two tries. */
+  /** He is an admin, too, who clears the table between two tries. */
   readonly usher: Person;
   /** Signs in another vault. */
   readonly neighbour: Person;
-  /** In no vault at all. */
+  /** A user without a vault. */
   readonly stranger: Person;
 }
 
@@ -137,7 +140,10 @@ beforeAll(async () => {
 
 const lines = Object.keys(TABLE);
 
-/** One request of one person, with a token of its own, about a fresh transaction and a token of alice's. */
+/**
+ * Sends one request of one person, with a token of its own, about a fresh transaction and a token
+ * of alice's.
+ */
 async function tried(line: string, person: Person) {
   const { treasury } = world;
   const { token } = await withinLimits(person);
@@ -158,7 +164,7 @@ async function tried(line: string, person: Person) {
   const body = BODIES[line];
   const creates = line.startsWith('POST /transaction/') && !line.includes(':') && !line.endsWith('/verify');
   const position = creates ? { vaultId: treasury.id, chain: 'anvil' } : {};
-  // Its reader names the nonce that co-signers sign.
+  // The caller names the nonce that co-signers sign.
   const query = line.endsWith('/recovery-exports') ? `?nonce=${'ab'.repeat(32)}` : '';
   return call(`${filled}${query}`, { token, ...(body === undefined ? {} : { body: { ...position, ...body } }) });
 }
@@ -171,14 +177,17 @@ async function subscribed(person: Person): Promise<string> {
 
 let proposals = 0;
 
-/** By bob and carol in turn. */
+/** Bob and carol in turn. */
 async function proposed(treasury: Treasury) {
   proposals += 1;
   const creator = await withinLimits(proposals % 2 === 0 ? treasury.bob : treasury.carol);
   return created({ ...treasury, alice: creator });
 }
 
-/** A change of the policy that nobody has said anything to. The same wish again would be the change that is pending: that one is ended. */
+/**
+ * Returns a policy change without decisions. A repeated request would return the pending change, so
+ * that one is ended first.
+ */
 async function requestedPolicy(treasury: Treasury): Promise<string> {
   const looking = await withinLimits(world.usher);
   const pending = await call(`GET /vault/${treasury.id}/policy-change`, { token: looking.token });
@@ -190,14 +199,14 @@ async function requestedPolicy(treasury: Treasury): Promise<string> {
   return requested.body['id'];
 }
 
-/** Everything that is no credential, or no longer one: what to send, and the code that it gets. */
+/** Everything that is not a valid credential: what to send, and the code of the refusal. */
 interface Void {
   readonly name: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly code: string;
 }
 
-/** Values that were this person's and are not any more, and things that never were a token. */
+/** Former values of this person, and strings that never were a token. */
 async function voids(person: Person): Promise<readonly Void[]> {
   const idOf = ({ token }: Person) => token.slice(12, 28);
   const manager = await anotherToken(person);
@@ -210,7 +219,7 @@ async function voids(person: Person): Promise<readonly Void[]> {
   ];
   await manage(`PATCH /personal-access-token/${idOf(disabled)}`, { enabled: false });
   await manage(`DELETE /personal-access-token/${idOf(deleted)}`);
-  // Rotated twice, the first value ends at once.
+  // The first value ends at once after two rotations.
   const second = await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: rotated.token });
   await call(`POST /personal-access-token/${idOf(rotated)}/rotate`, { token: second.body['token'] });
   const soon = Math.floor(Date.now() / 1000) + 60;
@@ -240,10 +249,10 @@ async function voids(person: Person): Promise<readonly Void[]> {
   ];
 }
 
-/** Requests that are the same whoever sends them. */
+/** Credentials that are the same for every person. */
 const OF_NO_PERSON = new Set(['nothing', 'a service key', 'no token', 'half a token']);
 
-test('what is no credential, or no longer one, opens no route to anybody', async () => {
+test('an invalid or ended credential opens no route', async () => {
   const { treasury, members, neighbour, stranger } = world;
   const transaction = await proposed(treasury);
   const change = await requestedPolicy(treasury);
@@ -263,7 +272,8 @@ test('what is no credential, or no longer one, opens no route to anybody', async
         const position =
           line.startsWith('POST /transaction/') && !line.includes(':') ? { vaultId: treasury.id, chain: 'anvil' } : {};
         const body = BODIES[line] === undefined ? {} : { body: { ...position, ...BODIES[line] } };
-        // Who tries too often is held off by address; here each trial comes from another one.
+        // A caller with too many failures is blocked by address; here each trial comes from another
+        // one.
         const from = { 'cf-connecting-ip': `192.0.${i}.${cells % 250}` };
         const answer = await call(filled, { headers: { ...headers, ...from }, ...body });
         expect([line, name, answer.status, answer.body['code']]).toEqual([line, name, 401, code]);
@@ -281,7 +291,7 @@ test('every route that a token opens has its row, and there is no row without a 
   expect(opened.map(({ method, path }) => `${method} ${path}`).toSorted()).toEqual(lines.toSorted());
 });
 
-// Looking at the fifty tokens of six people takes this runner some time.
+// Reading the fifty tokens of six people takes this runner some time.
 test.each(lines)(
   '%s',
   async (line) => {

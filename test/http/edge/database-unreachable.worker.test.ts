@@ -5,7 +5,9 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-/** Takes a table away while something is asked, and gives what was logged meanwhile. */
+/**
+ * Removes a table during a request. Returns the response and the lines that were logged meanwhile.
+ */
 async function without<T>(table: string, response: () => Promise<T>): Promise<readonly [T, readonly string[]]> {
   const lines: string[] = [];
   vi.spyOn(console, 'error').mockImplementation((line) => void lines.push(String(line)));
@@ -17,8 +19,8 @@ async function without<T>(table: string, response: () => Promise<T>): Promise<re
   }
 }
 
-test('a database that fails is 503, and what was sent is in no log', async () => {
-  const person = { name: 'Nobody else has this name', email: 'nobody.else@example.com' };
+test('a failing database gives 503, and no log contains what was sent', async () => {
+  const person = { name: 'A name used only here', email: 'nobody.else@example.com' };
   const [answer, lines] = await without('users', () => asService('POST /internal/user', person));
   expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
   expect(lines).toHaveLength(1);
@@ -34,16 +36,16 @@ test('a batch of queries that fails is 503 as well', async () => {
   expect((await asService('GET /internal/status')).status).toBe(200);
 });
 
-test('what a vault can not write is 503 for whoever asks for the list, and is there when it can', async () => {
+test('a record that a vault cannot write gives 503 on a list request, and is in the list once it is written', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const line = `GET /vault/${treasury.id}/transactions`;
   const [[record, answer], lines] = await without('transactions', async () => {
-    const { body } = await created(treasury, { note: 'nobody is to read this' });
+    const { body } = await created(treasury, { note: 'this note stays private' });
     return [body, await call(line, { token })] as const;
   });
   expect([answer.status, answer.body['code']]).toEqual([503, 'unavailable']);
-  expect(lines.join()).not.toContain('nobody is to read this');
+  expect(lines.join()).not.toContain('this note stays private');
   const { body } = await call(line, { token });
   expect(body['transactions'].map(({ id }: { id: string }) => id)).toContain(record['id']);
 });

@@ -3,7 +3,7 @@ import type { Promises } from '../../worker/main.ts';
 import type { Answer } from '../scene.worker.ts';
 import { anotherToken, call, asService, enter } from '../scene.worker.ts';
 
-/** Text that is not well-formed Unicode reaches no route, whatever its schema says. */
+/** Text that is not well-formed Unicode reaches no route, whatever its schema states. */
 
 const BODY = { vaultId: 1, deep: [{ text: 'Rent \uD800' }] };
 
@@ -14,7 +14,7 @@ async function answerOf(method: string, path: string, access: string): Promise<A
   return call(line, { token, body: BODY });
 }
 
-test('every route that takes JSON refuses it, by name and by its pointer', async () => {
+test('every route with a JSON body refuses it, with its code and pointer', async () => {
   await call('GET /health');
   const { ROUTES } = (globalThis as unknown as { promises: Promises }).promises;
   const routes = ROUTES.filter((route) => (route.body ?? route.optionalBody) !== undefined && !route.sessionOnly);

@@ -10,7 +10,7 @@ const fetched = async (path: string) => {
   return (exports as unknown as { default: Fetcher }).default.fetch(`http://conclave.test${path}`);
 };
 
-test('it has every endpoint that a token opens, and none that a service key opens', async () => {
+test('the document has every endpoint that a token opens, and none that a service key opens', async () => {
   const { body } = await call('GET /openapi.json');
   const documented = Object.entries(body['paths'] as Record<string, object>).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
@@ -40,7 +40,7 @@ test('every reference in it leads somewhere, and no operation has the name of an
   expect(new Set(names).size).toBe(names.length);
 });
 
-test('the page for people needs no script, and allows none', async () => {
+test('the page for people requires no script, and allows none', async () => {
   const response = await fetched('/docs');
   const page = await response.text();
   expect(response.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -56,7 +56,7 @@ test('the page for people needs no script, and allows none', async () => {
   expect(page).not.toContain(coordinator.TEST_SERVICE_KEY);
 });
 
-/** What is answered here to examples that are well-formed, by the end of their path. */
+/** The status of the response to examples that are well-formed, by the end of their path. */
 const ELSEWHERE = [
   ['estimate-fee', 503],
   ['cancel-by-device', 404],
@@ -70,7 +70,7 @@ interface Documented {
   };
 }
 
-test('whoever has to send a body is shown one, and every one that is shown is taken as it stands', async () => {
+test('every route with a body has an example, and the service accepts every example as it stands', async () => {
   const { body } = await call('GET /openapi.json');
   const treasury = await foundTreasury({ chains: ['ethereum'], threshold: 1 });
   let shown = 0;
@@ -92,9 +92,9 @@ test('whoever has to send a body is shown one, and every one that is shown is ta
           .replace('{id}', spare);
         const sent = 'vaultId' in example ? { ...example, vaultId: treasury.id } : example;
         const answer = await call(`${method.toUpperCase()} ${filled}`, { token, body: sent });
-        // There is no node to ask for an estimate here; test/e2e has one.
-        // Nor is there a reset that the device of the example could cancel.
-        // Nor does this vault have a wallet on Bitcoin, whose coins could be joined.
+        // There is no RPC node for an estimate here; test/e2e has one. There is no reset that the
+        // device of the example could cancel, and the vault has no Bitcoin wallet whose UTXOs could
+        // be consolidated.
         const elsewhere = ELSEWHERE.find(([ending]) => path.endsWith(ending))?.[1] ?? null;
         const creates = method === 'post' && !path.endsWith('verify');
         const taken = elsewhere ?? (creates ? 201 : 200);

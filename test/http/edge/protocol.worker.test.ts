@@ -2,7 +2,7 @@ import { exports } from 'cloudflare:workers';
 import { expect, test } from 'vitest';
 import { call, enter } from '../scene.worker.ts';
 
-/** What holds for every answer. */
+/** Covers what holds for every response. */
 
 test.each(['/', '/nothing', '/transaction', '/transaction/', '/user/me/', '/USER/me', '/internal', '/__proto__'])(
   'the path %s does not exist',
@@ -12,7 +12,7 @@ test.each(['/', '/nothing', '/transaction', '/transaction/', '/user/me/', '/USER
   },
 );
 
-test('a path with another method says which it takes', async () => {
+test('a path with another method names the methods that it accepts', async () => {
   const answer = await call('DELETE /user/me');
   expect([answer.status, answer.body['code'], answer.headers.get('allow')]).toEqual([
     405,
@@ -45,7 +45,7 @@ test('no answer may be kept or guessed at', async () => {
   }
 });
 
-test('HEAD answers as GET without a body', async () => {
+test('HEAD gives the response of GET without a body', async () => {
   const { token } = await enter('trent');
   const worker = (exports as unknown as { default: Fetcher }).default;
   const response = await worker.fetch('http://conclave.test/user/me', {

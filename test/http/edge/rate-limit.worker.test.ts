@@ -30,7 +30,7 @@ function stubOf({ token }: Person) {
   return coordinator.ACCESS_TOKEN.getByName(`token:${token.slice(12, 28)}`);
 }
 
-test('twenty reads a minute, and the headers count them down', async () => {
+test('a token has twenty reads a minute, and the headers count them down', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   const first = await read();
@@ -49,7 +49,7 @@ test('twenty reads a minute, and the headers count them down', async () => {
   expect(wait).toBeLessThanOrEqual(60);
 });
 
-test('who waits as long as told is let in again, and not a second earlier', async () => {
+test('a caller who waits as long as instructed is admitted again, and not a second earlier', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
@@ -61,7 +61,7 @@ test('who waits as long as told is let in again, and not a second earlier', asyn
   expect((await read()).status).toBe(403);
 });
 
-test('ten writes a minute, counted apart from reads', async () => {
+test('a token has ten writes a minute, counted apart from reads', async () => {
   const treasury = await foundTreasury();
   const alice = await anotherToken(treasury.alice);
   const write = () => call('POST /transaction/transfer', { token: alice.token, body: payment(treasury) });
@@ -82,21 +82,21 @@ test('a refused write has done nothing', async () => {
   expect(read.body['approvalsCounted']).toBe(0);
 });
 
-test('three hundred looks at the own profile', async () => {
+test('a user has three hundred reads of the own profile', async () => {
   const trent = await enter('trent');
   const answers = await Promise.all(Array.from({ length: 310 }, () => call('GET /user/me', { token: trent.token })));
   expect(answers.filter(({ status }) => status === 200).length).toBe(300);
   expect(answers.filter(({ status }) => status === 429).length).toBe(10);
 }, 20_000);
 
-test('however many come at once, exactly the quota passes', async () => {
+test('exactly the quota passes, however many requests come at once', async () => {
   const trent = await enter('trent');
   const answers = await Promise.all(Array.from({ length: 60 }, () => call(NOWHERE, { token: trent.token })));
   expect(answers.filter(({ status }) => status === 403).length).toBe(20);
   expect(answers.filter(({ status }) => status === 429).length).toBe(40);
 });
 
-test('of a thousand writes at once exactly ten pass, and exactly ten transfers are there', async () => {
+test('exactly ten of a thousand simultaneous writes pass, and exactly ten transfers exist', async () => {
   const treasury = await foundTreasury({ mostPending: 2_000 });
   const alice = await anotherToken(treasury.alice);
   const body = payment(treasury);
@@ -109,7 +109,7 @@ test('of a thousand writes at once exactly ten pass, and exactly ten transfers a
   expect(list.body['transactions']).toHaveLength(10);
 }, 30_000);
 
-test('the edges of a window, to the millisecond: the last one of it, the first one of the next, a clock that goes back', async () => {
+test('a window has exact edges: its last millisecond, the first one of the next, and a clock that goes back', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   const startMs = Date.now();
@@ -117,10 +117,11 @@ test('the edges of a window, to the millisecond: the last one of it, the first o
   await read();
   vi.setSystemTime(startMs + 59_999);
   expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 403), 429]);
-  // What was refused is not counted: the next window is whole.
+  // A refused request does not count: the next window is whole.
   vi.setSystemTime(startMs + 60_000);
   expect(await statuses(21, read)).toEqual([...Array.from({ length: 20 }, () => 403), 429]);
-  // A clock that goes back opens a window, and never a second quota in the one that it goes on with.
+  // A clock that goes back opens a window, and never a second quota in the one that it goes on
+  // with.
   vi.setSystemTime(startMs + 30_000);
   const back = await statuses(21, read);
   expect(back.filter((status) => status === 403).length).toBeLessThanOrEqual(20);
@@ -134,7 +135,7 @@ test('each token has its own windows', async () => {
   expect((await call(NOWHERE, { token: trent.token })).status).toBe(429);
 });
 
-test('an object that was put to sleep remembers what was used', async () => {
+test('a hibernated object remembers its count', async () => {
   const trent = await enter('trent');
   const read = () => call(NOWHERE, { token: trent.token });
   await statuses(20, read);
@@ -153,7 +154,7 @@ async function storedWindows(person: Person) {
   }));
 }
 
-test('a request without a valid token takes nothing from the token’s owner', async () => {
+test('a request without a valid token uses none of the owner’s quota', async () => {
   const trent = await enter('trent');
   const forged = `${trent.token.slice(0, -1)}${trent.token.endsWith('A') ? 'B' : 'A'}`;
   await statuses(30, () => call(NOWHERE, { token: forged }));

@@ -10,7 +10,7 @@ test.each<[string, unknown, readonly string[]]>([
   ['the name of a field', { 'a\uD800': 1 }, ['/a\uFFFD']],
   ['a name with a slash and a tilde', { 'a/b~c': '\uD800' }, ['/a~1b~0c']],
   ['two fields, in their order', { a: '\uD800', b: 'b', c: '\uDC00' }, ['/a', '/c']],
-])('%s is named by its pointer', (_name, body, pointers) => {
+])('the pointer of the fault names %s', (_name, body, pointers) => {
   const faults = illFormedTexts(JSON.stringify(body));
   expect(faults.map(({ pointer }) => pointer)).toEqual(pointers);
   expect(faults.every(({ code }) => code === 'ill-formed-text')).toBe(true);
@@ -19,11 +19,11 @@ test.each<[string, unknown, readonly string[]]>([
 test.each([
   ['a surrogate pair as it is', '{"note":"\u{1F600}"}'],
   ['a surrogate pair in escapes', String.raw`{"note":"\ud83d\uDE00"}`],
-  ['an escaped backslash before what looks like an escape', String.raw`{"note":"\\ud800"}`],
+  ['an escaped backslash before an apparent escape', String.raw`{"note":"\\ud800"}`],
   ['the replacement character', String.raw`{"note":"\ufffd"}`],
   ['no JSON, which another check refuses', String.raw`{"note":"\ud800"`],
   ['nothing', ''],
-])('%s is no fault', (_name, body) => {
+])('the check accepts %s', (_name, body) => {
   expect(illFormedTexts(body)).toEqual([]);
 });
 
@@ -32,7 +32,7 @@ test('a body of nothing but brackets is walked without a stack, and its pointer 
   expect(illFormedTexts(deep).map(({ pointer }) => pointer)).toEqual(['/0'.repeat(32)]);
 });
 
-test('at most ten faults are named', () => {
+test('the response names ten faults at most', () => {
   const names = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`${i}\uD800`, '\uD800']));
   expect(illFormedTexts(JSON.stringify(names))).toHaveLength(10);
 });

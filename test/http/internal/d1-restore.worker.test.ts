@@ -2,14 +2,19 @@ import { expect, test } from 'vitest';
 import { asService, call, coordinator, created, enter, foundTreasury } from '../scene.worker.ts';
 import type { Treasury } from '../scene.worker.ts';
 
-/** D1 was restored to an older state, or lost: what the vaults know is told again, and no number is given out twice. */
+/**
+ * Covers a D1 that was restored to an older state, or lost: the vaults project their records again,
+ * and no number is given out twice.
+ */
 
 const database = (query: string, ...values: readonly unknown[]) =>
   coordinator.DB.prepare(query)
     .bind(...values)
     .run();
 
-/** As if the vault had been founded after the moment to which D1 was set back. */
+/**
+ * Removes the rows of a vault, as if it had been created after the moment to which D1 was restored.
+ */
 async function forget({ id }: Pick<Treasury, 'id'>): Promise<void> {
   for (const table of ['members', 'wallets', 'transactions', 'audit']) {
     await database(`DELETE FROM ${table} WHERE vault_id = ?`, id);
@@ -18,7 +23,7 @@ async function forget({ id }: Pick<Treasury, 'id'>): Promise<void> {
   await database('UPDATE sqlite_sequence SET seq = ? WHERE name = ?', id - 1, 'vaults');
 }
 
-/** A vault that has told everything: what it still owed it would tell at any moment. */
+/** Returns a vault without pending projections, which it could otherwise write at any moment. */
 async function settledTreasury(differences: Parameters<typeof foundTreasury>[0] = {}): Promise<Treasury> {
   const treasury = await foundTreasury(differences);
   expect((await asService(`GET /internal/vault/${treasury.id}`)).status).toBe(200);
@@ -56,12 +61,12 @@ test('a list, a history and the directory are as they were', async () => {
   expect([answer.status, answer.body]).toEqual([202, { records: 2, lines: expect.any(Number) as number }]);
   expect(answer.body['lines']).toBeGreaterThanOrEqual(4);
   expect(await read()).toEqual(before);
-  // Again, with all of it there.
+  // A second run, with all rows present.
   expect((await asService(`POST /internal/vault/${treasury.id}/projection`)).status).toBe(202);
   expect(await read()).toEqual(before);
 });
 
-test('nobody who founds a vault is given one that is there already', async () => {
+test('a creation never returns a vault that exists already', async () => {
   const [lost, alsoLost] = [await settledTreasury({ name: 'First' }), await settledTreasury({ name: 'Second' })];
   const before = await Promise.all([lost, alsoLost].map(directoryOf));
   await forget(alsoLost);
@@ -71,11 +76,11 @@ test('nobody who founds a vault is given one that is there already', async () =>
   expect([status, body['name'], body['members'].length]).toEqual([201, 'third', 1]);
   expect(body['id']).toBe(alsoLost.id + 1);
   expect((await found()).body['id']).toBe(body['id']);
-  // What had their numbers is entered anew.
+  // The objects that had their numbers are entered anew.
   expect(await Promise.all([lost, alsoLost].map(directoryOf))).toEqual(before);
 });
 
-test('a founding that is asked for again finds the vault that it made before D1 was set back', async () => {
+test('a repeated creation finds the vault that it made before D1 was restored', async () => {
   const other = await settledTreasury();
   const found = await creation('fourth');
   const { body } = await found();
@@ -83,11 +88,11 @@ test('a founding that is asked for again finds the vault that it made before D1 
   expect((await found()).body['id']).toBe(body['id']);
 });
 
-test('a number that somebody else was given meanwhile goes back to the vault that has it', async () => {
+test('a number that another vault was given meanwhile goes back to the vault that has it', async () => {
   const treasury = await settledTreasury();
   const before = await directoryOf(treasury);
   await forget(treasury);
-  // Whoever founded it died before the object was asked.
+  // The Worker that created it died before it called the object.
   await database('INSERT INTO vaults (name, reference, created_at_ms) VALUES (?, ?, ?)', 'Other', 'acme/other', 1);
   const found = await creation('other');
   const { body } = await found();

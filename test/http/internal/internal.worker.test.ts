@@ -14,9 +14,9 @@ import {
   WALLET,
 } from '../scene.worker.ts';
 
-/** What operators do, with a service key. */
+/** Covers what operators do, with a service key. */
 
-test('a person who is entered twice is one person', async () => {
+test('two entries of one person give one person', async () => {
   const first = await asService('POST /internal/user', { name: 'Alice', email: 'Alice@Example.com' });
   const second = await asService('POST /internal/user', { name: 'Alice again', email: 'alice@example.com' });
   expect([first.status, second.status]).toEqual([201, 200]);
@@ -76,14 +76,14 @@ test('a person has fifty tokens and not one more, until one is deleted', async (
   expect((await issue()).status).toBe(201);
 });
 
-test('there is no token for a person who does not exist', async () => {
+test('a token for a person who does not exist is refused', async () => {
   for (const id of ['usr_01J00000000000000000000000', 'nobody', '%27%20OR%201=1']) {
     const answer = await asService(`POST /internal/user/${id}/access-token`, { name: 'x' });
     expect([id, answer.status, answer.body['code']]).toEqual([id, 404, 'user-not-found']);
   }
 });
 
-test('a vault that is founded twice under one reference is one vault', async () => {
+test('two creations under one reference give one vault', async () => {
   const trent = await enter('trent');
   const body = {
     name: 'Treasury',
@@ -102,7 +102,7 @@ test('a vault that is founded twice under one reference is one vault', async () 
   expect(first.body['wallets']).toEqual([{ chain: 'anvil', address: null }]);
 });
 
-test('a vault that makes no sense is refused by the field that makes none', async () => {
+test('an invalid vault is refused with the pointer of its wrong field', async () => {
   const [trent, oscar] = [await enter('trent'), await enter('oscar')];
   const signer = { userId: trent.id, roles: ['signer'] };
   const good = {
@@ -145,7 +145,7 @@ test('a vault that makes no sense is refused by the field that makes none', asyn
   }
 });
 
-test('members come and go; who signs is not for a service key to say', async () => {
+test('a service key adds and removes members, but never signers', async () => {
   const treasury = await foundTreasury();
   const path = `/internal/vault/${treasury.id}`;
   const added = await asService(`PUT ${path}/member/${treasury.mallory.id}`, { roles: ['viewer'] });
@@ -169,7 +169,7 @@ test('members come and go; who signs is not for a service key to say', async () 
 test('a vault gets a wallet on one more chain, with the address of its key, and once', async () => {
   const treasury = await foundTreasury();
   const vault = coordinator.VAULT.getByName(`vault:${treasury.id}`);
-  // The key of the other stories is no point of the curve; this is the generator.
+  // The key of the other tests is no point of the curve; this is the generator.
   const generator = '"publicKey":"0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798"';
   await runInDurableObject(vault, (_object, { storage }) => {
     storage.sql.exec('UPDATE vault SET document = replace(document, ?, ?)', '"publicKey":"02"', generator);
@@ -195,7 +195,7 @@ test('a vault gets a wallet on one more chain, with the address of its key, and 
   expect((await asService('PUT /internal/vault/999999/wallet/base')).status).toBe(404);
 });
 
-test('whoever is told an address finds it in the directory: money that is sent there at once has an owner', async () => {
+test('an address is in the directory before a caller learns it, so a payment that arrives at once has an owner', async () => {
   const trent = await enter('trent');
   const members = [{ userId: trent.id, roles: ['signer'] }];
   const approvalMode = 'token';
@@ -204,7 +204,7 @@ test('whoever is told an address finds it in the directory: money that is sent t
   const [keyId, address] = [parseKeyId('b'.repeat(26)), '0x5555555555555555555555555555555555555555'];
   if (keyId === null) throw new Error('the key id must parse');
   const vault = coordinator.VAULT.getByName(`vault:${created['id']}`);
-  // What the foundation has left to do is done; the next alarm is not before a tenth of a second.
+  // The rest of the creation is done; the next alarm is not before a tenth of a second.
   await runDurableObjectAlarm(vault);
   await vault.recordKey({
     keyId,
@@ -219,7 +219,7 @@ test('whoever is told an address finds it in the directory: money that is sent t
   expect(await directory.bind('anvil', address).first()).toEqual({ vault_id: created['id'] });
 });
 
-test('what is asked of a vault or person that does not exist is 404', async () => {
+test('a request about a missing vault or person gives 404', async () => {
   const trent = await enter('trent');
   const tries = [
     await asService('GET /internal/vault/999999'),
@@ -227,12 +227,12 @@ test('what is asked of a vault or person that does not exist is 404', async () =
     await asService('POST /internal/vault/999999/policy-change', { threshold: 1 }),
     await asService('POST /internal/vault/999999/projection'),
     await asService(`PUT /internal/vault/999999/member/${trent.id}`, { roles: ['viewer'] }),
-    await asService('DELETE /internal/vault/1/member/nobody'),
+    await asService('DELETE /internal/vault/1/member/unknown'),
   ];
   expect(tries.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404, 404]);
 });
 
-test('what the queues have given up on is shown', async () => {
+test('the status shows what the queues have given up on', async () => {
   const letter = { id: 'm1', queue: 'conclave-signing-dead', body: '{"job":"sign"}', atMs: 1_700_000_000_000 };
   await addDeadLetter(coordinator.DB, letter);
   await addDeadLetter(coordinator.DB, letter);

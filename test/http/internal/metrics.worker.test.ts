@@ -5,14 +5,14 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { recordMetric } from '#objects/metrics.ts';
 import { call, coordinator, foundTreasury, payment } from '../scene.worker.ts';
 
-/** A data set that can be looked at. */
+/** A data set that the test can read. */
 function counting() {
   const points: AnalyticsEngineDataPoint[] = [];
   const METRICS: AnalyticsEngineDataset = { writeDataPoint: (point = {}) => void points.push(point) };
   return { points, env: { ...coordinator, METRICS } satisfies CoordinatorEnv };
 }
 
-test('every request is counted by its route and status, and nothing of who or what is in it', async () => {
+test('every request is counted by its route and status, without its caller or content', async () => {
   const treasury = await foundTreasury();
   const { points, env } = counting();
   const { token } = treasury.alice;
@@ -43,7 +43,7 @@ test('every job is counted with its outcome, its deliveries and its age', async 
   expect(ageMs).toBeGreaterThanOrEqual(5_000);
 });
 
-test('without a data set, or with one that fails, everything goes on', async () => {
+test('a missing or failing data set stops nothing', async () => {
   const METRICS = {
     writeDataPoint: () => {
       throw new Error('too many');

@@ -4,15 +4,15 @@ import { sweep } from '#jobs/sweep.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { asService, call, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
-/** How it is with what is owed. What wants a person is in test/domain/alert.test.ts. */
+/** Covers the counts of pending jobs. test/domain/alert.test.ts covers what requires a person. */
 
 const coordinator = env as CoordinatorEnv;
 
-test('what is owed is counted, and the quietest is named; the key of the service opens it alone', async () => {
+test('the status counts the pending jobs and names the quietest vault, and only the service key opens it', async () => {
   const treasury = await foundTreasury();
   expect((await call('GET /internal/status', { token: treasury.alice.token })).status).toBe(401);
   const { body } = await created(treasury);
-  // It waits for people, which is nobody's alarm.
+  // It waits for people, which raises no alert.
   const { body: waiting } = await created(treasury);
   for (const { token } of [treasury.alice, treasury.bob])
     await call(`POST /transaction/${body['id']}/approve`, { token });
@@ -34,7 +34,7 @@ test('what is owed is counted, and the quietest is named; the key of the service
   expect([deadLetters.count, deliveries.failed]).toEqual([expect.any(Number), expect.any(Number)]);
 });
 
-test('rows of every kind are found by their age', async () => {
+test('a query finds rows of every kind by their age', async () => {
   const now = Date.now();
   const { DB } = coordinator;
   const insert = (sql: string, ...values: (string | number)[]) =>
@@ -58,7 +58,7 @@ test('rows of every kind are found by their age', async () => {
   const logged: string[] = [];
   const log = vi.spyOn(console, 'error').mockImplementation((line: string) => void logged.push(line));
   const quarter = 900_000;
-  // Of all minutes of an hour, four.
+  // Alerts are raised in four minutes of an hour.
   await sweep(coordinator, Math.ceil(now / quarter) * quarter - 60_000);
   expect(logged.filter((line) => line.includes('"alert"'))).toEqual([]);
   await sweep(coordinator, Math.ceil(now / quarter) * quarter);

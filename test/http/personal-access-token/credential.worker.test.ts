@@ -3,19 +3,24 @@ import { ROUTES } from '#http/routes.ts';
 import type { Answer, Person, RequestOptions } from '../scene.worker.ts';
 import { anotherToken, call as callFrom, asService, coordinator, enter } from '../scene.worker.ts';
 
-/** Who gets in, at every endpoint that there is: the table of routes itself is walked, so a new one cannot be forgotten. */
+/**
+ * Covers authentication at every endpoint: the test walks the table of routes itself, so it misses
+ * no new one.
+ */
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-/** Who tries too often is held off by address: each route is tried from one of its own. */
+/**
+ * A caller with too many failures is blocked by address: each route is tried from one of its own.
+ */
 function request(line: string, options: RequestOptions = {}): Promise<Answer> {
   const position = ROUTES.map(lineOf).indexOf(line) + 1;
   return callFrom(line, { ...options, headers: { 'cf-connecting-ip': `192.0.2.${position}`, ...options.headers } });
 }
 
-/** A line and a body that a route would take from somebody who may. */
+/** Returns a request line that the route accepts from a permitted caller. */
 function lineOf({ method, path }: { readonly method: string; readonly path: string }): string {
   const filled = path
     .replace(':txId', '1.01J00000000000000000000000')
@@ -51,7 +56,7 @@ beforeAll(async () => {
 describe.each(withToken.map(lineOf))('%s', (line) => {
   const code = ({ status, body }: Answer) => [status, body['code']];
 
-  test('needs a token that this service has issued', async () => {
+  test('requires a token that this service has issued', async () => {
     const { token } = trent;
     expect(code(await request(line))).toEqual([401, 'token-missing']);
     const wrong = [
@@ -76,7 +81,7 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
     expect(code(cookie)).toEqual([401, 'token-missing']);
   });
 
-  test('answers 401 with what a client needs to know', async () => {
+  test('responds 401 with what a client needs to know', async () => {
     const missing = await request(line);
     expect(missing.headers.get('www-authenticate')).toBe('Bearer');
     const invalid = await request(line, { token: 'hello' });
@@ -85,12 +90,12 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
     expect(invalid.body).toMatchObject({ status: 401, title: expect.any(String), requestId: expect.any(String) });
   });
 
-  test('takes no token that has expired, was disabled or was deleted', async () => {
+  test('refuses a token that has expired, was disabled or was deleted', async () => {
     const soon = Math.floor(Date.now() / 1000) + 60;
     const { token } = await anotherToken(trent, soon);
     vi.useFakeTimers({ toFake: ['Date'], now: (soon + 1) * 1000 });
     expect(code(await request(line, { token }))).toEqual([401, 'token-expired']);
-    // From then on it is disabled (spec part 5 rule 5), also for a clock that goes back.
+    // It is disabled from then on (spec part 5 rule 5), also for a clock that goes back.
     vi.useRealTimers();
     expect(code(await request(line, { token }))).toEqual([401, 'token-disabled']);
     expect(code(await request(line, { token: deleted.token }))).toEqual([401, 'token-invalid']);
@@ -98,7 +103,7 @@ describe.each(withToken.map(lineOf))('%s', (line) => {
 });
 
 describe.each(internal.map(lineOf))('%s', (line) => {
-  test('opens to a service key and to nothing else', async () => {
+  test('opens only to a service key', async () => {
     const { token } = trent;
     const { TEST_SERVICE_KEY: key } = coordinator;
     for (const wrong of [null, token, '', 'service_key_', `${key}0`, key.slice(0, -1)]) {
@@ -109,9 +114,10 @@ describe.each(internal.map(lineOf))('%s', (line) => {
   });
 });
 
-test('only the health of the service, the way in and what a device has signed are open to all', async () => {
+test('only the health of the service, the login and what a device has signed are open to all', async () => {
   const open = ROUTES.filter(({ access }) => access === 'anyone').map(lineOf);
-  // The last one takes the signature of a device: test/attacks/operator/credential-reset-cancelled.worker.test.ts.
+  // The last one takes the signature of a device:
+  // test/attacks/operator/credential-reset-cancelled.worker.test.ts.
   const byDevice = 'POST /vault/1/credential-reset/crs_01J00000000000000000000000/cancel-by-device';
   expect(open.toSorted()).toEqual(['GET /health', 'GET /login', 'GET /login/callback', byDevice]);
   for (const line of ['GET /login', 'GET /login/callback?code=c&state=s']) {
@@ -130,7 +136,7 @@ test('the profile of the caller is the caller’s own', async () => {
   expect([his.body['id'], his.body['name']]).toEqual([bob.id, 'bob']);
 });
 
-test('trying tokens that do not exist makes no objects and stores nothing', async () => {
+test('a trial of tokens that do not exist makes no objects and stores nothing', async () => {
   const { token } = await enter('trent');
   await request('GET /user/me', { token: flipped(token, 20) });
   const { results } = await coordinator.DB.prepare('SELECT id FROM access_tokens WHERE id = ?')

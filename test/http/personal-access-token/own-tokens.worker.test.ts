@@ -3,7 +3,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person } from '../scene.worker.ts';
 import { anotherToken, call, coordinator, enter, PATIENCE_MS } from '../scene.worker.ts';
 
-/** Spec part 4, personal access tokens: what their owners do with them, and nobody else. */
+/**
+ * Spec part 4, personal access tokens: covers what their owners, and only their owners, do with
+ * them.
+ */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -34,7 +37,7 @@ test('the list has every token that was not deleted, newest first, and no value 
   expect(after.body['tokens'].map((token: { id: string }) => token.id)).toEqual([third, trent].map(idOf));
 });
 
-test('reading one gives its name, its dates and whether it is enabled', async () => {
+test('a read of a token gives its name, its dates and whether it is enabled', async () => {
   const trent = await enter('trent', { name: 'nightly payouts', expiresAt: 4_000_000_000 });
   const { status, body } = await call(`GET ${path(trent)}`, { token: trent.token });
   expect(status).toBe(200);
@@ -77,7 +80,7 @@ test('a change holds from the next request on', async () => {
   expect(await me(other.token)).toBe(200);
 });
 
-test('one that has expired stays visible as disabled, and comes back with a later expiry', async () => {
+test('an expired token stays visible as disabled, and works again with a later expiry', async () => {
   const soon = Math.floor(Date.now() / 1000) + 60;
   const trent = await enter('trent');
   const short: Person = await anotherToken(trent, soon);
@@ -92,7 +95,7 @@ test('one that has expired stays visible as disabled, and comes back with a late
   expect(await me(short.token)).toBe(200);
 });
 
-test('rotation shows a new value once; the old one works for five minutes and then never', async () => {
+test('a rotation shows a new value once; the old one works for five minutes and then never', async () => {
   const trent = await enter('trent');
   const startMs = Date.now();
   vi.useFakeTimers({ toFake: ['Date'], now: startMs });
@@ -112,10 +115,10 @@ test('rotation shows a new value once; the old one works for five minutes and th
   expect([read.body['previousValueUntil'], 'token' in read.body]).toEqual([null, false]);
 });
 
-test('rotated twice, the value before the last one works and the first is gone at once', async () => {
+test('a second rotation keeps the value before it, and ends the first one at once', async () => {
   const trent = await enter('trent');
   const second = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
-  // The answer was lost: the old value rotates again, and the lost one is never known to anybody.
+  // The response was lost: the old value rotates again, and the lost value never reaches a caller.
   const third = (await call(`POST ${path(trent)}/rotate`, { token: trent.token })).body['token'];
   expect([await me(trent.token), await me(second), await me(third)]).toEqual([401, 200, 200]);
 });
@@ -130,7 +133,7 @@ test('a disabled or expired one is not rotated', async () => {
   ]);
 });
 
-test('a deleted one is gone for good, with the value that was in its grace', async () => {
+test('a deletion is permanent, and includes the value in its grace period', async () => {
   const trent = await enter('trent');
   const other = await anotherToken(trent);
   const fresh = (await call(`POST ${path(other)}/rotate`, { token: trent.token })).body['token'];
@@ -154,7 +157,7 @@ test('the last token may delete itself', async () => {
   expect(await me(trent.token)).toBe(401);
 });
 
-test('of somebody else’s token nothing is to be seen: the answer is the one for a token that never was', async () => {
+test('a token of another user is invisible: the response is the one for a token that never existed', async () => {
   const [trent, mallory] = [await enter('trent'), await enter('mallory')];
   const never = `/personal-access-token/${'Z'.repeat(16)}`;
   const bodies: Record<string, object> = { PATCH: { body: { enabled: false } } };
@@ -207,7 +210,7 @@ test.each([
   expect({ ...after.body, lastUsedAt: '' }).toEqual({ ...before.body, lastUsedAt: '' });
 });
 
-test('an id that is none is a bad request', async () => {
+test('an invalid id is a bad request', async () => {
   const trent = await enter('trent');
   for (const id of ['abc', `${'A'.repeat(15)}-`, 'A'.repeat(17), '%00']) {
     const answer = await call(`GET /personal-access-token/${id}`, { token: trent.token });
@@ -215,7 +218,7 @@ test('an id that is none is a bad request', async () => {
   }
 });
 
-test('tokens are managed within limits of their own: ten looks, five changes, three new values', async () => {
+test('token management has limits of its own: ten reads, five changes, three new values', async () => {
   const trent = await enter('trent');
   const statuses = async (count: number, line: string, body?: unknown) => {
     const seen: number[] = [];
@@ -250,14 +253,14 @@ test('a withdrawn value is withdrawn for every request that begins after the ans
 
 let positions = 0;
 
-/** Who tries too often with what is no token is held off by address: this is every time another one. */
+/** A caller with too many failures is blocked by address: each request comes from another one. */
 async function meFromElsewhere(token: string): Promise<number> {
   positions += 1;
   const headers = { 'cf-connecting-ip': `198.51.${Math.floor(positions / 250) % 250}.${positions % 250}` };
   return (await call('GET /user/me', { token, headers })).status;
 }
 
-test('changes raced against use: whatever begins after an answer meets what it says', async () => {
+test('a request that begins after the response to a change meets the new state', async () => {
   const withdrawals: readonly (readonly [string, (person: Person, manager: string) => Promise<Answer>])[] = [
     ['deleted', (person, token) => call(`DELETE ${path(person)}`, { token })],
     ['disabled', (person, token) => call(`PATCH ${path(person)}`, { token, body: { enabled: false } })],

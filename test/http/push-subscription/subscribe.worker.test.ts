@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { newBrowser } from '../../worker/push-service.ts';
 import { anotherToken, call, coordinator, enter } from '../scene.worker.ts';
 
-/** In which browsers a person is notified. */
+/** Covers the browsers in which a person is notified. */
 
 let browsers = 0;
 const browser = () => newBrowser(`https://push.test/listed-${(browsers += 1)}`).subscription;
@@ -19,7 +19,7 @@ test('a browser subscribes, is listed without its keys, and leaves', async () =>
   expect([(await call(line, { token })).status, (await call(line, { token })).status]).toEqual([204, 404]);
 });
 
-test('the same browser again is the same subscription, and belongs to whoever subscribed it last', async () => {
+test('a repeated subscription of one browser is the same subscription, and belongs to its last subscriber', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const body = browser();
   const first = await call('POST /push-subscription', { token: alice.token, body });
@@ -30,7 +30,7 @@ test('the same browser again is the same subscription, and belongs to whoever su
   expect(lists.map((list) => list.body['subscriptions'].length)).toEqual([0, 1]);
 });
 
-test('nobody takes out the browser of somebody else', async () => {
+test('a user cannot remove the browser of another user', async () => {
   const [alice, mallory] = [await enter('alice'), await enter('mallory')];
   const { body } = await call('POST /push-subscription', { token: alice.token, body: browser() });
   expect((await call(`DELETE /push-subscription/${body['id']}`, { token: mallory.token })).status).toBe(404);
@@ -38,7 +38,7 @@ test('nobody takes out the browser of somebody else', async () => {
   expect(listed.body['subscriptions']).toHaveLength(1);
 });
 
-test('ten browsers are enough', async () => {
+test('a person has ten browsers at most', async () => {
   const person = await enter('alice');
   const statuses: number[] = [];
   for (let i = 0; i < 10; i++) {
@@ -55,7 +55,7 @@ test('ten browsers are enough', async () => {
 const good = newBrowser('https://push.test/good').subscription;
 test.each<[string, unknown]>([
   ['an address inside', { ...good, endpoint: 'https://127.0.0.1/x' }],
-  ['an address of nobody known', { ...good, endpoint: 'https://evil.example/x' }],
+  ['an address of an unknown push service', { ...good, endpoint: 'https://evil.example/x' }],
   ['an address without TLS', { ...good, endpoint: 'http://push.test/x' }],
   ['no address', { keys: good.keys }],
   ['half a key', { ...good, keys: { ...good.keys, p256dh: 'BAAA' } }],

@@ -2,7 +2,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, RequestOptions, Person } from '../scene.worker.ts';
 import { call, asService, created, enter, foundTreasury, login, PATIENCE_MS, payment } from '../scene.worker.ts';
 
-/** A person in a browser: what a cookie opens, from where, and for how long (spec part 5 method 2). */
+/**
+ * Covers a person in a browser: what a cookie opens, from where, and for how long (spec part 5
+ * method 2).
+ */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -15,7 +18,7 @@ const code = ({ status, body }: Answer) => [status, body['code']];
 const browse = (line: string, cookie: string, options: RequestOptions = {}): Promise<Answer> =>
   call(line, { ...options, headers: { cookie, origin: SITE, 'sec-fetch-site': 'same-origin', ...options.headers } });
 
-test('a cookie opens what a token opens, with the same rights and limits of its own', async () => {
+test('a cookie opens the routes of a token, with the same rights and limits of its own', async () => {
   const treasury = await foundTreasury();
   const [alice, victor] = [await login(treasury.alice), await login(treasury.victor)];
   const me = await browse('GET /user/me', alice);
@@ -75,7 +78,7 @@ test.each<[string, Readonly<Record<string, string>>]>([
   expect(list.body['transactions']).toEqual([]);
 });
 
-test('a command that does not say where it comes from is refused, a look is not', async () => {
+test('a command without an origin is refused, and a read is not', async () => {
   const cookie = await login(await enter('alice'));
   expect(code(await call('DELETE /session', { headers: { cookie } }))).toEqual([403, 'cross-site-request']);
   expect((await call('GET /user/me', { headers: { cookie } })).status).toBe(200);
@@ -85,7 +88,7 @@ test('a command that does not say where it comes from is refused, a look is not'
   expect((await call('GET /user/me', { headers: embedded })).status).toBe(403);
 });
 
-test('logging out ends it everywhere at once, and the browser forgets it', async () => {
+test('a logout ends the session everywhere at once, and the browser deletes its cookie', async () => {
   const cookie = await login(await enter('alice'));
   const out = await browse('DELETE /session', cookie);
   expect([out.status, out.headers.get('set-cookie')]).toEqual([
@@ -100,7 +103,7 @@ test('logging out ends it everywhere at once, and the browser forgets it', async
   ]);
 });
 
-test('logging out everywhere ends every login of a person, and nobody else’s', async () => {
+test('a logout everywhere ends every login of that person, and of no other user', async () => {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const [here, there, his] = [await login(alice), await login(alice), await login(bob)];
   const out = await browse('DELETE /sessions', here);
@@ -111,7 +114,7 @@ test('logging out everywhere ends every login of a person, and nobody else’s',
   expect((await call('GET /user/me', { token: alice.token })).status).toBe(200);
 });
 
-test('the vaults of whoever is logged in, as each vault says itself', async () => {
+test('the session lists the vaults of its user, as each vault reports itself', async () => {
   const [treasury, other] = [await foundTreasury(), await foundTreasury()];
   const seen = async (person: Person) => {
     const { status, body } = await browse('GET /session/vaults', await login(person));
@@ -133,7 +136,8 @@ test('the vaults of whoever is logged in, as each vault says itself', async () =
     },
   ]);
   await vi.waitFor(async () => expect((await seen(other.victor)).map(({ id }) => id)).toEqual([other.id]), PATIENCE_MS);
-  // Whoever comes to belong to a second one sees both; whoever is put out sees it no more, whatever the directory says.
+  // A new member of a second vault sees both; a removed member no longer sees it, whatever the
+  // directory states.
   const path = `/internal/vault/${other.id}/member/${treasury.victor.id}`;
   await asService(`PUT ${path}`, { roles: ['viewer'] });
   await vi.waitFor(async () => expect(await seen(treasury.victor)).toHaveLength(2), PATIENCE_MS);
@@ -142,7 +146,7 @@ test('the vaults of whoever is logged in, as each vault says itself', async () =
   expect(await seen(await enter('stranger'))).toEqual([]);
 });
 
-test('a token is made by whoever is logged in, and by no token', async () => {
+test('a login session creates a token, and a token creates none', async () => {
   const alice = await enter('alice');
   const cookie = await login(alice);
   const line = 'POST /session/access-token';
@@ -155,7 +159,7 @@ test('a token is made by whoever is logged in, and by no token', async () => {
   expect([made.status, made.body['name'], made.headers.get('cache-control')]).toEqual([201, 'ci', 'no-store']);
   const me = await call('GET /user/me', { token: String(made.body['token']) });
   expect([me.status, me.body['id']]).toEqual([200, alice.id]);
-  // Its value is nowhere else.
+  // Its value is stored in no other place.
   const listed = await browse('GET /personal-access-token', cookie);
   expect(JSON.stringify(listed.body)).toContain(String(made.body['id']));
   expect(JSON.stringify(listed.body)).not.toContain(String(made.body['token']));
@@ -174,7 +178,7 @@ test('two hours without a request end it, and a day does in any case', async () 
   expect(code(await browse('GET /user/me', busy))).toEqual([401, 'session-expired']);
 });
 
-test('what only people in a browser may do is refused to a token', async () => {
+test('a token is refused on routes that only a browser session may use', async () => {
   const treasury = await foundTreasury();
   for (const line of ['DELETE /session', 'DELETE /sessions', `GET /vault/${treasury.id}/events`]) {
     expect(code(await call(line, { token: treasury.alice.token }))).toEqual([403, 'session-required']);

@@ -7,7 +7,7 @@ import { anotherToken, call, coordinator, created, foundTreasury, RECIPIENT, WAL
 
 /** A payment that was given up and is found on its chain after all. */
 
-/** A vault with a payment that is signed; nobody does its jobs here. */
+/** Creates a vault with a signed payment; no job runs here. */
 async function signedPayment() {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
@@ -42,7 +42,7 @@ async function signedPayment() {
   };
 }
 
-test('what ended as a conflict is over for people, and looked for until it is found: then it counts again', async () => {
+test('a conflicted transaction is over for people, and counts again once the chain includes it', async () => {
   const { id, vault, stand } = await signedPayment();
   await vault.record(id, { type: 'send', attempt: 1, outcome: 'accepted', answer: null });
   expect(await stand()).toEqual({ state: 'BROADCAST', stateReason: null, spent: '1000', outgoing: '1000' });
@@ -58,7 +58,7 @@ test('what ended as a conflict is over for people, and looked for until it is fo
   expect(await vault.work(id, 'confirm')).toBeNull();
 });
 
-test('a delivery has it looked for again, whatever it failed of, and however often it comes', async () => {
+test('a delivery restarts the search, whatever the reason of the failure, and however often it comes', async () => {
   const { id, vault, stand, delivered } = await signedPayment();
   await vault.record(id, { type: 'refuseBroadcast', attempt: 1, answer: 'intrinsic gas too low' });
   await vault.record(id, { type: 'settle' });
@@ -66,7 +66,7 @@ test('a delivery has it looked for again, whatever it failed of, and however oft
   for (let i = 0; i < 3; i++) expect(await delivered()).toBe('own');
   const work = await vault.work(id, 'confirm');
   expect(work?.transaction).toMatchObject({ state: 'FAILED', stateReason: 'REJECTED_BY_NODE', version: 8 });
-  // The word of one node changes no record: all of them are asked by the job.
+  // The report of one node changes no record: the job checks it with all nodes.
   expect(await stand()).toMatchObject({ state: 'FAILED', spent: '0' });
   const found = inclusion({ confirmations: 9, secondNode: 'agrees' });
   await vault.record(id, { type: 'include', inclusion: found, confirmationsNeeded: 1 });

@@ -2,11 +2,11 @@ import { expect, test } from 'vitest';
 import type { Answer } from '../scene.worker.ts';
 import { anotherToken, call, asService, created, enter, foundTreasury, stored } from '../scene.worker.ts';
 
-/** Taking a pending transaction back, and hiding or showing one. */
+/** Covers the cancellation of a pending transaction, and its visibility. */
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-test('who created it takes it back, and nobody decides it any more', async () => {
+test('the creator cancels a transaction, and no signer decides it any more', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const cancel = () => call(`POST /transaction/${body['id']}/cancel`, { token: treasury.alice.token });
@@ -25,7 +25,7 @@ test('who created it takes it back, and nobody decides it any more', async () =>
   }
 });
 
-test('an admin takes back what others created; another signer, a viewer and a stranger do not', async () => {
+test('an admin cancels what others created; another signer, a viewer and a stranger do not', async () => {
   const treasury = await foundTreasury();
   const admin = await enter('adam');
   await asService(`PUT /internal/vault/${treasury.id}/member/${admin.id}`, { roles: ['admin'] });
@@ -41,7 +41,7 @@ test('an admin takes back what others created; another signer, a viewer and a st
   expect(cancelled.body['state']).toBe('CANCELLED');
 });
 
-test('what is decided is not taken back', async () => {
+test('a decided transaction cannot be cancelled', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await call(`POST /transaction/${body['id']}/reject`, { token: treasury.bob.token });
@@ -56,7 +56,7 @@ test('what is decided is not taken back', async () => {
   expect((await call(`POST /transaction/${body['id']}/cancel`, body7)).status).toBe(400);
 });
 
-test('an acknowledgement ends nothing that is not on its way, and has to be the right one', async () => {
+test('an acknowledgement ends nothing that is not in flight, and has to be the right one', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const end = (acknowledge: unknown) =>
@@ -85,7 +85,7 @@ test('a hidden transaction leaves the list until it is asked for, and comes back
   expect([shown.body['visible'], await list()]).toEqual([true, 1]);
 });
 
-test('hiding changes nothing else: it can still be approved', async () => {
+test('a hidden transaction changes in nothing else, and can still be approved', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await call(`PATCH /transaction/${body['id']}/visibility`, { token: treasury.alice.token, body: { visible: false } });
@@ -103,7 +103,7 @@ test.each<[unknown, string]>([
   [{ visible: 'true' }, '/visible'],
   [{ visible: null }, '/visible'],
   [{ visible: true, state: 'SUCCEEDED' }, '/state'],
-])('visibility %j is refused', async (body, pointer) => {
+])('the visibility %j is refused', async (body, pointer) => {
   const treasury = await foundTreasury();
   const { body: record } = await created(treasury);
   const before = await stored(treasury);

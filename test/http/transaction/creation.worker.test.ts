@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
 import { anotherToken, call, enter, foundTreasury, RECIPIENT, stored, WALLET } from '../scene.worker.ts';
 
-/** The other three creations (spec part 4); transfer.test.ts has what all four share. */
+/** Covers the other three creations (spec part 4); transfer.test.ts covers what all four share. */
 
 const TOKEN = '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb';
-const TRANSFER_CALL = `0xa9059cbb${'2222222222222222222222222222222222222222'.padStart(64, '0')}${'7'.padStart(64, '0')}`;
+const TRANSFER_CALL = `0xa9059cbb${'2'.repeat(40).padStart(64, '0')}${'7'.padStart(64, '0')}`;
 
 const PERMIT = {
   types: { Permit: [{ name: 'value', type: 'uint256' }] },
@@ -62,7 +62,7 @@ const SHOWN: Readonly<Record<Kind, object>> = {
   },
 };
 
-test.each(KINDS)('a %s is created, read, challenged and listed with all that it does', async (kind) => {
+test.each(KINDS)('a %s is created, read, challenged and listed with all its effects', async (kind) => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind], note: 'Rent', externalId: 'inv-7' };
@@ -176,7 +176,7 @@ test('every bad field is named by its pointer, and nothing is stored', async () 
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an allowance of nothing takes an earlier one back, and calldata may be in capitals', async () => {
+test('an allowance of zero revokes an earlier one, and calldata may be in capitals', async () => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const position = { vaultId: treasury.id, chain: 'anvil' };
@@ -192,7 +192,7 @@ test('an allowance of nothing takes an earlier one back, and calldata may be in 
   expect([loud.status, loud.body['data'], loud.body['call'].standard]).toEqual([201, '0xd0e30db0', 'WETH9']);
 });
 
-test.each(KINDS)('a %s with the same Idempotency-Key is made once', async (kind) => {
+test.each(KINDS)('a %s with a repeated Idempotency-Key is created once', async (kind) => {
   const treasury = await foundTreasury();
   const { token } = await anotherToken(treasury.alice);
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
@@ -202,7 +202,7 @@ test.each(KINDS)('a %s with the same Idempotency-Key is made once', async (kind)
   expect(second.body).toEqual(first.body);
 });
 
-test('one key for two endpoints is a mistake, even with one and the same body', async () => {
+test('one key for two endpoints is refused, even with the same body', async () => {
   const treasury = await foundTreasury();
   const { token } = await anotherToken(treasury.alice);
   const headers = { 'idempotency-key': 'key-2' };
@@ -216,7 +216,7 @@ test('one key for two endpoints is a mistake, even with one and the same body', 
   expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);
 });
 
-test.each(KINDS)('nobody but an initiator or signer creates a %s', async (kind) => {
+test.each(KINDS)('only an initiator or signer creates a %s', async (kind) => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   const body = { vaultId: treasury.id, chain: 'anvil', ...BODIES[kind] };
@@ -229,7 +229,7 @@ test.each(KINDS)('nobody but an initiator or signer creates a %s', async (kind) 
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('an estimate is refused to strangers, and says so when there is nobody to ask', async () => {
+test('an estimate is refused to strangers, and reports the missing node otherwise', async () => {
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', to: RECIPIENT, amount: '1' };
   const estimate = (token: string, differences = {}) =>

@@ -46,18 +46,18 @@ test('the first approval is counted and changes nothing else; the second one dec
   ]);
 });
 
-test('the same approval again is answered as before and says that it was counted', async () => {
+test('a repeated approval gets the first response and states that it was counted', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   expect((await approve(treasury, 'alice', body['id'])).body['alreadyCounted']).toBe(false);
   const again = await approve(treasury, 'alice', body['id']);
   expect([again.status, again.body['alreadyCounted'], again.body['approvalsCounted']]).toEqual([200, true, 1]);
-  // Also after the decision: the answer of the first one may have been lost.
+  // This holds after the decision, too: the first response may have been lost.
   await approve(treasury, 'bob', body['id']);
   expect((await approve(treasury, 'bob', body['id'])).body['alreadyCounted']).toBe(true);
 });
 
-test('a third approval comes too late and is told so', async () => {
+test('a third approval comes too late and gets a refusal that states so', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -66,7 +66,7 @@ test('a third approval comes too late and is told so', async () => {
   expect([late.status, late.body['code'], late.body['state']]).toEqual([409, 'transaction-not-pending', 'SIGNING']);
 });
 
-test('any signer may reject while it is pending, also one who has approved; and that ends it', async () => {
+test('any signer may reject while it is pending, also after an approval, and that ends it', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -82,7 +82,7 @@ test('any signer may reject while it is pending, also one who has approved; and 
   expect((await approve(treasury, 'alice', body['id'])).status).toBe(409);
 });
 
-test('a decided transaction has no challenge and takes no rejection', async () => {
+test('a decided transaction has no challenge and accepts no rejection', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -113,7 +113,7 @@ test('a viewer reads and does nothing else; an outsider does not even read', asy
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('what does not exist looks to an outsider like what belongs to somebody else', async () => {
+test('an outsider gets the same response for a missing transaction and for one of another vault', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.mallory;
@@ -136,7 +136,7 @@ test.each([
   '0.01J00000000000000000000000',
   '1.01J0000000000000000000000O',
   '1.01J00000000000000000000000%00',
-])('the id %s is none', async (id) => {
+])('the id %s is invalid', async (id) => {
   const treasury = await foundTreasury();
   const { token } = treasury.alice;
   const tries = [
@@ -149,7 +149,7 @@ test.each([
   ]);
 });
 
-test('approve and reject take no body: one that is there was meant for something else', async () => {
+test('an approval and a rejection refuse any body, because it was meant for something else', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.alice;
@@ -160,7 +160,7 @@ test('approve and reject take no body: one that is there was meant for something
   expect(empty.status).toBe(200);
 });
 
-test('a signer who is taken out of the vault takes the own vote along', async () => {
+test('a signer who is removed from the vault loses the own approval', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   await approve(treasury, 'alice', body['id']);
@@ -184,7 +184,7 @@ test('a lowered threshold approves nothing that is pending; a raised one holds f
   expect((await approve(treasury, 'carol', body['id'])).body['state']).toBe('SIGNING');
 });
 
-test('approvals that arrive together are counted one by one', async () => {
+test('simultaneous approvals are counted one by one', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const answers = await Promise.all([
@@ -197,7 +197,7 @@ test('approvals that arrive together are counted one by one', async () => {
   expect([read.body['state'], read.body['approvals'].length]).toEqual(['SIGNING', 2]);
 });
 
-test('the history tells who did what, with which token, and from where', async () => {
+test('the history shows who did what, with which token, and from where', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.bob;

@@ -7,11 +7,11 @@ import { Authenticator } from '../../devices/authenticator.ts';
 import type { Answer, RequestOptions, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, created, enter, foundTreasury, stored } from '../scene.worker.ts';
 
-/** How people let their devices speak for them, and what counts from then on. */
+/** Covers how people enrol their devices, and which signatures count from then on. */
 
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-/** On a fresh token, so that no story meets a limit. */
+/** Uses a fresh token, so that no test meets a limit. */
 async function as(person: Person, line: string, options: RequestOptions = {}): Promise<Answer> {
   return call(line, { ...options, token: (await anotherToken(person)).token });
 }
@@ -32,7 +32,7 @@ const enrolments = (treasury: Treasury, devices: Devices) =>
 /** A vault whose signers have a device each, and where nothing else counts. */
 async function deviceTreasury(): Promise<{ treasury: Treasury; devices: Devices }> {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  // The co-signers are away here.
+  // The co-signers are unreachable here.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
@@ -50,9 +50,9 @@ async function policyOf(treasury: Treasury): Promise<Answer['body']> {
   return (await as(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['policy'];
 }
 
-test('devices are enrolled, and begin to count, by the voices of a quorum alone', async () => {
+test('devices are enrolled, and begin to count, only by the approvals of a quorum', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
-  // The co-signers are away here.
+  // The co-signers are unreachable here.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   expect([proposed.status, proposed.body['policy'].approvalMode]).toEqual([201, 'device']);
@@ -67,7 +67,7 @@ test('devices are enrolled, and begin to count, by the voices of a quorum alone'
   expect(policy['devices'][0]).toMatchObject({ algorithm: 'ed25519', credentialId: null, rpId: null, origin: null });
 });
 
-test('a transaction is approved by what devices have signed, and by nothing else', async () => {
+test('a transaction is approved only by signatures of devices', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id } = (await created(treasury)).body;
   const answer = await as(treasury.alice, `GET /transaction/${id}/challenge`);
@@ -91,7 +91,7 @@ test('a transaction is approved by what devices have signed, and by nothing else
     const refused = await approve('alice', body);
     expect([...code(refused), refused.body['fault']]).toEqual([403, 'device-signature-refused', fault]);
   }
-  // Somebody else's voice is nobody's.
+  // A device signature of another signer counts for no signer.
   expect(code(await approve('bob', right))).toEqual([403, 'device-signature-refused']);
   expect(await stored(treasury)).toEqual(before);
 
@@ -119,10 +119,10 @@ test('a transaction is approved by what devices have signed, and by nothing else
 
 test.each<[string, unknown]>([
   ['no name', { signature: 'AAAA' }],
-  ['a name that is none', { keyId: 'dev_1', signature: 'AAAA' }],
+  ['a malformed name', { keyId: 'dev_1', signature: 'AAAA' }],
   ['no signature', { keyId: `dev_${'0'.repeat(32)}` }],
   ['hex in place of base64url', { keyId: `dev_${'0'.repeat(32)}`, signature: '+/==' }],
-  ['a field that nobody knows', { keyId: `dev_${'0'.repeat(32)}`, signature: 'AAAA', digest: '00' }],
+  ['an unknown field', { keyId: `dev_${'0'.repeat(32)}`, signature: 'AAAA', digest: '00' }],
   ['a list', []],
   ['a word', 'approve'],
 ])('an approval whose body has %s is not valid', async (_name, body) => {
@@ -131,7 +131,7 @@ test.each<[string, unknown]>([
   expect((await call(`POST /transaction/${id}/approve`, { token: treasury.alice.token, body })).status).toBe(400);
 });
 
-test('where tokens count a signature may come along, and has to be right', async () => {
+test('a device signature is optional in approval mode token, but an invalid one is refused', async () => {
   const [treasury, device] = [await foundTreasury(), ScriptDevice.create()];
   const patch = { addDevices: [device.enrolment(treasury.alice.id)] };
   const proposed = await as(treasury.bob, `POST /vault/${treasury.id}/policy-change`, { body: patch });
@@ -148,11 +148,11 @@ test('where tokens count a signature may come along, and has to be right', async
   expect((await as(treasury.bob, line)).body['state']).toBe('SIGNING');
 });
 
-test('when devices begin to count, what tokens have approved is undecided again', async () => {
+test('approvals by token are dropped when devices begin to count', async () => {
   const [treasury, devices] = [await foundTreasury(), newDevices()];
   const { id, digest } = (await created(treasury)).body;
   await as(treasury.alice, `POST /transaction/${id}/approve`);
-  // The co-signers are away here.
+  // The co-signers are unreachable here.
   const patch = { approvalMode: 'device', addDevices: enrolments(treasury, devices), cosigners: null };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
   for (const name of ['alice', 'bob'] as const) await approveChange(treasury, name, proposed);
@@ -166,13 +166,13 @@ test('when devices begin to count, what tokens have approved is undecided again'
   expect((await as(treasury.alice, `GET /transaction/${id}`)).body['state']).toBe('SIGNING');
 });
 
-test('the way back to tokens takes the devices of a quorum', async () => {
+test('the return to tokens requires the devices of a quorum', async () => {
   const { treasury, devices } = await deviceTreasury();
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { approvalMode: 'token' });
   for (const name of NAMES) {
     expect(code(await approveChange(treasury, name, proposed))).toEqual([403, 'device-signature-required']);
   }
-  // A voice for the policy itself, in place of the change, is another digest.
+  // An approval of the policy itself, in place of the change, is over another digest.
   const { hash } = proposed.body['policy'];
   const line = `POST /vault/${treasury.id}/policy-change/${proposed.body['id']}/approve`;
   const misled = devices.alice.sign(hash);
@@ -182,7 +182,7 @@ test('the way back to tokens takes the devices of a quorum', async () => {
   expect(await policyOf(treasury)).toMatchObject({ version: 3, approvalMode: 'token' });
 });
 
-test('a lost device is replaced in one step, and has no voice from then on', async () => {
+test('a lost device is replaced in one step, and its signatures do not count from then on', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
@@ -202,7 +202,7 @@ test('a lost device is replaced in one step, and has no voice from then on', asy
   expect([signature.status, signature.body['approvals'][0].device.keyId]).toEqual([200, phone.passkey.keyId]);
 });
 
-test('a passkey is accepted of the approval page alone, and of none where the service has no such page', async () => {
+test('a passkey is accepted only for the approval page, and for none if the service has no such page', async () => {
   const { alice } = await foundTreasury();
   const phone = new Authenticator(parsedUser(alice.id));
   const { algorithm, publicKey, credentialId, rpId, origin } = phone.passkey;
@@ -216,7 +216,7 @@ test('a passkey is accepted of the approval page alone, and of none where the se
   }
 });
 
-test('a device that can not be is refused by the field that is wrong, and nothing is proposed', async () => {
+test('an invalid device is refused by the name of its wrong field, and nothing is proposed', async () => {
   const { treasury, devices } = await deviceTreasury();
   const [fresh, alices] = [ScriptDevice.create(), devices.alice.enrolment(treasury.alice.id)];
   const enrolled = fresh.enrolment(treasury.alice.id);
@@ -224,7 +224,7 @@ test('a device that can not be is refused by the field that is wrong, and nothin
     [{ addDevices: [{ ...enrolled, userId: 'nobody' }] }, '/addDevices/0/userId'],
     [{ addDevices: [{ ...enrolled, publicKey: `01${'00'.repeat(31)}` }] }, '/addDevices/0/publicKey'],
     [{ addDevices: [enrolled, { ...enrolled, origin: 'https://example.com' }] }, '/addDevices/1/origin'],
-    // Proven for another person, it is no word of this one's.
+    // A proof for another person is not a proof for this one.
     [{ addDevices: [{ ...enrolled, userId: treasury.bob.id }] }, '/addDevices/0/proof'],
     [{ addDevices: [{ ...enrolled, proof: alices.proof }] }, '/addDevices/0/proof'],
     [{ addDevices: [fresh.enrolment(treasury.victor.id)] }, '/addDevices'],
@@ -241,7 +241,7 @@ test('a device that can not be is refused by the field that is wrong, and nothin
   expect((await as(treasury.alice, `GET /vault/${treasury.id}/policy-change`)).body['policyChanges']).toHaveLength(1);
 });
 
-test('whoever stops signing takes the devices along', async () => {
+test('a removed signer loses the devices as well', async () => {
   const { treasury, devices } = await deviceTreasury();
   const patch = { signers: [treasury.alice.id, treasury.bob.id] };
   const proposed = await as(treasury.alice, `POST /vault/${treasury.id}/policy-change`, { body: patch });
@@ -252,7 +252,7 @@ test('whoever stops signing takes the devices along', async () => {
   );
 });
 
-test('voices that come at the same moment all count, and the same one twice counts once', async () => {
+test('simultaneous approvals all count, and a repeated one counts once', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const line = `POST /transaction/${id}/approve`;
@@ -265,7 +265,7 @@ test('voices that come at the same moment all count, and the same one twice coun
   expect([body['state'], body['approvals'].length]).toEqual(['SIGNING', 2]);
 });
 
-test('a voice beside a change of the policy counts by the policy that is in force in the end, or not at all', async () => {
+test('an approval beside a policy change counts by the policy that is in force in the end, or not at all', async () => {
   const { treasury, devices } = await deviceTreasury();
   const { id, digest } = (await created(treasury)).body;
   const fresh = ScriptDevice.create().enrolment(treasury.bob.id);
@@ -279,7 +279,7 @@ test('a voice beside a change of the policy counts by the policy that is in forc
   expect([body['approvals'], body['approvalsCounted']]).toEqual([[], 0]);
 });
 
-test('a vault is founded with its devices: no token has ever decided in it', async () => {
+test('a vault is created with its devices, so no token has ever decided in it', async () => {
   const alice = await enter('alice');
   const device = ScriptDevice.create();
   const creation = {
@@ -296,7 +296,7 @@ test('a vault is founded with its devices: no token has ever decided in it', asy
   const strange = await asService('POST /internal/vault', { ...creation, devices: [mallorys] });
   expect([strange.status, strange.body['errors'][0].pointer]).toEqual([400, '/devices']);
   const devices = [device.enrolment(alice.id)];
-  // The co-signers are away here, and the policy would name their keys.
+  // The co-signers are unreachable here, and the policy would name their keys.
   const unpinned = await asService('POST /internal/vault', { ...creation, devices, reference: 'unpinned' });
   expect([unpinned.status, unpinned.body['code']]).toEqual([503, 'unavailable']);
   expect(unpinned.headers.get('retry-after')).not.toBeNull();
@@ -337,7 +337,7 @@ test('a change from tokens to devices names the keys of the co-signers, unless i
     const { status, body } = await answer;
     return [status, body['policy']?.cosigners ?? body['code'] ?? null];
   };
-  // A co-signer is away: nothing is proposed.
+  // A co-signer is unreachable: nothing is proposed.
   expect(await named(as(treasury.alice, `POST ${line}`, { body: patch }))).toEqual([503, 'unavailable']);
   expect(await named(asService(`POST ${inside}`, patch))).toEqual([503, 'unavailable']);
   expect(await named(as(treasury.alice, `POST ${line}`, { body: patch, env }))).toEqual([201, cosigners]);

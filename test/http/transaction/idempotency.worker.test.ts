@@ -17,7 +17,7 @@ async function listedIds(treasury: Treasury): Promise<readonly string[]> {
   return body['transactions'].map(({ id }: { id: string }) => id);
 }
 
-test('the same key with the same body gives the same transfer, and says that it is a replay', async () => {
+test('a repeated key and body give the same transfer, marked as a replay', async () => {
   const treasury = await foundTreasury();
   const [first, second] = [await post(treasury, 'payout-1'), await post(treasury, 'payout-1')];
   expect([first.status, second.status]).toEqual([201, 201]);
@@ -33,7 +33,7 @@ test('the key in quotes, as the standard has it, is the same key', async () => {
   expect(quoted.body['id']).toBe(bare.body['id']);
 });
 
-test('many at once with one key make one transfer', async () => {
+test('simultaneous requests with one key create one transfer', async () => {
   const treasury = await foundTreasury();
   const answers = await Promise.all(Array.from({ length: 8 }, () => post(treasury, 'payout-1')));
   expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 201));
@@ -78,7 +78,7 @@ test('a key holds for the person, whichever token carries it: tokens are rotated
   expect(second.body['id']).toBe(first.body['id']);
 });
 
-test('without a key two equal requests are two transfers', async () => {
+test('two equal requests without a key create two transfers', async () => {
   const treasury = await foundTreasury();
   const [first, second] = [await post(treasury, null), await post(treasury, null)];
   expect(second.body['id']).not.toBe(first.body['id']);
@@ -98,7 +98,7 @@ test.each(['', ' ', 'a b', 'x'.repeat(65), 'a;b', '"open', '""'])('the key %j ca
   expect(await listedIds(treasury)).toEqual([]);
 });
 
-test('an external id is for good: another transfer with it is refused and the first one named', async () => {
+test('an external id is permanent: another transfer with it is refused and the first one named', async () => {
   const treasury = await foundTreasury();
   const first = await post(treasury, null, { externalId: 'inv-7' });
   const second = await post(treasury, null, { externalId: 'inv-7' });

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
 
-/** A vault that the tests only ask about. */
+/** A vault that the tests only read. */
 let quiet: Treasury;
 beforeAll(async () => {
   quiet = await foundTreasury();
@@ -39,7 +39,7 @@ test('a record in the list is the record that is read alone', async () => {
   expect((await page(treasury)).body['transactions']).toEqual([alone.body]);
 });
 
-test('pages follow each other without a gap or a double, though new ones come in between', async () => {
+test('pages follow each other without a gap or a duplicate, though new records come in between', async () => {
   const treasury = await foundTreasury();
   const ids = await createMany(treasury, 5);
   const first = await page(treasury, '?limit=2');
@@ -95,7 +95,7 @@ test.each([
   expect([answer.status, answer.body['errors']?.[0]?.pointer.replace('/', '')]).toEqual([400, parameter]);
 });
 
-test('a cursor of another vault is none of this one', async () => {
+test('a cursor of another vault is refused', async () => {
   const [ours, theirs] = [await foundTreasury(), await foundTreasury()];
   await createMany(theirs, 2);
   const { body } = await page(theirs, '?limit=1');
@@ -103,7 +103,7 @@ test('a cursor of another vault is none of this one', async () => {
   expect([answer.status, answer.body['errors'][0].pointer]).toEqual([400, 'cursor']);
 });
 
-test('only members see the list, and a vault that does not exist looks like another one’s', async () => {
+test('only members see the list, and a missing vault gets the response of another one', async () => {
   const { token } = quiet.mallory;
   const foreign = await call(`GET /vault/${quiet.id}/transactions`, { token });
   const nowhere = await call('GET /vault/4242424242/transactions', { token });

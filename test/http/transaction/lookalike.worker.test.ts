@@ -16,7 +16,7 @@ import {
 
 /** The guard against address poisoning. */
 
-/** Begins and ends like RECIPIENT, 0x2222...2222. */
+/** It begins and ends like RECIPIENT, 0x2222...2222. */
 const TWIN = '0x2229999999999999999999999999999999992222';
 const WALLETS_TWIN = '0x1118888888888888888888888888888888881111';
 
@@ -38,7 +38,7 @@ async function pay(treasury: Treasury, differences: Readonly<Record<string, unkn
   return call('POST /transaction/transfer', { token, body: payment(treasury, differences) });
 }
 
-test('who only looks like somebody that was paid is refused by name, and nothing is stored', async () => {
+test('a look-alike of a paid recipient is refused by name, and nothing is stored', async () => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const before = await stored(treasury);
@@ -53,19 +53,19 @@ test('who only looks like somebody that was paid is refused by name, and nothing
   expect((await pay(treasury, { to: RECIPIENT })).status).toBe(201);
 });
 
-test('a proposal alone makes nobody known', async () => {
+test('a proposal alone makes no recipient known', async () => {
   const treasury = await foundTreasury();
   await created(treasury);
   expect((await pay(treasury, { to: TWIN })).status).toBe(201);
 });
 
-test('an address that looks like the vault’s own wallet is refused from the first day', async () => {
+test('a look-alike of the vault’s own wallet is refused from the first day', async () => {
   const treasury = await foundTreasury();
   const answer = await pay(treasury, { to: WALLETS_TWIN });
   expect([answer.status, answer.body['known']]).toEqual([409, WALLET]);
 });
 
-test('accepted by name it is created, shown to every signer, and takes one approval more', async () => {
+test('a look-alike accepted by name is created, shown to every signer, and requires one approval more', async () => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   expect((await pay(treasury, { to: TWIN, acceptLookalikeOf: WALLET })).status).toBe(409);
@@ -81,7 +81,7 @@ test('accepted by name it is created, shown to every signer, and takes one appro
   expect(states).toEqual(['SUBMITTED', 'SUBMITTED', 'SIGNING']);
 });
 
-test('what it would cost is told to whoever accepts it by name, as it is created', async () => {
+test('an estimate accepts a look-alike by name, as the creation does', async () => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const estimate = (body: object) =>
@@ -92,11 +92,11 @@ test('what it would cost is told to whoever accepts it by name, as it is created
   const refused = await estimate({});
   expect([refused.status, refused.body['known']]).toEqual([409, RECIPIENT]);
   expect((await estimate({ acceptLookalikeOf: WALLET })).status).toBe(409);
-  // There is no node in these tests: what the vault has to say about it was said before one is asked.
+  // There is no RPC node in these tests: the vault states its refusal before it calls one.
   expect((await estimate({ acceptLookalikeOf: RECIPIENT })).body['code']).toBe('chain-unavailable');
 });
 
-test('what was accepted for nothing is not part of the intent', async () => {
+test('a needless acceptance is not part of the intent', async () => {
   const treasury = await foundTreasury();
   const answer = await pay(treasury, { acceptLookalikeOf: WALLET });
   expect([answer.status, answer.body['lookalikeOf'], answer.body['requiredApprovals']]).toEqual([201, null, 2]);
@@ -113,7 +113,7 @@ test.each<[string, string, Record<string, unknown>]>([
     'contract-interaction',
     { to: WALLET, data: `0xa9059cbb${TWIN.slice(2).padStart(64, '0')}${'1'.padStart(64, '0')}`, value: '0' },
   ],
-])('%s is looked at as well', async (_name, kind, body) => {
+])('%s is checked for a look-alike, too', async (_name, kind, body) => {
   const treasury = await foundTreasury();
   await paidOnce(treasury);
   const { token } = await anotherToken(treasury.alice);

@@ -4,7 +4,10 @@ import type { VaultObject } from '#objects/vault/object.ts';
 import type { Answer, Treasury } from '../scene.worker.ts';
 import { call, asService, coordinator, created, foundTreasury, PATIENCE_MS } from '../scene.worker.ts';
 
-/** Twenty reads a minute are enough for who polls: a tag says what is known, and `Prefer: wait` waits for news. */
+/**
+ * Twenty reads a minute are enough for a caller that polls: a tag names the known version, and
+ * `Prefer: wait` waits for changes.
+ */
 
 interface Read {
   readonly tag?: string;
@@ -28,7 +31,7 @@ async function scene() {
   return { treasury, id, approve };
 }
 
-test('who has the newest record gets 304 and no body, with the limits as ever', async () => {
+test('a caller with the newest record gets 304 and no body, with the limits as ever', async () => {
   const { treasury, id, approve } = await scene();
   const first = await read(treasury, id);
   const tag = first.headers.get('etag') ?? '';
@@ -60,13 +63,13 @@ test('the list has a tag too', async () => {
   expect((await list(tag)).status).toBe(200);
 });
 
-test('a tag of one reader is none of another, who may do other things with it', async () => {
+test('a tag of one reader does not match for another, who has other permissions', async () => {
   const { treasury, id } = await scene();
   const hers = (await read(treasury, id, { as: 'alice' })).headers.get('etag') ?? '';
   expect((await read(treasury, id, { tag: hers })).status).toBe(200);
 });
 
-test('who waits gets the change when it happens', async () => {
+test('a waiting caller gets the change when it happens', async () => {
   const { treasury, id, approve } = await scene();
   const tag = (await read(treasury, id)).headers.get('etag') ?? '';
   const waiting = read(treasury, id, { tag, wait: 'wait=30' });
@@ -77,7 +80,7 @@ test('who waits gets the change when it happens', async () => {
   expect(answer.headers.get('preference-applied')).toBe('wait=30');
 });
 
-test('what changed before the question is answered at once', async () => {
+test('a change from before the request is returned at once', async () => {
   const { treasury, id, approve } = await scene();
   const tag = (await read(treasury, id)).headers.get('etag') ?? '';
   await approve();
@@ -85,7 +88,7 @@ test('what changed before the question is answered at once', async () => {
   expect([answer.status, answer.headers.get('preference-applied')]).toEqual([200, null]);
 });
 
-test('when nothing happens the answer comes after the wait: 304 with a tag, the record without', async () => {
+test('the response comes after the wait if nothing happens: 304 with a tag, the record without', async () => {
   const { treasury, id } = await scene();
   const first = await read(treasury, id);
   const tag = first.headers.get('etag') ?? '';
@@ -111,7 +114,7 @@ test('a wait is one read, and never longer than half a minute', async () => {
 });
 
 test.each(['wait', 'wait=', 'wait=-1', 'wait=x', 'wait=1.5', 'await=9', 'wait=0', 'handling=strict'])(
-  '%s is no wait',
+  '%s is not a valid wait',
   async (wait) => {
     const { treasury, id } = await scene();
     const answer = await read(treasury, id, { wait });
@@ -119,7 +122,7 @@ test.each(['wait', 'wait=', 'wait=-1', 'wait=x', 'wait=1.5', 'await=9', 'wait=0'
   },
 );
 
-test('who is put out of the vault while waiting sees nothing more', async () => {
+test('a member who is removed during a wait gets nothing more', async () => {
   const { treasury, id, approve } = await scene();
   const waiting = read(treasury, id, { wait: 'wait=30' });
   await untilPollWaits(treasury);
@@ -133,7 +136,7 @@ test('a stranger waits for nothing', async () => {
   expect((await read(treasury, id, { as: 'mallory', wait: 'wait=30' })).status).toBe(403);
 });
 
-/** A wait holds its place in the object of the vault; that is where it can be seen from. */
+/** A wait is held in the object of the vault, where the test can observe it. */
 async function untilPollWaits({ id }: Treasury): Promise<void> {
   const stub = coordinator.VAULT.getByName(`vault:${id}`);
   await vi.waitFor(async () => {

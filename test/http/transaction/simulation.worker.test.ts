@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
 import { call, created, foundTreasury } from '../scene.worker.ts';
 
-/** What would happen, by the word of a node. There is none in these tests; test/chains/evm/client/simulate.test.ts has a real one. */
+/**
+ * Covers the simulation of a transaction by an RPC node. These tests have none;
+ * test/chains/evm/client/simulate.test.ts uses a real one.
+ */
 
-test('where no node says, that is said, and nothing is made up', async () => {
+test('a simulation without an answer of a node states that, and invents nothing', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const answer = await call(`GET /transaction/${body['id']}/simulation`, { token: treasury.victor.token });
@@ -28,7 +31,7 @@ test('a message is carried out by no chain', async () => {
   expect([answer.body['outcome'], answer.body['detail']]).toEqual(['unknown', expect.stringContaining('message')]);
 });
 
-test('of what is decided there is nothing to foresee, and strangers foresee nothing', async () => {
+test('a decided transaction has no simulation, and a stranger gets none', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const path = `GET /transaction/${body['id']}/simulation`;

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { call, enter, foundTreasury, RECIPIENT } from '../scene.worker.ts';
 
-/** How soon somebody wants it. What it costs at which speed is the chains' affair: test/chains. */
+/** Covers the requested speed. test/chains covers what each speed costs. */
 
 const BODY = { chain: 'anvil', to: RECIPIENT, amount: '1000' };
 
-test('the speed is kept with the record, normal where nobody has said, and no part of what is approved', async () => {
+test('the record keeps the speed, which is normal by default and no part of what is approved', async () => {
   const treasury = await foundTreasury();
   const create = (speed?: string) =>
     call('POST /transaction/transfer', {
@@ -28,7 +28,7 @@ test('the speed is kept with the record, normal where nobody has said, and no pa
   expect([wrong.status, wrong.body['errors'][0].pointer]).toEqual([400, '/speed']);
 });
 
-test('a repeated request that wants another speed is another request', async () => {
+test('a repeated request with another speed is another request', async () => {
   const treasury = await foundTreasury();
   const create = (speed: string) =>
     call('POST /transaction/transfer', {
@@ -43,7 +43,7 @@ test('a repeated request that wants another speed is another request', async () 
   expect([other.status, other.body['code']]).toEqual([422, 'idempotency-key-reused']);
 });
 
-test('a message has none', async () => {
+test('a message has no speed', async () => {
   const treasury = await foundTreasury();
   const body = { vaultId: treasury.id, chain: 'anvil', message: 'hello' };
   const made = await call('POST /transaction/message', { token: treasury.alice.token, body });

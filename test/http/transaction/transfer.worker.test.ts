@@ -42,7 +42,7 @@ test('a transfer is created with everything that a client needs to show it', asy
   });
 });
 
-test('a transfer with an end says so, and is decided until then at most', async () => {
+test('a transfer with an end states it, and can be decided until then at most', async () => {
   const treasury = await foundTreasury();
   const [soon, late] = [60_000, 365 * 24 * 60 * 60_000].map((ms) => new Date(Date.now() + ms).toISOString());
   const { body } = await created(treasury, { notAfter: soon });
@@ -69,13 +69,13 @@ test('the vault decides whether a transfer begins as DRAFT or SUBMITTED', async 
   expect((await created(submitted)).body['state']).toBe('SUBMITTED');
 });
 
-test('null and absent mean the same: the native asset, no note', async () => {
+test('null and an absent field mean the same: the native asset, no note', async () => {
   const treasury = await foundTreasury();
   const answer = await created(treasury, { tokenAddress: null, note: null, externalId: null });
   expect([answer.body['asset'].tokenAddress, answer.body['note']]).toEqual([null, null]);
 });
 
-test('the CAIP-2 name of a chain is taken as its alias, an address in lower case as its checksummed self', async () => {
+test('the CAIP-2 name of a chain is accepted like its alias, and an address in lower case like its checksummed form', async () => {
   const treasury = await foundTreasury();
   const answer = await created(treasury, { chain: 'eip155:31337', to: '0xd8da6bf26964af9d7eed9e03e53415d37aa96045' });
   expect(answer.body['chain']).toBe('anvil');
@@ -84,7 +84,7 @@ test('the CAIP-2 name of a chain is taken as its alias, an address in lower case
 
 const [tooLong, deep] = ['x'.repeat(129), `${'['.repeat(500)}${']'.repeat(500)}`];
 
-/** Field, value, and the code at that field's pointer. */
+/** The field, its value, and the code at the pointer of that field. */
 const BAD: readonly (readonly [field: string, value: unknown, code: string])[] = [
   ['vaultId', undefined, 'invalid_type'],
   ['vaultId', null, 'invalid_type'],
@@ -151,7 +151,7 @@ const BAD: readonly (readonly [field: string, value: unknown, code: string])[] =
   ['externalId', '', 'invalid_format'],
   ['externalId', 'with space', 'invalid_format'],
   ['externalId', tooLong, 'invalid_format'],
-  // This chain carries none.
+  // This chain has no tokens.
   ['memo', '104729', 'invalid-memo'],
   ['memo', 7, 'invalid_type'],
   ['memo', 'x'.repeat(257), 'too_big'],
@@ -190,7 +190,7 @@ test.each<[string, string, Record<string, string>, number, string]>([
   ['a form', '{}', { 'content-type': 'application/x-www-form-urlencoded' }, 415, 'unsupported-media-type'],
   ['another encoding', '{}', { 'content-type': 'application/json; charset=utf-16' }, 415, 'unsupported-media-type'],
   ['too much', `{"note":"${'x'.repeat(70_000)}"}`, {}, 413, 'body-too-large'],
-])('a body of %s is refused as what it is', async (_name, raw, headers, status, code) => {
+])('a body of %s is refused with its reason', async (_name, raw, headers, status, code) => {
   const { token } = await enter('trent');
   const answer = await call('POST /transaction/transfer', { token, raw, headers });
   expect([answer.status, answer.body['code']]).toEqual([status, code]);
@@ -213,7 +213,7 @@ test('the largest amount that a chain can carry is taken', async () => {
   expect((await created(treasury, { amount: MAX_AMOUNT })).body['amount']).toBe(MAX_AMOUNT);
 });
 
-test('only members who may create do', async () => {
+test('only members with the permission may create', async () => {
   const treasury = await foundTreasury();
   const before = await stored(treasury);
   const body = payment(treasury);
@@ -224,13 +224,13 @@ test('only members who may create do', async () => {
     body: { ...body, vaultId: 987_654 },
   });
   expect([viewer.status, outsider.status, nowhere.status]).toEqual([403, 403, 403]);
-  // A vault that does not exist answers as one that is somebody else's.
+  // A vault that does not exist gives the same response as a vault of others.
   const shape = ({ body: { requestId: _requestId, ...rest } }: typeof outsider) => rest;
   expect(shape(nowhere)).toEqual(shape(outsider));
   expect(await stored(treasury)).toEqual(before);
 });
 
-test('a chain that the vault is not set up for, and a wallet that is still being made, are said so', async () => {
+test('a chain that the vault does not use, and a wallet that is still being created, are refused by name', async () => {
   const treasury = await foundTreasury();
   const elsewhere = await call('POST /transaction/transfer', {
     token: treasury.alice.token,
@@ -252,7 +252,7 @@ test('a chain that the vault is not set up for, and a wallet that is still being
   expect([early.status, early.body['code']]).toEqual([409, 'wallet-not-ready']);
 });
 
-test('a vault that is buried in proposals takes no more until some are decided', async () => {
+test('a vault at the cap of pending proposals accepts no more until some are decided', async () => {
   const treasury: Treasury = await foundTreasury({ mostPending: 2 });
   const first = await created(treasury);
   await created(treasury);

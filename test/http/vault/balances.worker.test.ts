@@ -7,11 +7,14 @@ import { UNPRICED } from '../../domain/cast.ts';
 import type { Treasury } from '../scene.worker.ts';
 import { call, coordinator, created, foundTreasury, RECIPIENT, WALLET } from '../scene.worker.ts';
 
-/** What a vault has, as its members see it. There is no chain here: test/e2e has one. */
+/**
+ * Covers the balances of a vault, as its members see them. There is no chain here: test/e2e has
+ * one.
+ */
 
 const token = (number: number) => `0x${number.toString(16).padStart(40, '0')}`;
 
-/** Of bob's, in a block that may still go. */
+/** A payment of bob's, in a block that may still be reorganised. */
 async function receives(treasury: Treasury, hash: string, tokens: readonly string[]): Promise<void> {
   const vaultId = parseVaultId(treasury.id);
   if (vaultId === null) throw new Error('the vault has a number');
@@ -24,7 +27,7 @@ async function receives(treasury: Treasury, hash: string, tokens: readonly strin
   await vaultStub(coordinator, vaultId).recordActivity({ chain: 'anvil', hash, seen, valuation: UNPRICED });
 }
 
-test('a new wallet has nothing, and nobody has compared it yet', async () => {
+test('a new wallet has a balance of zero, which is not compared yet', async () => {
   const treasury = await foundTreasury();
   const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
   expect(body).toEqual({
@@ -52,7 +55,7 @@ test('a new wallet has nothing, and nobody has compared it yet', async () => {
   });
 });
 
-test('what was decided is going out before any block has it, and is not when it ends without one', async () => {
+test('a decided payment is pending out before any block has it, and no longer when it ends without one', async () => {
   const treasury = await foundTreasury();
   const outgoing = async () => {
     const { body } = await call(`GET /vault/${treasury.id}/balances`, { token: treasury.victor.token });
@@ -70,7 +73,7 @@ test('what was decided is going out before any block has it, and is not when it 
   expect(await outgoing()).toBe('0');
 });
 
-test('what is called final before the deposit that it came from does not contradict the chain; without the deposit it does', async () => {
+test('a final payment before its own deposit does not contradict the chain; without the deposit it does', async () => {
   const treasury = await foundTreasury();
   const vaultId = parseVaultId(treasury.id);
   if (vaultId === null) throw new Error('the vault has a number');
@@ -98,7 +101,7 @@ test('what is called final before the deposit that it came from does not contrad
   expect(await shown()).toEqual(['0', '0', '0', 'differs']);
 });
 
-test('a hundred at once, and the cursor goes on; a poller who has it all gets 304', async () => {
+test('the list has pages of a hundred, and a poller who has everything gets 304', async () => {
   const treasury = await foundTreasury();
   const all = Array.from({ length: 130 }, (_, i) => token(i + 1));
   await receives(treasury, '0xa', all.slice(0, 90));

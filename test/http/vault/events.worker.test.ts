@@ -19,7 +19,10 @@ import {
   WALLET,
 } from '../scene.worker.ts';
 
-/** What a dashboard hears while it is open: everything, once it is so, and nothing that is not its reader's. */
+/**
+ * Covers the feed of an open dashboard: every change once it is true, and nothing that its reader
+ * may not see.
+ */
 
 interface Received {
   readonly event: string;
@@ -73,7 +76,7 @@ async function listen(treasury: Treasury, cookie: string, lastEventId?: string) 
       if (data !== undefined) return { event: fields.get('event') ?? '', data: JSON.parse(data), id };
     }
   };
-  // The first block has no event: it says where the reader begins.
+  // The first block has no event: it states where the reader begins.
   await block();
   return { next, close, lastId: () => state.lastId };
 }
@@ -102,7 +105,7 @@ async function receives(treasury: Treasury, hash: string, { isGone = false } = {
   await vaultStub(coordinator, vaultId).recordActivity(report);
 }
 
-test('a transaction is told as it is made, approved and rejected, each time as its reader may see it', async () => {
+test('the feed sends a transaction as it is created, approved and rejected, each time as its reader may see it', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.bob));
   const { body } = await created(treasury);
@@ -117,7 +120,7 @@ test('a transaction is told as it is made, approved and rejected, each time as i
   expect(await next()).toMatchObject({ data: { state: 'REJECTED', actionsForMe: [] } });
 });
 
-test('money that comes in is told with the balance that it makes, and so is its going', async () => {
+test('the feed sends an incoming payment with its new balance, and sends its disappearance, too', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.victor));
   await receives(treasury, '0xaa');
@@ -128,7 +131,7 @@ test('money that comes in is told with the balance that it makes, and so is its 
   expect(await next()).toMatchObject({ event: 'balance', data: { incoming: '0' } });
 });
 
-test('whoever was away goes on after the last event, and hears each thing once as it is now', async () => {
+test('a client that reconnects continues after its last event, and gets each change once in its current state', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
   const first = await listen(treasury, cookie);
@@ -146,11 +149,11 @@ test('whoever was away goes on after the last event, and hears each thing once a
     ['transaction', one.body['id'], 2],
     ['balance', null, null],
   ]);
-  // Only the last event of an answer is a place to go on from.
+  // Only the last event of a response is a position to continue from.
   expect(received.map((one_) => one_?.id === null)).toEqual([true, true, false]);
 });
 
-test('whoever was away for long hears everything, some at a time', async () => {
+test('a client that reconnects after a long time gets every change, some at a time', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
   const ids = Array.from({ length: 60 }, (_, i) => `0x${(i + 1).toString(16)}`);
@@ -164,7 +167,7 @@ test('whoever was away for long hears everything, some at a time', async () => {
   expect(hashes).toEqual(ids);
 });
 
-test('a new reader hears nothing of what was before', async () => {
+test('a new reader gets no earlier events', async () => {
   const treasury = await foundTreasury();
   await created(treasury);
   const { next } = await listen(treasury, await login(treasury.bob));
@@ -172,27 +175,27 @@ test('a new reader hears nothing of what was before', async () => {
   expect((await next())?.data['id']).toBe(later.body['id']);
 });
 
-test.each(['1.5', '-1', 'x', '9'.repeat(16)])('%j is no place to go on from', async (lastEventId) => {
+test.each(['1.5', '-1', 'x', '9'.repeat(16)])('%j is not a position to continue from', async (lastEventId) => {
   const treasury = await foundTreasury();
   const response = await connect(treasury, await login(treasury.bob), lastEventId);
   expect(response.status).toBe(400);
 });
 
-test('a place that was never reached is the newest one', async () => {
+test('a position that was never reached is the newest one', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.bob), '999999');
   const { body } = await created(treasury);
   expect((await next())?.data['id']).toBe(body['id']);
 });
 
-test('nobody else hears anything, and nobody without a session', async () => {
+test('the feed refuses a stranger, and a caller without a session', async () => {
   const treasury = await foundTreasury();
   const stranger = await connect(treasury, await login(await enter('eve')));
   expect(stranger.status).toBe(403);
   expect((await connect(treasury, '')).status).toBe(401);
 });
 
-test('whoever is no member any more hears nothing of what comes then', async () => {
+test('a removed member receives no later events', async () => {
   const treasury = await foundTreasury();
   const { next } = await listen(treasury, await login(treasury.carol));
   await changePolicy(treasury, { signers: [treasury.alice.id, treasury.bob.id] });
@@ -201,7 +204,7 @@ test('whoever is no member any more hears nothing of what comes then', async () 
   expect(await next()).toBeNull();
 });
 
-test('whoever logs out hears nothing of what comes then', async () => {
+test('a user who logs out receives no later events', async () => {
   const treasury = await foundTreasury();
   const cookie = await login(treasury.bob);
   const { next } = await listen(treasury, cookie);

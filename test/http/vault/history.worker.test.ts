@@ -3,7 +3,7 @@ import type { HistoryEntry } from '#objects/vault/history.ts';
 import { historyHash, NO_PREVIOUS_ENTRY } from '#objects/vault/history.ts';
 import { anotherToken, call, created, foundTreasury } from '../scene.worker.ts';
 
-/** Who approved which bytes, and when: for an auditor, a year later. */
+/** Covers the history of approvals, for an auditor a year later. */
 
 type Line = HistoryEntry & { readonly hash: string; readonly at: string };
 
@@ -52,7 +52,7 @@ test('the history of a vault is one unbroken chain, page by page', async () => {
   }
 });
 
-test('strangers see no history, and learn not whether there is one', async () => {
+test('a stranger sees no history, and does not learn whether one exists', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const { token } = treasury.mallory;
@@ -63,7 +63,7 @@ test('strangers see no history, and learn not whether there is one', async () =>
 });
 
 test.each(['limit=0', 'limit=501', 'limit=x', 'after=-1', 'after=1.5', 'before=3', `after=${'9'.repeat(20)}`])(
-  'history?%s is refused',
+  'the query history?%s is refused',
   async (query) => {
     const treasury = await foundTreasury();
     const answer = await call(`GET /vault/${treasury.id}/history?${query}`, { token: treasury.victor.token });

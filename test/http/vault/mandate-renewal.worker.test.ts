@@ -2,7 +2,10 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, changePolicy, coordinator, foundTreasury } from '../scene.worker.ts';
 
-/** A policy whose mandate expired before all co-signers adopted it gets a new mandate, and stays as it is. */
+/**
+ * A policy whose mandate expired before all co-signers adopted it gets a new mandate, and stays as
+ * it is.
+ */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -23,7 +26,10 @@ const policies = async ({ id, victor }: Treasury) => {
   return body['data'] as readonly { policy: { hash: string }; mandate: { id: string; expiresAt: string } | null }[];
 };
 
-/** A vault under version 2, which asks for three approvals, after the mandate of version 2. */
+/**
+ * Creates a vault under version 2, which requires three approvals, after the mandate of version 2
+ * expired.
+ */
 async function expired(): Promise<Treasury> {
   const treasury = await foundTreasury();
   await changePolicy(treasury, { threshold: 3 });
@@ -79,7 +85,7 @@ test('an ordinary change renews nothing, and no version that no change adopted i
   expect(code(await renew(treasury, treasury.mallory, '2'))).toEqual([403, 'forbidden']);
 });
 
-test('members read which co-signers wait for a renewal', async () => {
+test('a member reads which co-signers wait for a renewal', async () => {
   const treasury = await expired();
   const needed = async () =>
     (await request(treasury.victor, `GET /vault/${treasury.id}/policy`)).body['renewalsNeeded'];

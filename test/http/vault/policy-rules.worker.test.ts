@@ -14,7 +14,7 @@ import {
   stored,
 } from '../scene.worker.ts';
 
-/** What the rules of a policy do to transactions. */
+/** Covers the effects of policy rules on transactions. */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -38,7 +38,7 @@ async function policyOf(treasury: Treasury): Promise<Answer> {
   return call(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
 }
 
-test('only the address book is paid where the signers want it so, and it says who that is', async () => {
+test('only addresses in the address book are paid if the policy says so, and the refusal names the address', async () => {
   const treasury = await foundTreasury();
   const pending = await created(treasury, { to: OTHER });
   await changePolicy(treasury, {
@@ -55,13 +55,13 @@ test('only the address book is paid where the signers want it so, and it says wh
   expect(await stored(treasury)).toEqual(before);
   const landlord = await pay(treasury);
   expect([landlord.status, landlord.body['knownAs']]).toEqual([201, [{ address: RECIPIENT, name: 'Landlord' }]]);
-  // What was proposed before is held to it too.
+  // An earlier proposal is bound by it, too.
   const seen = await call(`GET /transaction/${pending.body['id']}`, { token: treasury.victor.token });
   expect(seen.body['forbiddenBy']).toContain(OTHER);
   expect(code(await approve(treasury.bob, pending.body['id']))).toEqual([422, 'policy-forbids']);
 });
 
-test('an address that looks like one of the address book is refused by its name', async () => {
+test('a look-alike of an address in the address book is refused by its name', async () => {
   const treasury = await foundTreasury({
     rules: { addressBook: [{ chain: 'anvil', address: RECIPIENT, name: 'Landlord' }] },
   });
@@ -69,7 +69,7 @@ test('an address that looks like one of the address book is refused by its name'
   expect([...code(answer), answer.body['known']]).toEqual([409, 'recipient-looks-alike', RECIPIENT]);
 });
 
-test('a large amount takes more voices, and the record says why', async () => {
+test('a large amount requires more approvals, and the record states why', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, higherThresholds: [{ chain: 'anvil', above: '1000', threshold: 3 }] },
   });
@@ -87,7 +87,7 @@ test('a large amount takes more voices, and the record says why', async () => {
   expect((await approve(treasury.carol, large.body['id'])).body['state']).toBe('SIGNING');
 });
 
-test('one transaction moves at most its limit, by whatever way it goes', async () => {
+test('one transaction moves at most its limit, by whatever kind of call', async () => {
   const treasury = await foundTreasury({
     rules: {
       limitsIncludeFees: false,
@@ -115,7 +115,7 @@ test('one transaction moves at most its limit, by whatever way it goes', async (
   }
 });
 
-test('what nobody can weigh is refused where the signers want it so', async () => {
+test('an unreadable transaction is refused if the policy says so', async () => {
   const treasury = await foundTreasury({ rules: { unreadableThreshold: null } });
   const { token } = treasury.alice;
   const body = { vaultId: treasury.id, chain: 'anvil', to: TOKEN, data: '0x12345678', value: '0' };
@@ -160,7 +160,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
   expect((await decideFor(one.body['id'])).body['state']).toBe('SIGNING');
   expect((await decideFor(two.body['id'])).body['state']).toBe('SIGNING');
   expect((await policyOf(treasury)).body['spent']).toEqual(['2000']);
-  // The voice that would decide is refused, and not counted; the one before it was.
+  // The deciding approval is refused, and not counted; the one before it was counted.
   const third = await decideFor(three.body['id']);
   expect([...code(third), third.body['breach']]).toEqual([
     422,
@@ -186,7 +186,7 @@ test('a day has its limit: decided payments count for 24 hours, failed ones not 
   expect((await call(`GET /vault/${treasury.id}/policy`, { token })).body['spent']).toEqual(['0']);
 });
 
-test('what was reverted on its chain is not spent, and a reorganisation makes it count again', async () => {
+test('a reverted payment is not spent, and a reorganisation makes it count again', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '2000' }] },
   });
@@ -207,7 +207,7 @@ test('what was reverted on its chain is not spent, and a reorganisation makes it
   expect(await spent()).toBe('1000');
 });
 
-test('approvals that arrive together spend the day’s limit once', async () => {
+test('simultaneous approvals spend the daily limit once', async () => {
   const treasury = await foundTreasury({
     rules: { limitsIncludeFees: false, limits: [{ chain: 'anvil', perDay: '1500' }] },
   });

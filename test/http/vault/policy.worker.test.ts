@@ -3,7 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { Answer, Person, Treasury } from '../scene.worker.ts';
 import { anotherToken, call, asService, coordinator, foundTreasury, RECIPIENT, stored } from '../scene.worker.ts';
 
-/** What signers agree on, and how they change it. */
+/** Covers the policy of a vault, and how its signers change it. */
 
 afterEach(() => {
   vi.useRealTimers();
@@ -27,7 +27,7 @@ async function policyOf(treasury: Treasury): Promise<Answer> {
   return call(`GET /vault/${treasury.id}/policy`, { token: (await anotherToken(treasury.victor)).token });
 }
 
-test('a vault is founded with rules, and everybody in it reads them', async () => {
+test('a vault is created with rules, and every member reads them', async () => {
   const rules = {
     recipients: 'address-book',
     addressBook: [{ chain: 'anvil', address: RECIPIENT.toLowerCase(), name: 'Landlord' }],
@@ -51,7 +51,7 @@ test('a vault is founded with rules, and everybody in it reads them', async () =
   expect(body['spent']).toEqual(['0']);
 });
 
-test('nothing changes before enough signers have agreed, and then everything at once', async () => {
+test('a policy changes only after enough signers have approved, and then at once', async () => {
   const treasury = await foundTreasury();
   const before = await policyOf(treasury);
   const proposed = await propose(treasury, { threshold: 3, note: 'Since the incident' });
@@ -74,7 +74,7 @@ test('nothing changes before enough signers have agreed, and then everything at 
   expect(code(await decide(treasury, treasury.carol, id, 'approve'))).toEqual([409, 'policy-change-not-pending']);
 });
 
-test('neither an operator nor an admin nor one signer changes who decides', async () => {
+test('neither an operator nor an admin nor one signer changes the signers', async () => {
   const treasury = await foundTreasury();
   const requested = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 1 });
   expect([requested.status, requested.body['createdBy'], requested.body['actionsForMe']]).toEqual([201, null, []]);
@@ -91,7 +91,7 @@ test('neither an operator nor an admin nor one signer changes who decides', asyn
   expect((await policyOf(treasury)).body['policy'].version).toBe(1);
 });
 
-test('one signer against it ends a change; whoever wanted it takes it back', async () => {
+test('one rejection ends a policy change, and its creator can cancel it', async () => {
   const treasury = await foundTreasury();
   const first = await propose(treasury, { threshold: 3 });
   await decide(treasury, treasury.alice, first.body['id'], 'approve');
@@ -108,7 +108,7 @@ test('one signer against it ends a change; whoever wanted it takes it back', asy
   ]);
 });
 
-test('the same wish again is the same change; the policy that there is needs none', async () => {
+test('a repeated request gives the same change, and a request for the current policy creates none', async () => {
   const treasury = await foundTreasury();
   const book = [
     { chain: 'anvil', address: RECIPIENT, name: 'Landlord' },
@@ -136,7 +136,7 @@ test('a change that is adopted ends all others: they followed a policy that is n
   expect((await policyOf(treasury)).body['policy'].threshold).toBe(3);
 });
 
-test('at most ten changes are pending, and the list has pages', async () => {
+test('a vault has ten pending policy changes at most, and their list has pages', async () => {
   const treasury = await foundTreasury();
   const patch = (n: number) => ({ limits: [{ chain: 'anvil', perTransaction: String(n) }] });
   for (let n = 1; n <= 10; n++) expect((await propose(treasury, patch(n))).status).toBe(201);
@@ -151,7 +151,7 @@ test('at most ten changes are pending, and the list has pages', async () => {
   expect((await call(`${path}?cursor=x`, { token })).status).toBe(400);
 });
 
-test('a change that nobody decides expires by itself', async () => {
+test('a policy change without a decision expires by itself', async () => {
   const treasury = await foundTreasury({ decisionPeriodSeconds: 60 });
   const { body } = await propose(treasury, { threshold: 3 });
   const { token } = treasury.bob;
@@ -163,7 +163,7 @@ test('a change that nobody decides expires by itself', async () => {
   expect(seen.body['state']).toBe('EXPIRED');
 });
 
-test('as many as a large payment takes are needed to make large payments small', async () => {
+test('a change that makes large payments small requires as many approvals as a large payment', async () => {
   const treasury = await foundTreasury({
     rules: { higherThresholds: [{ chain: 'anvil', above: '1000', threshold: 3 }] },
   });

@@ -3,7 +3,10 @@ import { parseKeyId } from '#domain/id.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import { call, asService, changePolicy, coordinator, created, foundTreasury } from '../scene.worker.ts';
 
-/** What the coordinator delivers of the co-signers' statements, and the chain of policies that a verifier follows. */
+/**
+ * Covers how the coordinator delivers the statements of the co-signers, and the chain of policies
+ * that a verifier follows.
+ */
 
 const NONCE = 'ab'.repeat(32);
 
@@ -34,7 +37,7 @@ const env: CoordinatorEnv = { ...coordinator, COSIGNER_2: stating(2) };
 const KEY = 'a'.repeat(26);
 const UNREACHABLE = [1, 2, 3].map((cosigner) => ({ cosigner, keyId: KEY, statement: null, fault: 'unreachable' }));
 
-test('with a nonce a challenge has one entry for each co-signer, also when all of them are away', async () => {
+test('a challenge with a nonce has one entry for each co-signer, also when all of them are unreachable', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const line = `GET /transaction/${body['id']}/challenge`;
@@ -83,7 +86,7 @@ test('the key of a challenge is the one that would sign, and a policy has all ke
   expect(policy.body['statements']).toHaveLength(6);
 });
 
-test('a nonce that is none is refused by its name, and nobody but a member gets a statement', async () => {
+test('a malformed nonce is refused by its name, and only a member gets a statement', async () => {
   const treasury = await foundTreasury();
   const { body } = await created(treasury);
   const proposed = await asService(`POST /internal/vault/${treasury.id}/policy-change`, { threshold: 3 });
@@ -120,7 +123,7 @@ test('a policy change has the bytes of both policies and of the mandate, and eac
   ]);
 });
 
-test('the policies that were in force are listed with what put them in force, newest first, page by page', async () => {
+test('the former policies are listed with the change that adopted each, newest first, page by page', async () => {
   const treasury = await foundTreasury();
   for (let i = 0; i < 21; i++) await changePolicy(treasury, { threshold: i % 2 === 0 ? 3 : 2 });
   const { token } = treasury.victor;

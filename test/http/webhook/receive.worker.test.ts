@@ -5,17 +5,20 @@ import type { Promises } from '../../worker/main.ts';
 import type { Answer } from '../scene.worker.ts';
 import { call, coordinator } from '../scene.worker.ts';
 
-/** The door for monitors: what comes in is stored as it came, and what is from nobody known leaves nothing behind. */
+/**
+ * Covers the endpoint for monitors: a delivery is stored as it came, and one from an unknown sender
+ * leaves nothing behind.
+ */
 
 const SECRET = 'the-signing-key-of-the-tests';
 const LINE = 'POST /webhook/alchemy/of-the-tests';
-/** Refused deliveries of one address in a minute, as the configuration of the tests has it. */
+/** Refused deliveries of one address in a minute, as the configuration of the tests sets it. */
 const LIMIT = 600;
 
 const signature = (body: string | Uint8Array, secret = SECRET) =>
   createHmac('sha256', secret).update(body).digest('hex');
 
-/** From another address each time: who tries too often is held off. */
+/** Each comes from another address, because a sender with too many failures is blocked. */
 let positions = 0;
 
 async function deliver(
@@ -38,7 +41,7 @@ const rows = async () =>
     .results;
 const code = ({ status, body }: Answer) => [status, body['code']];
 
-test('what a monitor has signed is stored as it came, once, and is worked on', async () => {
+test('a signed delivery is stored as it came, once, and is processed', async () => {
   const before = await rows();
   const body = JSON.stringify({ id: 'whevt_1', event: { network: 'ETH_MAINNET', activity: [] } });
   const headers = { 'x-alchemy-signature': signature(body) };
@@ -48,7 +51,7 @@ test('what a monitor has signed is stored as it came, once, and is worked on', a
   expect(kept.map((row) => row['body'])).toEqual([body]);
 });
 
-test('what is not from a known monitor is refused in one way, and nothing is stored', async () => {
+test('an unknown sender gets one refusal for every fault, and nothing is stored', async () => {
   const before = await rows();
   const body = '{"event":{}}';
   const headers = { 'x-alchemy-signature': signature(body) };
@@ -57,7 +60,7 @@ test('what is not from a known monitor is refused in one way, and nothing is sto
     await deliver(LINE, body, {}),
     await deliver(LINE, body, { 'x-alchemy-signature': signature(body, 'another-signing-key') }),
     await deliver(LINE, body, { 'x-alchemy-signature': signature(body).toUpperCase() }),
-    await deliver('POST /webhook/alchemy/nobody', body, headers),
+    await deliver('POST /webhook/alchemy/unknown', body, headers),
     await deliver('POST /webhook/infura/of-the-tests', body, headers),
     await deliver('POST /webhook/helius/of-the-tests', body, { authorization: SECRET }),
     await deliver('POST /webhook/__proto__/of-the-tests', body, headers),
@@ -67,7 +70,7 @@ test('what is not from a known monitor is refused in one way, and nothing is sto
   expect(await rows()).toEqual(before);
 });
 
-test('signed and senseless is 200: any other answer would stop the monitor', async () => {
+test('a signed delivery without meaning gives 200, because any other response would stop the monitor', async () => {
   const senseless = ['', 'null', '{', '[[[[', '{"event":{"network":7}}', '['.repeat(100_000), '"\\ud800"'];
   for (const body of senseless) {
     const answer = await deliver(LINE, body, { 'x-alchemy-signature': signature(body) });
@@ -77,7 +80,7 @@ test('signed and senseless is 200: any other answer would stop the monitor', asy
   expect((await deliver(LINE, bytes, { 'x-alchemy-signature': signature(bytes) })).status).toBe(200);
 });
 
-test('packed deliveries are unpacked before they are verified', async () => {
+test('a compressed delivery is decompressed before it is verified', async () => {
   const body = '{"event":{"network":"ETH_MAINNET","activity":[]},"packed":true}';
   const stream = new Blob([body]).stream().pipeThrough(new CompressionStream('gzip'));
   const packed = await new Response(stream).arrayBuffer();
@@ -88,7 +91,7 @@ test('packed deliveries are unpacked before they are verified', async () => {
   expect(code(await deliver(LINE, packed, { ...headers, 'content-encoding': 'br' }))).toEqual([413, 'body-too-large']);
 });
 
-test('ten megabytes, and a small packet that unpacks to them, are refused before they are read', async () => {
+test('a body of ten megabytes, and a small packet that unpacks to one, are refused before they are read', async () => {
   const before = await rows();
   const large = 'x'.repeat(10 * 1024 * 1024);
   const headers = { 'x-alchemy-signature': signature(large) };
@@ -103,7 +106,7 @@ test('ten megabytes, and a small packet that unpacks to them, are refused before
   expect(await rows()).toEqual(before);
 });
 
-test('who delivers rubbish again and again is held off, and a right delivery from there still is not', async () => {
+test('a sender of repeated invalid deliveries is blocked, and a valid delivery from there still is not', async () => {
   const { app } = (globalThis as unknown as { promises: Promises }).promises;
   const body = '{"event":{}}';
   const send = (headers: Record<string, string>) =>
@@ -116,14 +119,14 @@ test('who delivers rubbish again and again is held off, and a right delivery fro
       coordinator,
       createExecutionContext(),
     );
-  // The platform counts by the minute of the clock: tries on both sides of its turn are in one of two counts, so one more
-  // than twice the limit reaches it.
+  // The platform counts by the minute of the clock: tries on both sides of its turn are in one of
+  // two counts, so one more than twice the limit reaches it.
   const seen = new Set<number>();
   for (let tries = 0; tries <= 2 * LIMIT && !seen.has(429); tries++) seen.add((await send({})).status);
   expect(seen).toEqual(new Set([401, 429]));
   expect((await send({ 'x-alchemy-signature': signature(body) })).status).toBe(200);
 });
 
-test('there is only POST', async () => {
+test('the endpoint accepts only POST', async () => {
   expect((await call('GET /webhook/alchemy/of-the-tests')).status).toBe(405);
 });

@@ -10,7 +10,7 @@ import { sentWith } from '../../domain/transaction/step.ts';
 import type { Transaction } from '#domain/transaction/transaction.ts';
 import { inclusion, NOON_MS, transactionIn } from '../../domain/cast.ts';
 
-/** What the confirmation job does with a payment whose bytes the network does not take. */
+/** Covers the confirmation job for a payment whose bytes the network does not accept. */
 
 const chain = anvilChain();
 
@@ -53,7 +53,7 @@ async function confirmed(
   return done;
 }
 
-test('bytes at rest are offered again, and their price is asked for where a lower one helps', async () => {
+test('resting bytes are offered again, and their price is requested if a lower one helps', async () => {
   expect(await confirmed('REJECTED_BY_NODE', {})).toEqual(['miss', 'broadcast']);
   expect(await confirmed('SPEED_UP_NEEDED', {})).toEqual(['miss', 'broadcast']);
   for (const reason of ['FEE_CAP_EXCEEDED', 'INSUFFICIENT_FUNDS']) {
@@ -62,13 +62,13 @@ test('bytes at rest are offered again, and their price is asked for where a lowe
   }
 });
 
-test('bytes that a mempool holds, or that are not at rest, are left alone', async () => {
+test('bytes that a mempool holds, or that do not rest, are left alone', async () => {
   expect(await confirmed('FEE_CAP_EXCEEDED', { inMempool: true })).toEqual(['miss']);
   expect(await confirmed('REFUSED_BY_NODE', {})).toEqual(['miss']);
 });
 
-test('an inclusion that a node contradicts keeps nothing from being offered, and what has failed is never offered', async () => {
-  // Nothing is appraised here.
+test('a contradicted inclusion does not stop an offer, and a failed payment is never offered', async () => {
+  // No valuation takes place here.
   vi.stubGlobal('scheduler', { wait: async () => {} });
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const claim = inclusion({ secondNode: 'disagrees' });

@@ -21,7 +21,10 @@ import type {
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { inclusion, NOON_MS, transactionIn, vaultId } from '../../domain/cast.ts';
 
-/** How the jobs reserve what a transaction takes, with an allocator and a vault of the test. */
+/**
+ * Covers how the jobs reserve the spending of a transaction, with an allocator and a vault of the
+ * test.
+ */
 
 const id = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
 const TOKEN = '0x00000000000000000000000000000000000000AA';
@@ -43,7 +46,7 @@ interface Held {
   readonly includedIn: string | null;
 }
 
-/** What the jobs have asked of the allocator. */
+/** The requests of the jobs to the allocator. */
 class Scene {
   readonly requests: (AllocationRequest | ReservationRequest)[] = [];
   readonly ended: object[] = [];
@@ -92,7 +95,7 @@ class Scene {
   }
 }
 
-test('the nonce is asked for with what the transaction takes and what the vault knows the others to take', async () => {
+test('a nonce is requested with the spending of the transaction and the spending of the others that the vault knows', async () => {
   const scene = new Scene({ nonce: '3', reserved: [native(7n)] });
   expect(await allocateNonce(scene.allocation)).toEqual(accepted({ nonce: '3', reserved: [native(7n)] }));
   expect(scene.requests).toEqual([{ transactionId: id, latest: '0', pending: '0', held: [OTHER], spending: SPENDING }]);
@@ -107,7 +110,7 @@ const UNRESERVED: readonly (readonly [string, ReservationFault, NonceFault['kind
 ];
 
 test.each(UNRESERVED)(
-  'what does not fit %s is refused accordingly, in a first and a further attempt',
+  'a payment that does not fit %s is refused accordingly, in a first and a further attempt',
   async (...row) => {
     const [, answer, kind] = row;
     const scene = new Scene(answer);
@@ -117,13 +120,13 @@ test.each(UNRESERVED)(
   },
 );
 
-test('what the vault does not have gives back what it reserved, and what only waits there does not', async () => {
+test('a payment above the balance releases its reservation, and one that only waits does not', async () => {
   const scene = new Scene({ nonce: null, why: 'in-flight', others: ['gone', 'other', 'waiting'] });
   expect(await allocateNonce(scene.allocation)).toEqual(refused({ kind: 'in-flight' }));
   expect(scene.released).toEqual(['gone']);
 });
 
-test('a payment is not failed for want of what others of its wallet took and have not settled', async () => {
+test('a payment is not failed because of amounts that others of its wallet have spent and not settled', async () => {
   const scene = new Scene({ nonce: null, why: 'unproven' });
   const want = (refusal: NonceFault) => fundsFault(scene.allocation, refusal);
   const short = (units: bigint) => shortOf(null, units, 'poor');

@@ -13,7 +13,10 @@ import type { AllocationRequest, CountTexts } from '#objects/wallet-nonce/object
 import { anvilChain } from '../../chains/evm/local-chain.ts';
 import { NOON_MS, sentAttempt, transactionIn, vaultId } from '../../domain/cast.ts';
 
-/** How the jobs ask for a nonce and for what is in its way, with an allocator, a vault and a node of the test. */
+/**
+ * Covers how the jobs request a nonce and what is in its way, with an allocator, a vault and a node
+ * of the test.
+ */
 
 const a = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(1));
 const b = newTransactionId(vaultId, NOON_MS, new Uint8Array(10).fill(2));
@@ -24,7 +27,7 @@ class Scene {
   readonly recorded: TransactionEvent[] = [];
   readonly requiresProof: boolean[] = [];
   truth: ChainCounts = { latest: 0n, pending: 0n };
-  /** What two nodes say when they are asked; null while none can be. */
+  /** The counts that two nodes report; null while none is reachable. */
   proven: ChainCounts | null = null;
 
   #allocate({ transactionId, latest, pending, proven, held = [] }: AllocationRequest) {
@@ -86,7 +89,7 @@ function bookOf(...ids: readonly string[]): NonceAllocations {
   return { ...NO_ALLOCATIONS, owned: new Map(ids.map((id, i) => [id, BigInt(i)])) };
 }
 
-test('a nonce that the book explains takes one question, and one that it does not takes proof', async () => {
+test('a nonce that the book explains takes one call, and one that it does not takes proof', async () => {
   const scene = new Scene();
   expect(await allocateNonce(scene.allocation(signing(a)))).toEqual(accepted({ nonce: '0' }));
   expect(scene.requiresProof).toEqual([false]);
@@ -107,13 +110,13 @@ test('a nonce that the vault knows is not given again, and a transaction without
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(accepted({ nonce: '1' }));
 });
 
-test('behind a transaction that is about to end its id is given', async () => {
+test('the id of a transaction that is about to end is returned to the one behind it', async () => {
   const scene = new Scene();
   scene.book = { ...bookOf(a), leaving: new Set([a]) };
   expect(await allocateNonce(scene.allocation(signing(b)))).toEqual(refused({ kind: 'behind', waitsFor: a }));
 });
 
-test('the blocker of a transaction is recorded, and that there is none any more', async () => {
+test('the blocker of a transaction is recorded, and so is its removal', async () => {
   const scene = new Scene();
   scene.book = bookOf(a, b);
   scene.held = [{ transactionId: a, nonce: null }];
@@ -127,7 +130,7 @@ test('the blocker of a transaction is recorded, and that there is none any more'
   expect(scene.book.owned.size).toBe(2);
 });
 
-test('below a floor that proven counts contradict the lowest unused nonce is named, and given', async () => {
+test('the lowest unused nonce is named and given below a floor that proven counts contradict', async () => {
   const scene = new Scene();
   scene.book = { ...NO_ALLOCATIONS, owned: new Map([[b, 5n]]), floor: 5n };
   scene.held = [{ transactionId: b, nonce: '5' }];

@@ -6,11 +6,14 @@ import { trackContact } from '#jobs/signing/signing-contact.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import { NOON_MS, policy, preparedAttempt, transactionIn, UNSPENT } from '../../domain/cast.ts';
 
-/** What a run of the signing job says of the co-signers that it has asked, and when it stops. */
+/**
+ * Covers what a run of the signing job reports of the co-signers that it contacted, and when it
+ * stops.
+ */
 
 const HOUR_MS = 60 * 60_000;
 
-/** A vault with one transaction; `said` has what changed it. */
+/** A vault with one transaction; `said` has the events that changed it. */
 function vaultOf(attempt: Attempt) {
   const scene: { transaction: Transaction; said: string[] } = {
     transaction: transactionIn('SIGNING', { attempts: [attempt] }),
@@ -44,13 +47,13 @@ test('the run that prepares and signs stores nothing more', async () => {
   expect([scene.said, contact.isStale()]).toEqual([[], false]);
 });
 
-test('the run that prepared, and reached nobody, says so', async () => {
+test('a run that prepared the bytes and reached no co-signer records that no co-signer received them', async () => {
   const { scene, contact } = requestOf(prepared(), 'first');
   await contact.end();
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['askInVain'], false]);
 });
 
-test('another run says before it begins that it does, once, and never that nobody was reached', async () => {
+test('another run reports once, before it begins, that it does, and never that no co-signer was reached', async () => {
   const { scene, contact } = requestOf(prepared({ isAsked: false }), 'second');
   await contact.end();
   expect([await contact.mayStart(), await contact.mayStart()]).toEqual([true, true]);
@@ -58,7 +61,7 @@ test('another run says before it begins that it does, once, and never that nobod
   expect([scene.said, scene.transaction.attempts[0]?.isAsked]).toEqual([['ask'], true]);
 });
 
-test('bytes that are too old, and that nobody has begun with, are not begun with', async () => {
+test('stale bytes that no co-signer has begun with are not used', async () => {
   const old = { preparedAtMs: Date.now() - HOUR_MS };
   const { scene, contact } = requestOf(prepared({ ...old, isAsked: false }), 'second');
   expect([await contact.mayStart(), contact.isStale(), scene.said]).toEqual([false, true, []]);
@@ -68,7 +71,7 @@ test('bytes that are too old, and that nobody has begun with, are not begun with
   }
 });
 
-test('bytes in whose place others are stored by now are not begun with', async () => {
+test('bytes that others have replaced meanwhile are not used', async () => {
   const { scene, stub } = vaultOf(prepared({ signingDigest: `0x${'dd'.repeat(32)}` }));
   const contact = trackContact(stub, scene.transaction, { attempt: prepared({ isAsked: false }), run: 'second' });
   expect([await contact.mayStart(), contact.isStale()]).toEqual([false, false]);

@@ -24,7 +24,7 @@ function signedBy(key: typeof room, message: Uint8Array): Uint8Array {
 const script = (address: string) => present(scriptOf(regtest, address));
 
 interface Options {
-  /** What the coin holds. */
+  /** The value of the UTXO. */
   readonly of?: bigint;
   readonly to?: string;
   readonly amount?: bigint;
@@ -32,7 +32,7 @@ interface Options {
   readonly by?: (sighash: Uint8Array) => Uint8Array;
 }
 
-/** Spends one coin of this test's own key, as a wallet with one key does it. */
+/** Spends one UTXO of this test's own key, as a wallet with one key does it. */
 function spend(
   txid: string,
   { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Options = {},
@@ -56,7 +56,7 @@ const words = (act: () => unknown) => {
   }
 };
 
-test('what is signed by its key is taken once, and mined', () => {
+test('a transaction signed by its key is accepted once, and mined', () => {
   const chain = new LocalBitcoinChain();
   const raw = spend(chain.fund(own, BTC));
   const hash = chain.send(raw);
@@ -70,7 +70,7 @@ test.each<[string, Options, string]>([
   ['no right signature', { by: () => randomBytes(64) }, 'mandatory-script-verify-flag-failed'],
   ['a signature of 65 bytes', { by: (hash) => Uint8Array.of(...signedBy(room, hash), 1) }, 'mandatory-script'],
   [
-    'a signature by somebody else',
+    'a signature by another key',
     { by: (hash) => signedBy(dealt('frost-secp256k1-tr', 3, 2), hash) },
     'mandatory-script',
   ],
@@ -83,7 +83,7 @@ test.each<[string, Options, string]>([
   expect(chain.waiting()).toEqual([]);
 });
 
-test('a coin is spent once: by whoever pays more while it waits, by nobody else afterwards', () => {
+test('a UTXO is spent once: a higher fee replaces the spender while it waits, and nothing replaces it afterwards', () => {
   const chain = new LocalBitcoinChain();
   const txid = chain.fund(own, BTC);
   const first = chain.send(spend(txid));
@@ -96,7 +96,7 @@ test('a coin is spent once: by whoever pays more while it waits, by nobody else 
   expect(chain.find(first)).toBeNull();
 });
 
-test('it goes on where it was, and a reorganisation takes back what was in its blocks', () => {
+test('the chain continues where it was, and a reorganisation removes what was in its blocks', () => {
   const chain = new LocalBitcoinChain();
   const txid = chain.fund(own, BTC);
   const raw = spend(txid);
@@ -110,7 +110,7 @@ test('it goes on where it was, and a reorganisation takes back what was in its b
   expect(after.send(raw)).toBe(hash);
 });
 
-test('a block takes what its miner wants of what waits, and no child before its parent', () => {
+test('a block includes the waiting transactions that its miner selects, and no child before its parent', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -122,7 +122,7 @@ test('a block takes what its miner wants of what waits, and no child before its 
   expect(chain.since(3)).toEqual([parent, child]);
 });
 
-test('what a lost block held waits again where it is kept, and what spends what is not there is dropped with it', () => {
+test('a transaction of a lost block waits again if it is kept, and one with a missing input is dropped with it', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -134,7 +134,7 @@ test('what a lost block held waits again where it is kept, and what spends what 
   expect([chain.find(parent), chain.find(child)]).toEqual([null, null]);
 });
 
-test('who forgets a transaction forgets what spends it', () => {
+test('a node that forgets a transaction also forgets its spenders', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -143,7 +143,7 @@ test('who forgets a transaction forgets what spends it', () => {
   expect(chain.waiting().map(({ hash }) => hash)).toEqual([other]);
 });
 
-test('for a node that is behind, what the newest blocks hold still waits', () => {
+test('transactions of the newest blocks still wait on a node that is behind', () => {
   const chain = new LocalBitcoinChain();
   const hash = chain.send(spend(chain.fund(own, BTC)));
   chain.mine();

@@ -27,7 +27,7 @@ test('two chains run side by side, each on a free port', async () => {
   expect(await blockNumber(one.url).catch(() => 'gone')).toBe('gone');
 });
 
-test('a chain goes on where it was stopped', async () => {
+test('a chain continues where it was stopped', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-anvil-'));
   const statePath = join(folder, 'state.json');
   const first = await startAnvil({ statePath });

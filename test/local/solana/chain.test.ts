@@ -11,7 +11,7 @@ import { stranger } from '../../chains/solana/cast.ts';
 const folder = await mkdtemp(join(tmpdir(), 'conclave-ledger-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the ledger goes on where it was: accounts, history and tokens', () => {
+test('the local chain continues where it was: accounts, history and tokens', () => {
   const before = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
   before.airdrop(rich, 5_000_000_000n);
@@ -32,7 +32,7 @@ test('the ledger goes on where it was: accounts, history and tokens', () => {
   expect(after.naming(rich)).toHaveLength(3);
 });
 
-test('what the network drops leaves no trace, and nobody pays for it', () => {
+test('a dropped transaction leaves no trace, and no fee is paid for it', () => {
   const chain = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
   chain.airdrop(rich, 1_000_000n);

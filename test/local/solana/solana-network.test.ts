@@ -6,7 +6,10 @@ import type { LocalSolanaChain } from '#local/solana/chain.ts';
 import { startSolanaNode } from '#local/solana/node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from '../../chains/solana/cast.ts';
 
-/** The local ledger with the switches that make it like the network, and what the service does there. */
+/**
+ * Covers the local chain with the switches that make it like the network, and the behaviour of the
+ * service there.
+ */
 
 const SOL = 1_000_000_000n;
 
@@ -66,7 +69,7 @@ async function observed({ url, wallet }: Scene, attempts: readonly Signed[]): Pr
 
 const pay = ({ wallet }: Scene) => payment(wallet.address, { amount: units(SOL) });
 
-test('with a leader nothing is carried out before a slot comes, and a slot takes what pays most', () =>
+test('a leader executes nothing before a slot comes, and a slot includes the highest prices', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.leader = { perSlot: 1 };
@@ -80,11 +83,11 @@ test('with a leader nothing is carried out before a slot comes, and a slot takes
     expect(chain.entry(slow.hash)?.error).toBeNull();
   }));
 
-test('in congestion what pays too little waits until its blockhash is too old, and a fast one is taken', () =>
+test('a payment with a low price in congestion waits until its blockhash is too old, and a fast one is included', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.leader = { perSlot: 3, crowd: [400_000n, 400_000n, 400_000n] };
-    // Asked before anybody pays anything: at its floor it is not taken.
+    // The price comes from before any payment: a transaction at its floor is not accepted.
     const intent = pay(scene);
     const cheap = await signed(scene, intent);
     await send(scene, cheap);
@@ -99,7 +102,7 @@ test('in congestion what pays too little waits until its blockhash is too old, a
     expect(chain.entry(again.hash)?.error).toBeNull();
   }));
 
-test('what is lost on its way is sent again as the same bytes, and paid once', () =>
+test('a transaction lost in transit is sent again as the same bytes, and paid once', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     let losses = 3;
@@ -164,12 +167,12 @@ test('a durable nonce is advanced once in a slot: the second payment at it is dr
     expect(both.map(({ hash }) => chain.entry(hash)).filter((entry) => entry === null)).toHaveLength(1);
   }));
 
-test('slots without a block count for no blockhash, and confirmed is not finalized', () =>
+test('slots without a block do not age a blockhash, and confirmed is not finalized', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.finalityDepth = 32n;
     const one = await signed(scene, pay(scene));
-    // 300 slots, of which half have a block: the blockhash still lives.
+    // 300 slots, of which half have a block: the blockhash is still valid.
     for (let i = 0; i < 149; i++) {
       chain.advance(1n);
       chain.skip(1n);
@@ -227,7 +230,7 @@ test('a node without history ends no payment', () =>
     expect(await observed(scene, [one])).toMatchObject({ type: 'included', inclusion: { succeeded: true } });
   }));
 
-test('more attempts than a node looks up at once are looked up in pages', () =>
+test('attempts beyond the limit of one call are read in pages', () =>
   onNetwork(async (scene) => {
     const one = await signed(scene, pay(scene));
     await send(scene, one);
@@ -236,7 +239,7 @@ test('more attempts than a node looks up at once are looked up in pages', () =>
     expect(await observed(scene, [one, ...lost])).toMatchObject({ type: 'included', inclusion: { hash: one.hash } });
   }));
 
-test('a node refuses what does not fit into a packet, and more hashes than it looks up', () =>
+test('a node refuses a transaction above the packet size, and more hashes than its limit', () =>
   onNetwork(async ({ url }) => {
     const request = async (method: string, params: readonly unknown[]) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -20,7 +20,7 @@ function configured(settings: Partial<Settings> = {}): readonly string[] {
   return configure(folder, { rpcUrls: RPC_URLS, ...settings }).files;
 }
 
-/** Options that are absent, or empty, mean the same to the runtime. */
+/** Covers options that are absent, or empty: both mean the same to the runtime. */
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).flatMap(([key, inner]) => {
@@ -41,12 +41,12 @@ test('the local runtime has the options that wrangler makes of the same configur
     ...configured({ hasDashboard: false, cosigners: 4, cosignerUrls: { 4: 'https://far.test' }, login }),
     ...configured({ isCoordinatorPinned: true, recoveryKeys: ['ab', '', 'cd'], notificationsEnabled: false }),
   ];
-  // Of the bench: TOML, and no secrets.
+  // Variables of the bench: TOML, and no secrets.
   files.push(...['bare', 'sign', 'sign-four'].map((name) => resolve(`bench/${name}.toml`)));
   expect(files).toHaveLength(15);
   for (const file of files) {
     const { workerOptions, main } = unstable_getMiniflareWorkerOptions(file);
-    // Where to find modules, and which: the local runtime gets a bundle, with its modules by name.
+    // The path and the list of modules: the local runtime gets a bundle, with its modules by name.
     const { rootPath: _root, modulesRules: _rules, ...options } = workerOptions as Record<string, unknown>;
     const own = workerOptionsOf(file);
     expect(withoutEmpty(own.options)).toEqual(withoutEmpty(options));

@@ -72,7 +72,8 @@ test('a refused round has used its state up: the peer gets no second try with a 
   expect(() => signRound2(first.states.get(alice)!, inboxOf(first.mail, alice))).toThrow('already used');
 });
 
-// ---- Attack 2: selective failure in the OT extension. One column of u is wrong: it passes exactly where Delta has a 0. ----
+// ---- Attack 2: selective failure in the OT extension. One column of u is wrong: it passes exactly
+// where Delta has a 0. ----
 
 function challenges(sid: Uint8Array, u: Int32Array): Challenges {
   const bound = taggedHash('ecdsa/ot-extension/u', sid, wireBytes(u));
@@ -82,7 +83,10 @@ function challenges(sid: Uint8Array, u: Int32Array): Challenges {
   };
 }
 
-/** What a cheating receiver sends to learn bit `column` of Delta: her choice differs in that column of instance 0 alone. */
+/**
+ * What a cheating receiver sends to learn bit `column` of Delta: her choice differs in that column
+ * of instance 0 alone.
+ */
 function probe(sid: Uint8Array, seeds: ReceiverSeeds, column: number): ExtensionMessage {
   const { message, choices, vectors } = extendAsReceiver(sid, seeds);
   const u = message.u.slice();
@@ -145,11 +149,13 @@ test('WITH the ban the first probe of a 1 bit is the last: the signer names mall
   expect(probes).toBe(firstOne + 1);
 });
 
-// ---- Attack 3: a product of nothing, for which no arithmetic may stumble: the cheater would go unnamed, and the victim look like it is down. ----
+// ---- Attack 3: a product of nothing, on which no arithmetic may fail: the cheater would stay
+// unnamed, and the victim would appear unreachable. ----
 
 /**
- * What Alice of the vector OLE answers so that d^u is 0 if Bob's first choice bit is 1, and so are both where `both` says: an input of 0, one
- * entry of a~ off by what all her pads come to, and mu for the guess.
+ * What Alice of the vector OLE answers so that d^u is 0 if Bob's first choice bit is 1, and so are
+ * both where `both` says: an input of 0, one entry of a~ off by what all her pads come to, and mu
+ * for the guess.
  */
 function nothingIfGuessed(
   sid: Uint8Array,
@@ -209,7 +215,7 @@ test.each([false, true])(
   },
 );
 
-// ---- More than two signers: a cheater may tell different peers different things. ----
+// ---- More than two signers: a cheater may send different peers different values. ----
 
 test('a signer who commits to different nonces towards different peers is found before a nonce is used', () => {
   const five = openRoom(3, [alice, mallory, carol, dave]);
@@ -234,7 +240,8 @@ test('a signer who commits to different nonces towards different peers is found 
     [carol, forCarol.value.messages.get(alice)!],
   ]);
   const result = signRound3(forAlice.value.state, inbox, randomBytes(32));
-  // Carol's echo differs from alice's: mallory equivocated or carol misreports, and alice cannot tell. Nobody is banned.
+  // Carol's echo differs from alice's: mallory equivocated or carol misreports, and alice cannot
+  // decide which. No signer is banned.
   expect(result).toEqual({
     ok: false,
     abort: { culprit: carol, step: 'sign-3/echo', ban: false, suspects: [carol, mallory] },

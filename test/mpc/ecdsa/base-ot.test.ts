@@ -55,7 +55,7 @@ test('the point of the choice is t G less the mask of the other point, which has
   }
 });
 
-test('one key in two places gives two seeds, so that equal points in two OTs tell nothing', () => {
+test('one key in two places gives two seeds, so that equal points in two OTs reveal nothing', () => {
   const reported = { offer: offered.message, choice: chosen.message, key: offered.message };
   const seeds = SLOTS.map((slot) => bytesToHex(plainSeed(sid, slot, reported)));
   expect(new Set(seeds).size).toBe(SLOTS.length);

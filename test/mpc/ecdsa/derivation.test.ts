@@ -10,7 +10,10 @@ import { taggedHash } from '#mpc/transcript.ts';
 import { party } from '../dealt-key.ts';
 import { accepted, freshTerms, onChain, openRoom, playRound1, playRound2, sign } from './signing-room.ts';
 
-/** The key of a vault on each network: DKLs23 signs with derived shares, and noble verifies under a key worked out apart. */
+/**
+ * The key of a vault on each network: DKLs23 signs with derived shares, and noble verifies under a
+ * key worked out apart.
+ */
 
 const [alice, bob, carol] = [party(1), party(2), party(3)];
 const room = openRoom(2, [alice, bob, carol]);

@@ -83,8 +83,8 @@ test('one flipped bit anywhere in u, x or t fails the check', () => {
 });
 
 /**
- * By the plain hash, and by nothing that the two sides share: nodes of two versions sign together, and where their oracles differ, one
- * takes the other for a cheater.
+ * By the plain hash, and by nothing that the two sides share: nodes of two versions sign together,
+ * and where their oracles differ, one takes the other for a cheater.
  */
 function oracle(tag: string, sid: Uint8Array, index: readonly [number, number], words: Int32Array): Uint8Array {
   const name = sha256(utf8ToBytes(`conclave/mpc/v1/${tag}`));

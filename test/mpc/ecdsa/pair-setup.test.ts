@@ -50,7 +50,7 @@ test('in both directions the receiver has the seed of its choice bit and not the
   expect(forAlice.asAlice.delta).not.toEqual(forBob.asAlice.delta);
 });
 
-test('both sides agree on the set-up id and the zero seed, and each knows who is who', () => {
+test('both sides agree on the set-up id and the zero seed, and each knows the role of the other', () => {
   expect(forAlice.setupId).toEqual(forBob.setupId);
   expect(forAlice.zeroSeed).toEqual(forBob.zeroSeed);
   expect([forAlice.self, forAlice.peer, forBob.self, forBob.peer]).toEqual([alice, bob, bob, alice]);
@@ -113,7 +113,10 @@ test('a round state of the set-up works once', () => {
   expect(() => pairRound4({ state: a3.state, message: b3.message })).toThrow('already used');
 });
 
-/** A round 1 state of alice, without the price of another 128 OTs: the honest run's inputs do not matter for refusals. */
+/**
+ * A round 1 state of alice, without the price of another 128 OTs: the honest run's inputs do not
+ * matter for refusals.
+ */
 function aliceAfterRound1(): PairRound1State {
   return accepted(pairRound1({ sid, self: alice, peer: bob })).state;
 }

@@ -21,7 +21,9 @@ export function boundMask(sid: Uint8Array): Mask {
   return (slot, other) => plainPoint(plainOracle('ecdsa/base-ot/mask', sid, Uint8Array.from(slot), other));
 }
 
-/** Returns the mask without its defence: the receiver knows it before it chooses the other point. */
+/**
+ * Returns the mask without its defence: the receiver knows it before it chooses the other point.
+ */
 export function unboundMask(sid: Uint8Array): Mask {
   return (slot) => plainPoint(plainOracle('ecdsa/base-ot/mask', sid, Uint8Array.from(slot)));
 }

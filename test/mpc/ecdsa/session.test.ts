@@ -6,7 +6,9 @@ import { plainOracle } from '../plain-oracle.ts';
 import { party } from '../dealt-key.ts';
 import { openRoom } from './signing-room.ts';
 
-/** What the names in a signature are made of. Protocol 3.6 gives each vector OLE a sid of its own. */
+/**
+ * What the names in a signature are made of. Protocol 3.6 gives each vector OLE a sid of its own.
+ */
 
 const [alice, bob] = [party(1), party(3)];
 const room = openRoom(2, [alice, bob]);

@@ -11,7 +11,10 @@ import { encodePoint, GENERATOR, parsePoint } from '#mpc/secp256k1.ts';
 import type { KeyShare } from '#mpc/share.ts';
 import { dealKey, dealPairs, type DealtKey } from '../dealt-key.ts';
 
-/** Parties around a table, with a mail between them that a test may read and change. Messages are bytes, copied on delivery. */
+/**
+ * Parties around a table, with a mail between them that a test may read and change. Messages are
+ * bytes, copied on delivery.
+ */
 export interface Room {
   readonly key: DealtKey;
   readonly sessionFor: (self: PartyIndex, signers: readonly PartyIndex[], terms: Terms) => SignSession;

@@ -23,7 +23,10 @@ import {
 import { party } from '../dealt-key.ts';
 import { freshTerms, inboxOf, openRoom, playRound1, playRound2, playRound3, type Terms } from './signing-room.ts';
 
-/** Mallory is party 2. Alice must notice, name her, and ban her exactly where only a cheater can fail. */
+/**
+ * Mallory is party 2. Alice must notice, name her, and ban her exactly where only a cheater can
+ * fail.
+ */
 const alice = party(1);
 const mallory = party(2);
 const carol = party(3);
@@ -112,7 +115,9 @@ interface Script {
 
 const unchanged: Change = (bytes) => bytes;
 
-/** Plays to the end; mallory's messages to alice pass through the script. The first abort, or null. */
+/**
+ * Plays to the end; mallory's messages to alice pass through the script. The first abort, or null.
+ */
 function play({
   round1 = unchanged,
   round2 = unchanged,
@@ -142,7 +147,8 @@ function expectFound(abort: Abort | null, field: Field): void {
   expect(abort).not.toBeNull();
   const { step, ban, culprit, suspects } = abort!;
   expect(field.found).toContainEqual([step, ban]);
-  // The coordinator cannot tell who spoilt a sum: both are suspects, and nobody is banned. In a round the culprit is named.
+  // The coordinator cannot determine who spoilt a sum: both are suspects, and no signer is banned.
+  // In a round the culprit is named.
   if (suspects === undefined) expect(culprit).toBe(mallory);
   else expect([step.startsWith('combine/'), suspects]).toEqual([true, [alice, mallory]]);
 }
@@ -156,7 +162,7 @@ test('the fields below cover the messages to the last byte', () => {
   ]);
 });
 
-test('nobody is blamed when nothing is changed', () => {
+test('no signer is blamed when no message is changed', () => {
   expect(play({})).toBeNull();
 });
 
@@ -271,7 +277,7 @@ test('her own message reflected within the session is refused without a ban', ()
   expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-2/context', ban: false } });
 });
 
-test('nodes that were told different terms stop without a ban, so a coordinator cannot make them ban each other', () => {
+test('co-signers that received different terms stop without a ban, so a coordinator cannot make them ban each other', () => {
   const terms = freshTerms();
   const ours = room.sessionFor(mallory, signers, terms);
   const otherPoint = encodePoint(GENERATOR);
@@ -356,12 +362,13 @@ test('a signer who uses a share that is not hers is found, by the sum of the key
   if (!alice2.ok || !mallory2.ok) throw new Error('round 2 cannot see it yet');
   const result = signRound3(alice2.value.state, new Map([[mallory, mallory2.value.messages.get(alice)!]]), digest);
   expect(result).toEqual({ ok: false, abort: { culprit: mallory, step: 'sign-3/key-shares', ban: false } });
-  // Mallory herself would see the same sum; her own record is what is wrong, and she is not allowed to blame alice for it.
+  // Mallory herself would see the same sum; her own record is what is wrong, and she is not allowed
+  // to blame alice for it.
   const toMallory = new Map([[alice, alice2.value.messages.get(mallory)!]]);
   expect(() => signRound3(mallory2.value.state, toMallory, digest)).toThrow('our own share');
 });
 
-test('signers who know their nonce can not make the coordinator stumble over a key that is no point', () => {
+test('signers who know their nonce cannot make the coordinator fail on a key that is not a point', () => {
   // s = e / k: then s R - e G is the identity, and so would be the key.
   const k = randomScalar();
   const w = modOrder(scalarFromDigest(digest) * invertScalar(k));

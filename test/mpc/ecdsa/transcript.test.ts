@@ -43,7 +43,7 @@ test('the first block of an indexed oracle is bound to its tag and sid', () => {
   expect(oraclePrefix('other', bytes(7))).not.toEqual(prefix);
 });
 
-test('the gadget is pinned: nodes of two versions must agree on it', () => {
+test('the gadget is pinned: co-signers of two versions must agree on it', () => {
   const [first, last] = [gadget()[0]!, gadget()[415]!];
   expect(first).toBe(scalarFromDigest(taggedHash('ecdsa/vole/gadget', bytes(0, 0, 0, 0))));
   expect(last).toBe(scalarFromDigest(taggedHash('ecdsa/vole/gadget', bytes(0, 0, 1, 0x9f))));

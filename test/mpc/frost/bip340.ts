@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 
-/** BIP-340's verification, written down from its text with plain numbers: nothing of noble is in it. */
+/**
+ * BIP-340's verification, written down from its text with plain numbers: nothing of noble is in it.
+ */
 
 const P = 2n ** 256n - 2n ** 32n - 977n;
 const N = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -21,7 +23,10 @@ function power(base: bigint, exponent: bigint): bigint {
   return result;
 }
 
-/** Euclid's extended algorithm, for a value that is not 0: a power of P - 2 takes several times as long, at each step of a product. */
+/**
+ * Euclid's extended algorithm, for a value that is not 0: a power of P - 2 takes several times as
+ * long, at each step of a product.
+ */
 function inverse(value: bigint): bigint {
   let [high, low, x, y] = [P, mod(value), 0n, 1n];
   while (low > 1n) {

@@ -177,7 +177,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(given).toEqual({ ok: false, abort: { culprit: one, step: 'frost-aggregate/commitments', ban: false } });
   });
 
-  test('what becomes of the commitments on their way is not what their signer takes for its own', () => {
+  test('a signer uses its own copy of its commitments, whatever the transport makes of them', () => {
     const session = { share: room.shares.get(one)!, signers: [one, two], message };
     const { state, message: sent } = commitToNonces(session);
     const before = Uint8Array.from(sent);
@@ -185,7 +185,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(state.take().commitments).toEqual(before);
   });
 
-  test('whoever tells two signers two things cannot make an honest one look like the cheater', async () => {
+  test('a cheater that sends two signers different values cannot make an honest signer look like the cheater', async () => {
     const other = commitToNonces({ share: room.shares.get(two)!, signers: [one, two], message }).message;
     const response = await sign(room, {
       message,
@@ -229,7 +229,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     expect(first).not.toEqual(second);
   });
 
-  test('too few shares give no signature, whoever adds them up', async () => {
+  test('too few shares give no signature, whichever party adds them up', async () => {
     const five = dealt(scheme, 5, 3);
     const few = { key: { ...five.key, threshold: 2 }, shares: new Map([...five.shares].map(lowered)) };
     const tried = await sign(few, { message, signers: [one, two] });
@@ -242,7 +242,7 @@ describe.each(SCHEMES)('%s', (scheme) => {
     [[two, three], 'self'],
     [[one, two, three], 'threshold'],
     [[one], 'threshold'],
-  ])('our own node never signs with %j', async (signers, word) => {
+  ])('the own co-signer never signs with %j', async (signers, word) => {
     expect(() => commitToNonces({ share: room.shares.get(one)!, signers, message })).toThrow(word);
   });
 });
@@ -251,7 +251,7 @@ function lowered<K, V extends { readonly threshold: number }>([self, share]: rea
   return [self, { ...share, threshold: 2 }] as const;
 }
 
-test('commitments with a part of small order are refused: they would tell bits of what is multiplied with them', async () => {
+test('commitments with a part of small order are refused: they would reveal bits of their factor', async () => {
   const room = dealt('frost-ed25519', 3, 2);
   const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   expect(torsion.isSmallOrder()).toBe(true);

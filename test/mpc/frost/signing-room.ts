@@ -47,7 +47,7 @@ function frost(share: KeyShare): FrostShare {
   return share;
 }
 
-/** What one message becomes on its way to one receiver. */
+/** Returns what one receiver gets in place of a message. */
 type Tamper = (from: PartyIndex, to: PartyIndex, bytes: Uint8Array) => Uint8Array | null;
 
 interface Sitting {
@@ -65,7 +65,10 @@ export async function sign(room: Room, sitting: Sitting): Promise<RoundResult<Ui
   return partials.ok ? aggregate({ key: room.key, message: sitting.message, partials: partials.value }) : partials;
 }
 
-/** The same where nothing is changed, for stories about chains; put together by noble, which waits for nothing. */
+/**
+ * The same where nothing is changed, for stories about chains; put together by noble, which waits
+ * for nothing.
+ */
 export function signedNow(room: Room, { message, signers }: Pick<Sitting, 'message' | 'signers'>): Uint8Array {
   const partials = partialsOf(room, { message, signers });
   if (!partials.ok) throw new Error(partials.abort.step);

@@ -34,7 +34,7 @@ describe.each<[number, number, KeyScheme]>([
   const all = [...shares.values()];
   const key = all[0]?.publicKey ?? new Uint8Array();
 
-  test('everybody has the same key and states the same', () => {
+  test('every party has the same key and the same statement', () => {
     expect([aborts.size, shares.size]).toEqual([0, n]);
     for (const share of all) expect([share.publicKey, share.keyId]).toEqual([key, all[0]?.keyId]);
     for (const statement of statements.values()) expect(statement).toEqual(statements.get(one));
@@ -45,7 +45,7 @@ describe.each<[number, number, KeyScheme]>([
     for (const some of groups(all, threshold - 1)) expect(interpolated(some)).not.toEqual(key);
   });
 
-  test('every share is behind its public share, as everybody knows it', () => {
+  test('every share belongs to its public share, which every party has', () => {
     for (const share of all) {
       expect(decodeKeyShare(share.keyId, encodeKeyShare(share))).toEqual(share);
       expect(share.publicShares).toEqual(all[0]?.publicShares);
@@ -99,19 +99,19 @@ test.each([
   expect(shares.has(three)).toBe(false);
 });
 
-test('a commitment of somebody else cannot be passed on as the own one', () => {
+test('a party cannot pass on the commitment of another party as its own', () => {
   const steal: Tampering['change'] = (_message, mail) => mail.get(one)?.get(three) ?? null;
   const copied = generate(3, 2, { tampering: { at: 'commit', from: two, to: three, change: steal } });
   expect(copied.aborts.get(three)).toMatchObject({ culprit: two, step: 'keygen-distribute/commitment' });
 });
 
-test('an opening of somebody else does not open the own commitment', () => {
+test('the opening of another party does not open the own commitment', () => {
   const steal: Tampering['change'] = (_message, mail) => mail.get(one)?.get(three) ?? null;
   const copied = generate(3, 2, { tampering: { at: 'reveal', from: two, to: three, change: steal } });
   expect(copied.aborts.get(three)).toMatchObject({ culprit: two, step: 'keygen-distribute/commitment' });
 });
 
-test('a dealer who tells two parties two things, each in itself well made, leaves them with two statements', () => {
+test('a dealer that sends two parties different well-formed values leaves them with two statements', () => {
   const sid = randomBytes(32);
   const parties = [one, two, three];
   const session = (self: PartyIndex) => ({ ...ECDSA, sid, self, parties, threshold: 2 });
@@ -183,12 +183,14 @@ test('a dealer who tells two parties two things, each in itself well made, leave
     confirmed(fromLast, replayed, fromFirst, [three, one]),
   ];
   if (!hers.ok || !theirs.ok) throw new Error('each side is well made');
-  // Neither will ever get the other's signature over its own statement, so neither stores its share.
+  // Neither will ever get the other's signature over its own statement, so neither stores its
+  // share.
   expect(hers.value.statement).not.toEqual(theirs.value.statement);
 });
 
-test('the rogue key: without knowing its logarithm, nobody can bring a constant term that cancels the others', () => {
-  // Party 2 would have to prove that it knows the logarithm of X2 - X1; a proof over another point is none.
+test('the rogue key: a party that does not know its logarithm cannot bring a constant term that cancels the others', () => {
+  // Party 2 would have to prove that it knows the logarithm of X2 - X1; a proof over another point
+  // is none.
   const sid = randomBytes(32);
   const parties = [one, two, three];
   const honest = commit({ ...ECDSA, sid, self: one, parties, threshold: 2 });
@@ -241,7 +243,7 @@ test('a proof from another session or of another party is worth nothing', () => 
   }
 });
 
-test('what everybody may read holds no share and no secret', () => {
+test('the public messages hold no share and no secret', () => {
   const { shares, published } = generate(3, 2);
   const secrets = [...shares.values()].map(({ secret }) => encodeScalar(secret));
   const text = published.map((bytes) => Buffer.from(bytes).toString('hex')).join('|');
@@ -263,12 +265,12 @@ test.each([
   [{ parties: [party(1), party(3)] }, 'parties'],
   [{ parties: [party(2), party(3)] }, 'parties'],
   [{ self: party(4) }, 'parties'],
-])('our own node never asks for %j', (change, word) => {
+])('the own co-signer never requests %j', (change, word) => {
   const session = { ...ECDSA, sid: new Uint8Array(32), self: one, parties: [one, two, three], threshold: 2 };
   expect(() => commit({ ...session, ...change })).toThrow(word);
 });
 
-test('for Ed25519 a constant term with a part of small order is refused, whoever can prove what', () => {
+test('for Ed25519 a constant term with a part of small order is refused, even with a valid proof', () => {
   const torsion = ed25519.Point.fromHex('c7176a703d4dd84fba3c0b760d10670f2a2053fa2c39ccc64ec7fd7792ac037a');
   const session = { scheme: 'frost-ed25519', group: ED25519, sid: randomBytes(32), parties: [one, two], threshold: 2 };
   const [mine, theirs] = [one, two].map((self) => commit({ ...session, scheme: 'frost-ed25519', self }));

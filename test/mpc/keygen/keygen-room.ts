@@ -17,7 +17,7 @@ type Mail = Map<PartyIndex, Map<PartyIndex, Uint8Array>>;
 export type Round = 'commit' | 'reveal' | 'distribute';
 
 export interface Tampering {
-  /** Changes one message on its way; the message is a copy. */
+  /** Changes one message between its sender and its receiver; the message is a copy. */
   readonly at: Round;
   readonly from: PartyIndex;
   readonly to: PartyIndex;
@@ -28,7 +28,9 @@ interface Outcome {
   readonly shares: ReadonlyMap<PartyIndex, KeyShare>;
   readonly statements: ReadonlyMap<PartyIndex, Uint8Array>;
   readonly aborts: ReadonlyMap<PartyIndex, Abort>;
-  /** Everything that was sent in clear to everybody: what a relay without keys could see at most. */
+  /**
+   * Every message in clear to all parties: the most that a relay without keys can read.
+   */
   readonly published: readonly Uint8Array[];
 }
 
@@ -51,7 +53,7 @@ interface Size {
   readonly threshold: number;
 }
 
-/** A whole key generation among honest code, with one message changed where that is wanted. */
+/** Runs a whole key generation among honest code, with one changed message where requested. */
 export function generate(n: number, threshold: number, story: Story = {}): Outcome {
   return inGroupOf(story.scheme ?? 'ecdsa-secp256k1', (group) => generateIn(group, { n, threshold, ...story }));
 }
@@ -130,7 +132,7 @@ function generateIn<P extends GroupPoint<P>>(
 function resharingIn<P extends GroupPoint<P>>(group: Group<P>, { old, dealers, epoch }: Handover) {
   const publicShares = [...old.values()][0]?.publicShares;
   const points = publicShares === undefined ? null : partsOf(group, publicShares, dealers);
-  if (points === null) throw new Error('somebody knows the old shares');
+  if (points === null) throw new Error('a party knows the old shares');
   return (self: PartyIndex): Resharing<P> => {
     const share = old.get(self);
     return {

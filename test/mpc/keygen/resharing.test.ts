@@ -12,7 +12,9 @@ import { party } from '../dealt-key.ts';
 import type { Handover, Round, Tampering } from './keygen-room.ts';
 import { generate, groups, interpolated } from './keygen-room.ts';
 
-/** A key gets new shares: it stays what it is, and the old ones and the new ones are worth nothing together. */
+/**
+ * A key gets new shares: the key stays the same, and old and new shares together are useless.
+ */
 
 const [one, two, three] = [party(1), party(2), party(3)];
 
@@ -32,7 +34,7 @@ describe.each<[number, number, KeyScheme]>([
   const before = generate(n, threshold, { scheme }).shares;
   const key = before.get(one)?.publicKey ?? new Uint8Array();
 
-  test('whoever deals, every group has the same key as before, and one party fewer has not', () => {
+  test('every group of threshold size has the same key as before with any dealers, and a smaller group has not', () => {
     for (const dealers of groups([...before.keys()], threshold)) {
       const { shares, aborts } = generate(n, threshold, { scheme, handover: { old: before, dealers, epoch: 2 } });
       expect([aborts.size, shares.size]).toEqual([0, n]);
@@ -60,7 +62,7 @@ describe.each<[number, number, KeyScheme]>([
     }
   });
 
-  test('whoever has lost a share gets one as good as the others’', () => {
+  test('a party that has lost its share gets one as good as the shares of the others', () => {
     const lost = [...before.keys()].slice(threshold);
     const dealers = [...before.keys()].slice(0, threshold);
     const old = without(before, ...lost);
@@ -91,17 +93,17 @@ test.each<[string, Round, PartyIndex, Tampering['change'], string]>([
   ['a dealer’s missing commitment', 'commit', one, () => null, 'keygen-reveal/commitment'],
   ['a changed commitment', 'commit', one, flip(0), 'keygen-distribute/commitment'],
   ['a changed opening', 'reveal', one, flip(40), 'keygen-distribute/commitment'],
-  ['a share for somebody else', 'distribute', one, flip(31), 'keygen-confirm/share'],
+  ['a share for another party', 'distribute', one, flip(31), 'keygen-confirm/share'],
   ['a missing share', 'distribute', two, () => null, 'keygen-confirm/share'],
-  ['a commitment of somebody who does not deal', 'commit', three, () => new Uint8Array(32), 'keygen-reveal/commitment'],
+  ['a commitment of a party that does not deal', 'commit', three, () => new Uint8Array(32), 'keygen-reveal/commitment'],
 ])('%s is found, and its sender named', (_name, at, from, change, step) => {
   const to = from === three ? one : three;
   const { aborts } = generate(3, 2, { handover, tampering: { at, from, to, change } });
   expect(aborts.get(to)).toEqual({ culprit: from, step, ban: false });
 });
 
-test('a dealer that deals anything but its own part is found by everybody, and named', () => {
-  // Its share is another one than everybody knows of: what the others have is its old public share.
+test('every party finds and names a dealer that deals anything but its own part', () => {
+  // Its share differs from the one that the others verify against: they have its old public share.
   const other = generate(3, 2).shares.get(one);
   if (other === undefined) throw new Error('there is a share');
   const liar = { ...other, publicShares: old.get(one)?.publicShares ?? new Map() };
@@ -111,7 +113,7 @@ test('a dealer that deals anything but its own part is found by everybody, and n
   }
 });
 
-test('parts of those who have no public share there are none', () => {
+test('a party without a public share has no part', () => {
   const shares = old.get(one)?.publicShares ?? new Map<PartyIndex, Uint8Array>();
   expect(partsOf(SECP256K1, shares, [one, party(4)])).toBeNull();
   expect(partsOf(SECP256K1, new Map([...shares, [two, new Uint8Array(33)]]), [one, two])).toBeNull();
@@ -123,11 +125,11 @@ test.each<[string, Partial<Handover>, string]>([
   ['dealers in disorder', { dealers: [two, one] }, 'as many'],
   ['one of them twice', { dealers: [one, one] }, 'as many'],
   ['a dealer without a share', { old: without(old, one) }, 'part'],
-])('our own node never deals for %s', (_name, change, word) => {
+])('the own co-signer never deals for %s', (_name, change, word) => {
   expect(() => generate(3, 2, { handover: { ...handover, ...change } })).toThrow(word);
 });
 
-test('who does not deal says nothing', () => {
+test('a party that does not deal sends nothing', () => {
   inGroupOf('ecdsa-secp256k1', () => {
     const points = partsOf(SECP256K1, old.get(one)?.publicShares ?? new Map(), [one, two]);
     if (points === null) throw new Error('there are points');

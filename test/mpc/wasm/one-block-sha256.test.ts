@@ -71,7 +71,7 @@ test('a digest depends neither on what was hashed before it, nor on other length
   expect(folded(prefix, [datum])).toEqual(first);
 });
 
-test('a midstate is its own: it can be kept, used again, and does not mind what others are taken', () => {
+test('a midstate is independent: it can be kept and used again, whichever others are taken', () => {
   const [prefixes, datum] = [[randomBytes(64), randomBytes(64)] as const, randomBytes(8)];
   const states = [midstate(prefixes[0]), midstate(prefixes[1])] as const;
   const expected = prefixes.map((prefix) => Array.from({ length: FOLD }, (_, k) => sha256(whole(prefix, [datum], k))));

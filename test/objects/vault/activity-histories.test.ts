@@ -11,26 +11,27 @@ import { inTurn } from '../../setup/turns.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from './vault-scene.ts';
 
 /**
- * Random histories of a chain, with a mempool that forgets, with blocks that are replaced, and deliveries about them that are lost, doubled,
- * late and out of order. After one whole look at the end the vault has exactly what the chain has: the same transactions, in the same blocks, once each, and
- * with them the same balance of every asset at every height.
+ * Runs random histories of a chain, with a mempool that forgets, with blocks that are replaced, and
+ * deliveries about them that are lost, doubled, late and out of order. After one complete scan at
+ * the end the vault has exactly what the chain has: the same transactions, in the same blocks, once
+ * each, and with them the same balance of every asset at every height.
  */
 
 const HISTORIES = 400;
 const STEPS = 24;
 const SEEDS = [4_021, 4_022, 4_023, 4_024, 4_025];
 const FINAL_DEPTH = 8;
-/** Never as deep as what is final. */
+/** Less than the depth of a final block. */
 const MAX_REORG_DEPTH = 5;
 const FEE = 1n;
 const STEP_MS = 1_000;
-/** Long enough for what waits and is not found to be believed to be gone. */
+/** Long enough for a waiting transaction that is not found to count as gone. */
 const PATIENCE_MS = 60_000;
 
 beforeEach(() => vi.useFakeTimers({ toFake: ['Date'], now: NOON_MS }));
 afterEach(() => vi.useRealTimers());
 
-/** Every kind of asset that a balance is kept of: the coin, a token, and one of a collection. */
+/** Every kind of asset with a balance: the native asset, a token, and one of a collection. */
 const ASSETS: readonly Asset[] = [
   NATIVE,
   { kind: 'erc20', tokenAddress: '0x4444444444444444444444444444444444444444', tokenId: null },
@@ -44,7 +45,7 @@ interface Payment {
   readonly units: bigint;
 }
 
-/** One signs, and whoever has given a leave for it pays. */
+/** One account signs, and an account that gave it an allowance pays. */
 interface Paid {
   readonly hash: string;
   readonly signer: string;
@@ -82,13 +83,15 @@ class Chain {
     this.#waiting.push(one);
   }
 
-  /** The newest blocks are gone. Most of what they held waits again; some of it is lost for good. */
+  /**
+   * Removes the newest blocks. Most of their transactions wait again; some are lost permanently.
+   */
   reorganise(chance: () => number): void {
     const left = Math.max(this.#final, this.blocks.length - 1 - Math.floor(chance() * MAX_REORG_DEPTH));
     for (const { paid } of this.blocks.splice(left)) this.#waiting.push(...paid.filter(() => chance() < 0.8));
   }
 
-  /** What waits is replaced or forgotten. */
+  /** Replaces or forgets a waiting transaction. */
   forget(chance: () => number): void {
     this.#waiting = this.#waiting.filter(() => chance() < 0.5);
   }
@@ -97,7 +100,10 @@ class Chain {
     return this.#waiting.some((one) => one.hash === hash);
   }
 
-  /** As an adapter does: what waits only where no block had it before, and of that only what its bytes tell. */
+  /**
+   * Shows what an adapter shows: a waiting transaction only if no block had it before, and of that
+   * one only what its bytes show.
+   */
   show(hash: string, knownIn: ActivityBlock | null): ChainTransaction | null {
     const index = this.blocks.findIndex(({ paid }) => paid.some((one) => one.hash === hash));
     const block = this.blocks[index];
@@ -141,12 +147,15 @@ type Scene = ReturnType<typeof newCommands>;
 const report = ({ commands }: Scene, seen: ChainTransaction | null, hash: string) =>
   commands.record({ chain: 'anvil', hash, seen, valuation: UNPRICED });
 
-/** What the jobs do in the course of time: they look again at everything that is watched. */
+/** Does what the jobs do in the course of time: they read everything again that is watched. */
 async function follow(scene: Scene, chain: Chain): Promise<void> {
   for (const { hash, block } of scene.records().filter(isWatched)) await report(scene, chain.show(hash, block), hash);
 }
 
-/** A delivery: what is not in a block whoever has a record of it looks at again, against the block that it knows. */
+/**
+ * Handles a delivery: a vault with a record of a transaction without a block reads it again,
+ * against the block that the record knows.
+ */
 async function reported(scene: Scene, chain: Chain, hash: string): Promise<void> {
   const seen = chain.show(hash, null);
   const known = scene.records().find((one) => one.hash === hash);
@@ -175,7 +184,7 @@ async function live(scene: Scene, chance: () => number): Promise<Chain> {
   return chain;
 }
 
-/** What the wallet has of an asset by the first so many blocks of a chain. */
+/** Returns the amount of an asset that the wallet has by the first so many blocks of a chain. */
 function balanceOn({ blocks }: Chain, asset: Asset, count: number): bigint {
   return balanceOf(
     blocks.slice(0, count).flatMap(({ paid }) => paid),
@@ -206,7 +215,7 @@ test.each(inTurn(SEEDS, SEEDS.length))(
       const chain = await live(scene, chance);
       vi.setSystemTime(Date.now() + PATIENCE_MS);
       await follow(scene, chain);
-      // The look at the end, as reprocess does it: everything that is in the chain now.
+      // Scans at the end, as reprocess does: everything that is in the chain now.
       for (const { paid } of chain.blocks) for (const { hash } of paid) await reported(scene, chain, hash);
       const records = scene.records();
       expect(new Set(records.map(({ hash }) => hash)).size).toBe(records.length);
@@ -226,12 +235,13 @@ test.each(inTurn(SEEDS, SEEDS.length))(
       expect(new Set(agreement.map(({ hash, block }) => line(hash, block.hash)))).toEqual(
         new Set(onChain.map(({ hash, block }) => line(hash, block))),
       );
-      // What was final once stays so, also where the chain has become shorter since.
+      // A final record stays final, also if the chain has become shorter since.
       const finalHashes = new Set(agreement.filter(({ block }) => block.isFinal).map(({ hash }) => hash));
       const finalOnes = chain.blocks.flatMap(({ paid }) => paid).filter(({ hash }) => finalHashes.has(hash));
       for (const asset of ASSETS) {
         const identity = { chain: 'anvil', ...asset };
-        // Also at every block before: the ledger is compared with a chain whose newest blocks do not count yet.
+        // It holds at every block before, too: the balances are compared with a chain whose newest
+        // blocks do not count yet.
         for (let height = 0; height <= chain.blocks.length; height++) {
           expect(scene.balances.standAt(identity, String(height)).recordedUnits).toBe(
             balanceOn(chain, asset, height + 1),
@@ -241,7 +251,7 @@ test.each(inTurn(SEEDS, SEEDS.length))(
         expect(final).toBe(balanceOf(finalOnes, asset));
       }
     }
-    // The story would be dull without.
+    // The test would be trivial without.
     for (const number of [reorganised, dropped, waited]) expect(number).toBeGreaterThan(20);
   },
   60_000,

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { VaultCommit } from '#objects/vault/commit.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 
-/** What of a commit happens in which turn. */
+/** Covers which parts of a commit happen in which turn. */
 
 function newCommit(setAlarm: (atMs: number) => Promise<void>) {
   const reported: string[] = [];
@@ -11,7 +11,7 @@ function newCommit(setAlarm: (atMs: number) => Promise<void>) {
   return { reported: reported, commit: new VaultCommit(storage, rows, () => reported.push('heard')) };
 }
 
-test('memory changes in the turn of the writes, before anybody waits for the alarm: nobody goes on with what was', async () => {
+test('memory changes in the turn of the writes, before the alarm is awaited, so no caller continues with the old state', async () => {
   let ring = () => {};
   const { reported, commit } = newCommit(() => new Promise((resolve) => (ring = resolve)));
   const running = commit.run(
@@ -24,7 +24,7 @@ test('memory changes in the turn of the writes, before anybody waits for the ala
   expect(reported).toEqual(['written', 'remembered', 'heard']);
 });
 
-test('what could not be written is not remembered', async () => {
+test('memory keeps nothing that could not be written', async () => {
   const { reported, commit } = newCommit(async () => {});
   const failing = commit.run(
     () => {
@@ -44,7 +44,7 @@ test('an alarm whose clock is ahead rings some times too early, each time later,
   let nowMs = dueAtMs - aheadMs;
   await commit.armAt(dueAtMs);
   for (let ring = 1; ring <= 100 && nowMs < dueAtMs; ring++) {
-    // Over there it is later: what is set for a time that is over there rings at once.
+    // The other clock is later: an alarm for a time that is over there runs at once.
     nowMs = Math.max(nowMs, (set.at(-1) ?? 0) - aheadMs);
     commit.onAlarm(nowMs);
     if (nowMs < dueAtMs) await commit.armAt(dueAtMs);
@@ -56,7 +56,7 @@ test('an alarm whose clock is ahead rings some times too early, each time later,
   expect(set.at(-1)).toBe(dueAtMs + 7);
 });
 
-test('one that was on its way when another was set for much later costs the next one a millisecond', async () => {
+test('an alarm that was being set when a much later one was set costs the next one a millisecond', async () => {
   const set: number[] = [];
   const { commit } = newCommit(async (atMs) => void set.push(atMs));
   await commit.armAt(10);

@@ -6,13 +6,14 @@ import { consumed } from '../../worker/queue-batch.ts';
 import { call, asService, coordinator, enter, PATIENCE_MS } from '../../http/scene.worker.ts';
 
 /**
- * A vault of P2WPKH that was stored before the keys of test networks were derived: it has the address of its mainnet key on
- * each of them. The key is the generator of the curve, whose addresses everybody can work out.
+ * A vault of P2WPKH that was stored before the keys of test networks were derived: it has the
+ * address of its mainnet key on each of them. The key is the generator of the curve, whose
+ * addresses everybody can work out.
  */
 
 const GENERATOR = '0279be667ef9dcbbac55a06295ce870b07029bfcdb2dce28d959f2815b16f81798';
 const EVM = '0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf';
-/** BIP-173's first example, and the same program elsewhere. */
+/** BIP-173's first example, and the same program on other networks. */
 const MAINNET = 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4';
 const FORMER = 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx';
 const REGTEST = 'bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080';
@@ -25,7 +26,9 @@ const STORED = {
   'bitcoin-regtest': REGTEST,
 };
 
-/** As an older version has stored it, with a payment of test coins that waits for approvals. */
+/**
+ * A vault that an older version has stored, with a payment of test coins that waits for approvals.
+ */
 async function olderVault(chains: readonly string[] = CHAINS) {
   const [alice, bob] = [await enter('alice'), await enter('bob')];
   const created = await asService('POST /internal/vault', {
@@ -69,7 +72,7 @@ const linesOf = async ({ object }: OlderVault) => {
   return lines.filter(({ action }) => action === 'derive-network-keys');
 };
 
-test('at its next start the vault has an address of its own on each test network, and lists the former one', async () => {
+test('the vault creates an address of its own on each test network at its next start, and lists the former one', async () => {
   const vault = await olderVault();
   expect(await record(vault)).toMatchObject({ formerWallets: [] });
   await evictDurableObject(vault.object);
@@ -92,7 +95,8 @@ test('at its next start the vault has an address of its own on each test network
 });
 
 test('the dashboard learns which of the addresses are former ones', async () => {
-  // A network that no other test of this file uses: in the directory an address has one vault for good.
+  // A network that no other test of this file uses: in the directory an address has one vault for
+  // good.
   const vault = await olderVault(['bitcoin-regtest']);
   const issued = await asService(`POST /internal/user/${vault.alice.id}/session`);
   const cookie = String(issued.body['cookie']).split(';')[0] ?? '';
@@ -146,7 +150,7 @@ test('a payment from the former address fails by name, and a new one is from the
   }
   const read = async (id: unknown) => (await call(`GET /transaction/${String(id)}`, { token: vault.alice.token })).body;
   expect(await read(older['id'])).toMatchObject({ state: 'FAILED', stateReason: 'WALLET_REPLACED', txHash: null });
-  // The other one waits for a node of its chain, which there is none of here.
+  // The other one waits for a node of its chain, and there is none here.
   expect(await read(newer['id'])).toMatchObject({ state: 'SIGNING', stateReason: 'CHAIN_NOT_CONFIGURED' });
 });
 

@@ -22,7 +22,7 @@ const WALLET = '0x1111111111111111111111111111111111111111';
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const signer: readonly Role[] = ['signer'];
 
-/** Storage is shared by the tests of this file, so every story has a vault of its own. */
+/** The tests of this file share the storage, so every test has a vault of its own. */
 let lastVault = 1000;
 
 afterEach(() => {
@@ -69,7 +69,7 @@ async function vaultWithWallet(differences: Parameters<typeof createdVault>[0] =
   return opened;
 }
 
-/** A next policy with the voices that it takes. */
+/** Changes the policy with the approvals that it requires. */
 async function changePolicy(vault: VaultStub, patch: Omit<PolicyPatch, 'rules'> & Partial<PolicyPatch>): Promise<void> {
   const proposed = await vault.proposePolicy({ actor: alice, patch: { rules: {}, ...patch }, note: null });
   if (!proposed.ok) throw new Error(JSON.stringify(proposed.refusal));
@@ -111,7 +111,7 @@ function rows<T>(vault: VaultStub, query: string): Promise<T[]> {
   return runInDurableObject(vault, (_object, state) => state.storage.sql.exec(query).toArray() as T[]);
 }
 
-test('a transfer needs two of three, and the second approval owes exactly one signature', async () => {
+test('a transfer needs two of three, and the second approval enqueues exactly one signature', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   expect((await vault.approve(alice, id)).ok).toBe(true);
@@ -123,7 +123,7 @@ test('a transfer needs two of three, and the second approval owes exactly one si
   ).toEqual([{ job: 'sign' }]);
 });
 
-test('three approvals at once enter SIGNING once', async () => {
+test('three simultaneous approvals enter SIGNING once', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   const answers = await Promise.all([alice, bob, carol].map((one) => vault.approve(one, id)));
@@ -144,7 +144,7 @@ test('an approval and a rejection at once have one winner, and a loser never sig
   expect((await stateOf(vault, id)).state).toBe(approval.ok ? 'SIGNING' : 'REJECTED');
 });
 
-test('the same approval again is answered, but is one voice', async () => {
+test('a repeated approval gets a response, and counts once', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -153,7 +153,7 @@ test('the same approval again is answered, but is one voice', async () => {
   expect((await stateOf(vault, id)).approvals).toHaveLength(1);
 });
 
-test('the answer to a vote may be asked for again after the decision', async () => {
+test('the response to an approval may be requested again after the decision', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -186,7 +186,7 @@ test('an outsider learns nothing: not of this vault, not of one that does not ex
   ).toEqual([]);
 });
 
-test('a viewer reads but neither creates nor votes', async () => {
+test('a viewer reads but neither creates nor approves', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.putMember(mallory.userId, ['viewer']);
@@ -197,7 +197,7 @@ test('a viewer reads but neither creates nor votes', async () => {
   expect(await vault.reject(mallory, id)).toEqual(forbidden);
 });
 
-test('an unknown transaction inside a vault that the caller may see is not found', async () => {
+test('an unknown transaction inside a visible vault is not found', async () => {
   const { vault, id } = await vaultWithWallet();
   const unknown = parseTransactionId(`${id}.01ARZ3NDEKTSV4RRFFQ69G5FAV`);
   if (unknown === null) throw new Error('the id must parse');
@@ -217,7 +217,7 @@ test('the same Idempotency-Key finds the same transaction, also after the object
   expect(bobs).toMatchObject({ ok: true, value: { replayed: false } });
 });
 
-test('an external id is taken for good', async () => {
+test('an external id is permanent', async () => {
   const { vault } = await vaultWithWallet();
   const first = await created(vault, alice, transfer({ externalId: 'invoice-7' }));
   expect(await vault.create(bob, transfer({ externalId: 'invoice-7' }))).toEqual({
@@ -226,7 +226,7 @@ test('an external id is taken for good', async () => {
   });
 });
 
-test('nothing is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
+test('no transaction is created without a wallet, on a chain that is not enabled, or over the cap of pending ones', async () => {
   const { vault: keyless } = await createdVault();
   expect(await keyless.create(alice, transfer())).toEqual({
     ok: false,
@@ -255,7 +255,7 @@ test('the vault decides whether a transaction starts in DRAFT or SUBMITTED, and 
   expect((await stateOf(vault, id)).state).toBe('SIGNING');
 });
 
-test('a removed signer loses the vote in the same commit', async () => {
+test('a removed signer loses the approval in the same commit', async () => {
   const { vault } = await vaultWithWallet();
   const [one, two] = [await created(vault), await created(vault)];
   await vault.approve(carol, one.id);
@@ -292,7 +292,7 @@ test('an undecided transaction expires by itself', async () => {
   expect((await stateOf(vault, id)).state).toBe('EXPIRED');
 });
 
-test('what the vault knows is in the read model before a list is read, whatever D1 has already', async () => {
+test('the read model has everything that the vault knows before a list is read, whatever D1 has already', async () => {
   const { vault, id: vaultId } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -313,7 +313,7 @@ test('what the vault knows is in the read model before a list is read, whatever 
   expect(audit?.n).toBe((await rows(vault, 'SELECT seq FROM history')).length);
 });
 
-test('every version of every record has exactly one line in a history that nobody can rewrite', async () => {
+test('every version of every record has exactly one line in an immutable history', async () => {
   const { vault } = await vaultWithWallet();
   const { id } = await created(vault);
   await vault.approve(alice, id);
@@ -382,7 +382,8 @@ test('an alarm that was lost is set again by a nudge', async () => {
   const { vault } = await vaultWithWallet();
   await created(vault);
   const alarmOf = () => runInDurableObject(vault, (_object, state) => state.storage.getAlarm());
-  // While an alarm rings there is none. What was told and not acknowledged is due again in some seconds: that one stands still.
+  // While an alarm runs none is set. What was sent and not acknowledged is due again in some
+  // seconds: the test deletes that alarm.
   await vi.waitFor(async () => expect(await alarmOf()).toBeGreaterThan(Date.now() + 2_000), 20_000);
   await runInDurableObject(vault, (_object, state) => state.storage.deleteAlarm());
   expect(await alarmOf()).toBeNull();

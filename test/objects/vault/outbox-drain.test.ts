@@ -8,7 +8,7 @@ import type { Schedule } from '../../simulation/schedule.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 import { newVaultScene } from './vault-scene.ts';
 
-/** Which queue a job goes to, and what becomes of telling people where nobody can be told. */
+/** Covers which queue a job goes to, and what happens to notifications that cannot be sent. */
 
 const JOBS: readonly OutboxJob[] = ['sign', 'broadcast', 'settle', 'confirm', 'follow', 'notify'];
 
@@ -33,7 +33,7 @@ async function drained(notificationsEnabled: boolean) {
   return { sent, left };
 }
 
-test('looking at chains does not wait behind signing, nor anything behind telling people', async () => {
+test('chain scans do not wait behind signing, and no job waits behind notifications', async () => {
   const { sent, left } = await drained(true);
   const sorted = Object.fromEntries(Object.entries(sent).map(([name, jobs]) => [name, jobs.toSorted()]));
   expect(sorted).toEqual({
@@ -46,7 +46,7 @@ test('looking at chains does not wait behind signing, nor anything behind tellin
   expect(left.filter(({ due_at_ms: due }) => due === 5)).toEqual([]);
 });
 
-test('where nothing is configured to tell people, nothing is owed to them', async () => {
+test('no notification is enqueued if none is configured', async () => {
   const { sent, left } = await drained(false);
   expect([Object.keys(sent).toSorted(), left.some(({ job }) => job === 'notify')]).toEqual([
     ['confirmation', 'signing'],
@@ -54,7 +54,10 @@ test('where nothing is configured to tell people, nothing is owed to them', asyn
   ]);
 });
 
-/** D1 in which something happens right after a batch was written, and before whoever wrote it is told. */
+/**
+ * Returns a D1 in which something happens right after a batch was written, before its writer gets
+ * the result.
+ */
 function databaseWith(afterBatch: () => void) {
   const call = async (name: string, work: () => unknown) => {
     const result = work();
@@ -64,7 +67,7 @@ function databaseWith(afterBatch: () => void) {
   return new SimulatedD1({ call } as unknown as Schedule);
 }
 
-test('what is owed anew while it is told is told again, to the first line', async () => {
+test('history that changes during its projection is projected again, back to the first line', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
@@ -74,7 +77,8 @@ test('what is owed anew while it is told is told again, to the first line', asyn
   let batches = 0;
   const d1 = databaseWith(() => {
     batches += 1;
-    // The entry of the vault, its members, and then the lines: D1 is set back when these have just been written.
+    // The entry of the vault, its members, and then the lines: D1 is set back when these have just
+    // been written.
     if (batches !== 3) return;
     for (const table of ['audit', 'members', 'vaults']) d1.db.run(`DELETE FROM ${table}`, []);
     storage.requeueProjection(Date.now() + 60_000);
@@ -88,7 +92,7 @@ test('what is owed anew while it is told is told again, to the first line', asyn
   expect(storage.unprojectedHistory(1).lines).toEqual([]);
 });
 
-test('who ends between two pages of the history leaves something that the alarm comes back for', async () => {
+test('a projection that ends between two pages of the history leaves an alarm for the rest', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');
@@ -99,11 +103,12 @@ test('who ends between two pages of the history leaves something that the alarm 
   let [batches, isOver] = [0, false];
   const d1 = databaseWith(() => {
     batches += 1;
-    // The second page is written, and whoever wrote it is not told.
+    // The second page is written, and its writer gets no result.
     if (!isOver && reported() === lines) throw new Error('the object is gone');
   });
   await expect(drainProjection(storage, d1 as unknown as D1Database)).rejects.toThrow('gone');
-  // The entry of the vault, its members, and two pages: what was told once is not told with each page.
+  // The entry of the vault, its members, and two pages: what was projected once is not projected
+  // with each page.
   expect([batches, storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([
     4,
     5,
@@ -114,7 +119,7 @@ test('who ends between two pages of the history leaves something that the alarm 
   expect([reported(), storage.unprojectedHistory(lines).lines.length, storage.nextDueAtMs()]).toEqual([lines, 0, null]);
 });
 
-test('two changes of a vault in one millisecond are two things to tell', async () => {
+test('two changes of a vault in one millisecond give two projections', async () => {
   const { storage, host } = newVaultScene();
   const vault = host.vault();
   if (vault === null) throw new Error('the scene has a vault');

@@ -15,7 +15,10 @@ export const WALLET = '0x1111111111111111111111111111111111111111';
 export const BOB = '0x2222222222222222222222222222222222222222';
 export const CAROL = '0x3333333333333333333333333333333333333333';
 
-/** A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around it and its chain are not there. */
+/**
+ * A real vault on real SQLite, with alice its signer and a wallet on anvil; only the object around
+ * it and its chain are not there.
+ */
 export function newVaultScene({ notificationsEnabled = true } = {}) {
   const sql = memorySql();
   const storage = new VaultStorage(sql, notificationsEnabled);

@@ -7,7 +7,7 @@ import type { Spending } from '#domain/wallet/reservation.ts';
 import type { CoordinatorEnv } from '#objects/environment.ts';
 import type { AllocationRequest } from '#objects/wallet-nonce/object.ts';
 
-/** What the allocator of a wallet reserves with a nonce, and when it gives it back. */
+/** Covers what the allocator of a wallet reserves with a nonce, and when it releases it. */
 
 const { WALLET_NONCE } = env as unknown as CoordinatorEnv;
 let wallets = 0;
@@ -22,7 +22,7 @@ const native = (value: bigint) => ({ tokenAddress: null, amount: units(value) })
 const TOKEN = '0x00000000000000000000000000000000000000AA';
 const tokens = (value: bigint) => ({ tokenAddress: TOKEN, amount: units(value) });
 
-/** A payment of coins from a wallet with 100 of them. */
+/** A payment of units from a wallet with 100 of them. */
 function paying(value: bigint, differences: Partial<Spending> = {}): Spending {
   const funds = { blockNumber: '9', nonceCount: '0', holds: [native(100n)], least: units(0n) };
   return { amounts: [native(value)], funds, ...differences };
@@ -33,7 +33,7 @@ function requestFor(transactionId: string, spending: Spending, held?: Allocation
   return held === undefined ? request : { ...request, held };
 }
 
-test('of two payments that come at once and do not fit together one waits, without a nonce', async () => {
+test('one of two simultaneous payments that do not fit together waits, without a nonce', async () => {
   const object = wallet();
   const answers = await Promise.all(
     ['a', 'b'].map((transactionId) => object.allocate(requestFor(transactionId, paying(60n)))),
@@ -42,11 +42,11 @@ test('of two payments that come at once and do not fit together one waits, witho
   const waiting = answers.filter(({ nonce }) => nonce === null);
   expect(given).toMatchObject([{ nonce: '0', reserved: [native(60n)] }]);
   expect(waiting).toMatchObject([{ why: 'in-flight', others: [expect.stringMatching(/^[ab]$/)] }]);
-  // What fits goes by what does not.
+  // A payment that fits passes one that does not.
   expect(await object.allocate(requestFor('c', paying(40n)))).toMatchObject({ nonce: '1' });
 });
 
-test('what is reserved outlives the memory of the object, and ends with the transaction', async () => {
+test('a reservation outlives the memory of the object, and ends with the transaction', async () => {
   const object = wallet();
   await object.allocate(requestFor('a', paying(60n)));
   await evictDurableObject(object);
@@ -71,14 +71,14 @@ test('each asset is weighed by itself', async () => {
   expect(await object.allocate(requestFor('c', paying(94n)))).toMatchObject({ nonce: '2' });
 });
 
-test('owners of before, and a book that was set back, are weighed by the record of the vault', async () => {
+test('owners without a reservation, and a restored book, are checked by the record of the vault', async () => {
   const object = wallet();
   const held = [{ transactionId: 'old', nonce: '0', amounts: [native(60n)], includedIn: null }];
   expect(await object.allocate(requestFor('a', paying(41n), held))).toMatchObject({ nonce: null, why: 'in-flight' });
   expect(await object.allocate(requestFor('a', paying(40n), held))).toMatchObject({ nonce: '1' });
 });
 
-test('a further attempt reserves the larger amount, and waits where it does not fit', async () => {
+test('a further attempt reserves the larger amount, and waits if it does not fit', async () => {
   const object = wallet();
   await object.allocate(requestFor('a', paying(60n)));
   await object.allocate(requestFor('b', paying(30n)));
@@ -88,12 +88,12 @@ test('a further attempt reserves the larger amount, and waits where it does not 
   // A cancellation takes little, and the payment may still be the one that is mined.
   expect(await more(5n)).toBeNull();
   expect(await object.allocate(requestFor('c', paying(1n)))).toMatchObject({ nonce: null, why: 'in-flight' });
-  // What is over, and undone by a reorganisation, goes on.
+  // A finished payment that a reorganisation undoes continues.
   await object.end({ transactionId: 'a', isSpent: false });
   expect(await more(500n)).toBeNull();
 });
 
-test('balances older than what is settled are refused until the node has caught up', async () => {
+test('balances older than a settled payment are refused until the node has caught up', async () => {
   const object = wallet();
   await object.allocate(requestFor('a', paying(60n)));
   await object.end({ transactionId: 'a', isSpent: true, includedIn: '10' });
@@ -105,13 +105,14 @@ test('balances older than what is settled are refused until the node has caught 
   expect(await object.allocate(after(paying(40n, { funds })))).toMatchObject({ nonce: '1' });
 });
 
-test('an open place is given first, and the rent of one that is opened is reserved', async () => {
+test('an open nonce slot is given first, and the rent of one that is opened is reserved', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, nonceCount: null };
   const at = (value: bigint, open: readonly string[]) =>
     paying(value, { funds, positions: { open, rent: units(20n) } });
   expect(await object.allocate(requestFor('a', at(50n, ['3'])))).toMatchObject({ nonce: '3', reserved: [native(50n)] });
-  // The open place is taken, and the rent of another one is too much beside what is in flight.
+  // The open nonce slot is in use, and the rent of another one is too much beside what is in
+  // flight.
   expect(await object.allocate(requestFor('b', at(40n, ['3'])))).toMatchObject({ nonce: null, why: 'in-flight' });
   expect(await object.allocate(requestFor('b', at(30n, ['3'])))).toMatchObject({ nonce: '0', reserved: [native(50n)] });
   await object.end({ transactionId: 'a', isSpent: false });
@@ -124,7 +125,7 @@ test('an open place is given first, and the rent of one that is opened is reserv
   expect(await object.allocate(requestFor('c', at(90n, ['3'])))).toMatchObject({ nonce: '3' });
 });
 
-test('a place that is given to another transaction leaves what its own one takes in the balance', async () => {
+test('a nonce slot that is given to another transaction leaves the amounts of its former one in the balance', async () => {
   const object = wallet();
   const funds = { ...paying(0n).funds, nonceCount: null };
   await object.allocate(requestFor('a', paying(60n, { funds })));
@@ -133,7 +134,8 @@ test('a place that is given to another transaction leaves what its own one takes
   expect(await object.allocate(requestFor('b', paying(41n, { funds }), held))).toMatchObject({ why: 'in-flight' });
   const after = { ...funds, blockNumber: '10' };
   expect(await object.allocate(requestFor('b', paying(30n, { funds: after }), held))).toMatchObject({ nonce: '0' });
-  // The inclusion was none after all: both go on with their own bytes at the place, and both still take what they take.
+  // The inclusion was wrong after all: both continue with their own bytes at the slot, and both
+  // still spend their amounts.
   const again = [
     ...held.map((one) => ({ ...one, includedIn: null, isReleased: false })),
     { transactionId: 'b', nonce: '0', amounts: [native(30n)], includedIn: null },

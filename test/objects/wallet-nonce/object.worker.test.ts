@@ -13,7 +13,7 @@ function wallet() {
 
 const FRESH = { latest: '0', pending: '0' };
 
-test('many at once get different nonces without a gap', async () => {
+test('simultaneous requests get different nonces without a gap', async () => {
   const object = wallet();
   const ids = Array.from({ length: 20 }, (_, i) => `transaction-${i}`);
   const given = await Promise.all(ids.map((transactionId) => object.allocate({ transactionId, ...FRESH })));
@@ -31,7 +31,7 @@ test('the book outlives the memory of its object', async () => {
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '0' });
 });
 
-test('what was settled or given back twice changes nothing more', async () => {
+test('a repeated settlement or release changes nothing more', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.end({ transactionId: 'a', isSpent: true });
@@ -53,14 +53,15 @@ test('each wallet has its own book, and nonces past a float stay exact', async (
   });
 });
 
-test('a coin is claimed by one transaction, all of a claim or nothing, until that one is over', async () => {
+test('a UTXO is claimed by one transaction, all of a claim or nothing, until that one is over', async () => {
   const object = wallet();
   const others = (transactionId: string) => object.claimedByOthers({ transactionId });
   expect(await object.claim({ transactionId: 'a', utxos: ['x:0', 'y:1'] })).toBe(true);
   expect(await object.claim({ transactionId: 'b', utxos: ['z:0', 'y:1'] })).toBe(false);
   expect(await others('a')).toEqual([]);
   expect(await others('b')).toEqual(['x:0', 'y:1']);
-  // A second run of the same job, with another choice: what the first one may have stored stays claimed.
+  // A second run of the same job, with another choice: what the first one may have stored stays
+  // claimed.
   expect(await object.claim({ transactionId: 'a', utxos: ['y:1', 'z:0'] })).toBe(true);
   await evictDurableObject(object);
   expect(await others('b')).toEqual(['x:0', 'y:1', 'z:0']);
@@ -69,7 +70,7 @@ test('a coin is claimed by one transaction, all of a claim or nothing, until tha
   expect(await object.claim({ transactionId: 'b', utxos: ['x:0', 'y:1'] })).toBe(true);
 });
 
-test('who is about to leave is remembered, and nobody gets a nonce above it', async () => {
+test('a leaving transaction is remembered, and no transaction gets a nonce above it', async () => {
   const object = wallet();
   await object.allocate({ transactionId: 'a', ...FRESH });
   await object.allocate({ transactionId: 'b', ...FRESH });
@@ -85,7 +86,7 @@ test('who is about to leave is remembered, and nobody gets a nonce above it', as
   expect(await object.allocate({ transactionId: 'c', ...FRESH })).toEqual({ nonce: '2' });
 });
 
-test('whoever comes late with a transaction that is over gets no nonce and no coin, also after a restart', async () => {
+test('a late transaction that is over gets no nonce and no UTXO, also after a restart', async () => {
   const object = wallet();
   await object.end({ transactionId: 'a', isSpent: false });
   await evictDurableObject(object);
@@ -95,19 +96,19 @@ test('whoever comes late with a transaction that is over gets no nonce and no co
   expect(await object.claim({ transactionId: 'b', utxos: ['coin'] })).toBe(true);
 });
 
-test('a final inclusion raises the floor, and what only ended does not', async () => {
+test('a final inclusion raises the floor, and an end without one does not', async () => {
   const object = wallet();
   for (const transactionId of ['a', 'b', 'c']) await object.allocate({ transactionId, ...FRESH });
   await object.end({ transactionId: 'c', isSpent: false });
   await object.end({ transactionId: 'b', isSpent: true });
   await evictDurableObject(object);
-  // A node that is behind counts nothing yet, and the other one that is asked then does not agree.
+  // A node that is behind counts nothing yet, and the other node does not agree with it.
   expect(await object.allocate({ transactionId: 'd', ...FRESH })).toEqual({ nonce: null, why: 'unproven' });
   const proven = { latest: null, pending: null, block: '0' };
   expect(await object.allocate({ transactionId: 'd', ...FRESH, proven })).toEqual({ nonce: '2' });
 });
 
-test('counts of one node that name unknown transactions want proof, and leave no trace', async () => {
+test('counts of one node that name unknown transactions require proof, and leave no trace', async () => {
   const object = wallet();
   const lie = { latest: '0', pending: '1000' };
   expect(await object.allocate({ transactionId: 'a', ...lie })).toEqual({ nonce: null, why: 'unproven' });

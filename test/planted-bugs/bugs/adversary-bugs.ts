@@ -1,6 +1,9 @@
 import { type Bug, ADVERSARY } from '../bug.ts';
 
-/** One defence taken out at a time: the random attackers of test/adversary find the attack by themselves. */
+/**
+ * One defence taken out at a time: the random attackers of test/adversary find the attack by
+ * themselves.
+ */
 export const ADVERSARY_BUGS: readonly Bug[] = [
   {
     name: 'games: a policy without a mandate is pinned at key generation (2.1)',
@@ -17,7 +20,7 @@ export const ADVERSARY_BUGS: readonly Bug[] = [
     caughtBy: ADVERSARY,
   },
   {
-    name: 'games: no co-signer asks for receipts (2.3)',
+    name: 'games: no co-signer requires receipts (2.3)',
     file: 'src/domain/policy/policy.ts',
     was: "return policy?.rules.signOnce === 'every-cosigner';",
     is: "return String(policy?.rules.signOnce) === 'never';",

@@ -1,16 +1,16 @@
 import { domain, type Bug } from '../bug.ts';
 
-/** Voices: twice by one person, after the end, for something else, by somebody who has left. */
+/** Approvals: twice by one person, after the end, of another intent, by a former signer. */
 export const APPROVAL_BUGS: readonly Bug[] = [
   {
-    name: 'two tokens of one person are two voices',
+    name: 'two tokens of one person are two approvals',
     file: 'src/domain/transaction/approvals.ts',
     was: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => actor.userId));',
     is: 'return new Set(countedApprovals(digest, approvals, policy).map(({ actor }) => `${actor.userId}${actor.tokenId}` as never));',
     caughtBy: ['test/domain/transaction/transition.test.ts', 'test/cosigner/policy/approval-check.test.ts'],
   },
   {
-    name: 'a voice for other bytes counts',
+    name: 'an approval of other bytes counts',
     file: 'src/domain/transaction/approvals.ts',
     was: 'approval.digest === digest && countsUnder(approval, policy)',
     is: 'countsUnder(approval, policy)',
@@ -24,7 +24,7 @@ export const APPROVAL_BUGS: readonly Bug[] = [
     caughtBy: ['test/domain/transaction/transition.test.ts', 'test/cosigner/policy/approval-check.test.ts'],
   },
   {
-    name: 'a look-alike takes no voice more',
+    name: 'a look-alike needs no further approval',
     file: 'src/domain/transaction/approvals.ts',
     was: 'return requiresExtraApproval(intent) ? Math.max(threshold, Math.min(threshold + 1, now.signers.length)) : threshold;',
     is: 'return threshold;',
@@ -42,21 +42,21 @@ export const APPROVAL_BUGS: readonly Bug[] = [
     caughtBy: domain('transaction/transition'),
   },
   {
-    name: 'an approval of another intent is taken',
+    name: 'an approval of another intent is accepted',
     file: 'src/domain/transaction/transition.ts',
     was: "if (event.digest !== transaction.digest) return { code: 'digest-mismatch' };",
     is: '',
     caughtBy: domain('transaction/transition'),
   },
   {
-    name: 'where devices sign, a mere word is taken',
+    name: 'where devices sign, an approval without a signature is accepted',
     file: 'src/domain/transaction/transition.ts',
     was: "if (lacksDeviceSignature(event, policy)) return { code: 'device-signature-required' };",
     is: '',
     caughtBy: ['test/domain/access/device.test.ts', 'test/domain/transaction/transition.test.ts'],
   },
   {
-    name: 'the limit of a day does not bind the last voice',
+    name: 'the limit of a day does not bind the last approval',
     file: 'src/domain/transaction/transition.ts',
     was: "if (overspent !== null) return { code: 'policy-forbids', breach: overspent };",
     is: '',
@@ -70,7 +70,7 @@ export const APPROVAL_BUGS: readonly Bug[] = [
     caughtBy: domain('transaction/transition-matrix'),
   },
   {
-    name: 'the voice of a removed signer stays',
+    name: 'the approval of a removed signer stays',
     file: 'src/objects/vault/object.ts',
     was: 'dropVotes: (policy) => this.#transactions.dropStaleApprovals(policy),',
     is: 'dropVotes: () => {},',

@@ -6,38 +6,41 @@ const REPLACEMENT = ['test/chains/bitcoin/client/replacement.test.ts'];
 const UTXOS = ['test/chains/bitcoin/client/utxos.test.ts'];
 const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 
-/** Coins and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it could. */
+/**
+ * UTXOs and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it
+ * could.
+ */
 export const BITUTXO_BUGS: readonly Bug[] = [
   {
-    name: 'coins: a small payment locks the largest coin',
+    name: 'UTXOs: a small payment locks the largest UTXO',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'for (const utxo of free) {',
     is: 'for (const utxo of free.toReversed()) {',
     caughtBy: SELECTION,
   },
   {
-    name: 'coins: one that costs more than it is worth is spent',
+    name: 'UTXOs: a UTXO that costs more than its amount is spent',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'return amount > feeAt(rate, virtualBytes(inputWeightOf(own)));',
     is: 'return amount > feeAt(0n * rate, virtualBytes(inputWeightOf(own)));',
     caughtBy: SELECTION,
   },
   {
-    name: 'coins: more than one transaction can spend',
+    name: 'UTXOs: more than one transaction can spend',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'if (utxos.length >= maxInputsOf(payment.own)) return null;',
     is: '',
     caughtBy: SELECTION,
   },
   {
-    name: 'coins: the search for a set without change takes one with change',
+    name: 'UTXOs: the search for a set without change takes one with change',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'if (found === null || found.change > 0n) return best;',
     is: 'if (found === null || found.change === 0n) return best;',
     caughtBy: SELECTION,
   },
   {
-    name: 'coins: the order in which a server lists them decides',
+    name: 'UTXOs: the order in which a server lists them decides',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'return outpointText(a) < outpointText(b) ? -1 : 1;',
     is: 'return 0;',
@@ -79,7 +82,7 @@ export const BITUTXO_BUGS: readonly Bug[] = [
     caughtBy: domain('wallet/fee-bump-limit'),
   },
   {
-    name: 'replacement: a person who asks for more is not heard',
+    name: 'replacement: the request of a person for a higher fee is ignored',
     file: 'src/domain/transaction/transition.ts',
     was: 'answer, isAsked: true as const };',
     is: 'answer };',
@@ -114,14 +117,14 @@ export const BITUTXO_BUGS: readonly Bug[] = [
     caughtBy: RATES,
   },
   {
-    name: 'fee cap: co-signers do not look at the size',
+    name: 'fee cap: co-signers do not check the size',
     file: 'src/chains/inspect/fee-ceiling.ts',
     was: "if (ceilings.has(chain) || !('virtualSize' in payload)) return false;",
     is: "if (ceilings.has(chain) || chain !== '' || !('virtualSize' in payload)) return false;",
     caughtBy: ['test/attacks/coordinator/payload/fee-above-size-cap.test.ts'],
   },
   {
-    name: 'fee cap: one of many coins may pay no more than one of one',
+    name: 'fee cap: one of many UTXOs may pay no more than one of one',
     file: 'src/domain/wallet/fee-cap.ts',
     was: 'return bySize > SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
     is: 'return bySize < SMALL_TRANSACTION_CAP ? bySize : SMALL_TRANSACTION_CAP;',
@@ -135,49 +138,49 @@ export const BITUTXO_BUGS: readonly Bug[] = [
     caughtBy: domain('wallet/fee-cap'),
   },
   {
-    name: 'many coins: one that was spent counts',
+    name: 'many UTXOs: one that was spent counts',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: 'return accepted(utxos.filter((utxo) => !spent.has(outpointText(utxo))));',
     is: 'return accepted(utxos.filter((utxo) => outpointText(utxo) !== String(spent.size)));',
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: one that a waiting transaction spends counts',
+    name: 'many UTXOs: one that a waiting transaction spends counts',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: 'new Set([...waiting.value, ...transfers]',
     is: 'new Set([...transfers]',
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: the whole history is read, however long it is',
+    name: 'many UTXOs: the whole history is read, however long it is',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: 'page < MAX_PAGES && !isWhole;',
     is: 'page < MAX_PAGES * 1000 && !isWhole;',
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: what spends a coin may be on the page that is not read',
+    name: 'many UTXOs: what spends a UTXO may be on the page that is not read',
     file: 'src/chains/bitcoin/client/utxos.ts',
     was: '(transfer.block?.hash === oldest ? [] : madeFor(address, transfer))',
     is: "(transfer.block?.hash === '' ? [] : madeFor(address, transfer))",
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: too many small ones are called too little',
+    name: 'many UTXOs: too many small ones are called too little',
     file: 'src/chains/bitcoin/client/missing-funds.ts',
     was: 'if (worthy.length > most && left(worthy) >= amount) {',
     is: 'if (worthy.length > most && left(worthy) < amount) {',
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: a consolidation spends the coins of others',
+    name: 'many UTXOs: a consolidation spends the UTXOs of others',
     file: 'src/chains/bitcoin/client/quote.ts',
     was: 'const joined = smallestUtxos(payment.value.own, shown,',
     is: 'const joined = smallestUtxos(payment.value.own, others,',
     caughtBy: UTXOS,
   },
   {
-    name: 'many coins: a consolidation joins what costs more than it is worth',
+    name: 'many UTXOs: a consolidation joins what costs more than its amount',
     file: 'src/chains/bitcoin/client/coin-selection.ts',
     was: 'const worthy = free.filter((utxo) => isEconomical(own, utxo, rate)).toSorted(byAmount);',
     is: 'const worthy = free.filter((utxo) => isEconomical(own, utxo, 0n * rate)).toSorted(byAmount);',

@@ -1,7 +1,10 @@
 import type { Bug } from '../bug.ts';
 import { domain, evm } from '../bug.ts';
 
-/** Planted bugs in what is made of the words of RPC nodes, and in what is paid for inclusion on EVM chains. */
+/**
+ * Planted bugs in the interpretation of the texts of RPC nodes, and in the fees for inclusion on
+ * EVM chains.
+ */
 export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'words of a node that no more sending can mend count as unknown',
@@ -74,7 +77,7 @@ export const FEE_BUGS: readonly Bug[] = [
     caughtBy: evm('too-cheap'),
   },
   {
-    name: 'a price above the cap is asked for with each look',
+    name: 'a price above the cap is requested with each poll',
     file: 'src/domain/transaction/transition.ts',
     was: 'if (obstacle !== null) return transaction.stateReason === obstacle ? null : { stateReason: obstacle };',
     is: '',

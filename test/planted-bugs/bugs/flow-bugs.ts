@@ -1,16 +1,19 @@
 import { domain, evm, type Bug, SIM } from '../bug.ts';
 
-/** Nonces, messages and memory: two payments for one, one that is lost, one that nobody looks at any more. */
+/**
+ * Nonces, messages and memory: two payments for one, a lost payment, a payment that is no longer
+ * observed.
+ */
 export const FLOW_BUGS: readonly Bug[] = [
   {
-    name: 'a transaction that asks again gets another nonce',
+    name: 'a transaction that requests a nonce again gets another one',
     file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'if (own !== undefined) return { book: cancelRelease(before, transactionId), nonce: own };',
     is: '',
     caughtBy: domain('wallet/wallet-nonce'),
   },
   {
-    name: 'a nonce that was given back is lost',
+    name: 'a released nonce is lost',
     file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'owned.delete(transactionId);',
     is: '',
@@ -31,7 +34,7 @@ export const FLOW_BUGS: readonly Bug[] = [
     caughtBy: domain('wallet/nonces-heal'),
   },
   {
-    name: 'a node that is behind gives a used nonce again',
+    name: 'a node that is behind assigns a used nonce again',
     file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'floor: larger(book.floor, nonce + 1n) };',
     is: 'floor: book.floor };',
@@ -115,21 +118,21 @@ export const FLOW_BUGS: readonly Bug[] = [
     caughtBy: domain('wallet/fill-nonce'),
   },
   {
-    name: 'a payment that can not be made leaves a gap below others',
+    name: 'a payment that cannot be made leaves a gap below others',
     file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'return { book, mayGo: false };',
     is: 'return { book, mayGo: true };',
     caughtBy: domain('wallet/wallet-nonce'),
   },
   {
-    name: 'somebody gets a nonce above one that is about to be given back',
+    name: 'a transaction gets a nonce above one that is about to be released',
     file: 'src/domain/wallet/wallet-nonce.ts',
     was: 'if (waitsFor !== null) return { book, nonce: null, waitsFor };',
     is: '',
     caughtBy: domain('wallet/wallet-nonce'),
   },
   {
-    name: 'the nonce of a mined transaction is given out again',
+    name: 'the nonce of a mined transaction is assigned again',
     file: 'src/jobs/signing/release-nonce.ts',
     was: 'isSpent: used, includedIn,',
     is: 'isSpent: false && used, includedIn,',
@@ -185,21 +188,21 @@ export const FLOW_BUGS: readonly Bug[] = [
     caughtBy: domain('transaction/transition'),
   },
   {
-    name: 'a job is taken off the list when its message is sent',
+    name: 'a job is removed when its message is sent',
     file: 'src/objects/vault/outbox-drain.ts',
     was: 'for (const row of rows) storage.postpone(row, nowMs + resendDelayMs(row));',
     is: 'for (const { transactionId, job } of rows) storage.completeJob(transactionId, job);',
     caughtBy: SIM,
   },
   {
-    name: 'what was renewed while it was told is never told',
+    name: 'a job that was renewed while it ran is never run again',
     file: 'src/objects/vault/storage.ts',
     was: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version = ? AND due_at_ms = ?",`,
     is: `"DELETE FROM outbox WHERE tx_id = ? AND job = 'project' AND version <> ? + 1000000 AND due_at_ms <> ? - 1",`,
     caughtBy: SIM,
   },
   {
-    name: 'an older word replaces a newer one in D1',
+    name: 'an older version replaces a newer one in D1',
     file: 'src/store/transactions.ts',
     was: ' WHERE excluded.version > transactions.version`;',
     is: '`;',
@@ -242,21 +245,21 @@ export const FLOW_BUGS: readonly Bug[] = [
     caughtBy: SIM,
   },
   {
-    name: 'two payments may claim one coin',
+    name: 'two payments may claim one UTXO',
     file: 'src/objects/wallet-nonce/object.ts',
     was: 'const others = new Set(this.claimedByOthers({ transactionId }));',
     is: 'const others = new Set<string>();',
     caughtBy: SIM,
   },
   {
-    name: 'a coin stays claimed when its transaction is over',
+    name: 'a UTXO stays claimed when its transaction is over',
     file: 'src/jobs/signing/release-nonce.ts',
     was: 'const isSpent = adapterFor(work.chain, []).maxInFlight === null;',
     is: 'const isSpent = true;',
     caughtBy: SIM,
   },
   {
-    name: 'who looked before another attempt was signed ends the transaction',
+    name: 'a poll from before another attempt was signed ends the transaction',
     file: 'src/domain/transaction/inclusion-steps.ts',
     was: 'return signedAttempts(transaction).length > lookedFor;',
     is: 'return signedAttempts(transaction).length > lookedFor && lookedFor < 0;',

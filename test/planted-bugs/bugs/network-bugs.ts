@@ -1,6 +1,9 @@
 import type { Bug } from '../bug.ts';
 
-/** An approval for one network that becomes a signature on another, and vaults of before their networks had keys. */
+/**
+ * An approval for one network that becomes a signature on another, and vaults that are older
+ * than the keys of their networks.
+ */
 export const NETWORK_BUGS: readonly Bug[] = [
   {
     name: 'networks: P2WPKH has one key on all of them',

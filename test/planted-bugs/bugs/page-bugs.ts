@@ -5,7 +5,9 @@ const describe = ['test/approval-page/read/describe.test.ts'];
 const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
 
-/** What the approval page believes of a coordinator, and what it shows of the bytes that it signs. */
+/**
+ * What the approval page believes of a coordinator, and what it shows of the bytes that it signs.
+ */
 export const PAGE_BUGS: readonly Bug[] = [
   {
     name: 'a request that has expired can be approved',
@@ -78,7 +80,7 @@ export const PAGE_BUGS: readonly Bug[] = [
     caughtBy: redirect,
   },
   {
-    name: 'the dashboard sends an answer that it did not ask for',
+    name: 'the dashboard sends an answer without a request',
     file: 'src/dashboard/forms/signing-task.ts',
     was: 'if (waiting?.requestId !== returned.requestId) {',
     is: 'if (waiting === null) {',

@@ -28,14 +28,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/mpc/ecdsa/session.test.ts'],
   },
   {
-    name: 'a round is computed without a move of the ledger',
+    name: 'a round is computed without a move of the session record',
     file: 'src/cosigner/session/sessions.ts',
     was: '(message.round !== running.round + 1 || !storage.advance(message.sid, message.round))',
     is: 'message.round !== running.round + 1',
     caughtBy: ['test/cosigner/session/sessions.test.ts'],
   },
   {
-    name: 'a copy of the memory computes a round that the ledger has passed',
+    name: 'a copy of the memory computes a round that the session record has passed',
     file: 'src/cosigner/session/sessions.ts',
     was: '!storage.advance(message.sid, message.round))',
     is: 'storage.advance(message.sid, message.round) === null)',
@@ -56,14 +56,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/cosigner/session/pair-store.test.ts'],
   },
   {
-    name: 'a permit does not look for the ban',
+    name: 'a permit does not check the ban',
     file: 'src/cosigner/session/pair-store.ts',
     was: 'if (this.isBanned(peer) || this.#underWay.size',
     is: 'if (this.#underWay.size',
     caughtBy: ['test/cosigner/session/pair-store.test.ts'],
   },
   {
-    name: 'a permit is never given back to the pair',
+    name: 'a permit is never returned to the pair',
     file: 'src/cosigner/session/pair-store.ts',
     was: 'release(permit: string): void {\n    this.#underWay.delete(permit);',
     is: 'release(permit: string): void {\n    if (permit === null) this.#underWay.delete(permit);',
@@ -98,14 +98,14 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/cosigner/session/last-round.test.ts'],
   },
   {
-    name: 'the last round of DKLs23 does not ask whether it may sign',
+    name: 'the last round of DKLs23 does not check whether it may sign',
     file: 'src/cosigner/session/signing.ts',
     was: 'if (!(await request.stillAllowed())) return notAllowed(share);\n      const rounds = ',
     is: 'const rounds = ',
     caughtBy: ['test/cosigner/session/last-round.test.ts'],
   },
   {
-    name: 'the last round of FROST does not ask whether it may sign',
+    name: 'the last round of FROST does not check whether it may sign',
     file: 'src/cosigner/session/signing.ts',
     was: 'if (!(await request.stillAllowed())) return notAllowed(share);\n      const shares = ',
     is: 'const shares = ',
@@ -140,7 +140,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/vectors/vectors.worker.test.ts'],
   },
   {
-    name: 'a refusal tells by its time which signature of a round has failed',
+    name: 'the time of a refusal reveals which signature of a round has failed',
     file: 'src/cosigner/session/signing.ts',
     was: 'else first ??= round;',
     is: 'else return round;',
@@ -168,7 +168,7 @@ export const PROTOCOL_BUGS: readonly Bug[] = [
     caughtBy: ['test/cosigner/cosigner-set.test.ts'],
   },
   {
-    name: 'a co-signer believes an opening that nobody has signed',
+    name: 'a co-signer believes an unsigned opening',
     file: 'src/cosigner/session/sessions.ts',
     was: 'if (!(await verifyAsCosigner(peer, statement, signature))) return null;',
     is: '',

@@ -55,7 +55,7 @@ export const RESERVATION_BUGS: readonly Bug[] = [
     caughtBy,
   },
   {
-    name: 'reservation: a want that others cannot have caused is waited for',
+    name: 'reservation: a shortage that others cannot have caused is waited for',
     file,
     was: 'return sumOf(undecided, missing.tokenAddress) >= unitsOf(missing.amount);',
     is: 'return undecided.length > 0;',

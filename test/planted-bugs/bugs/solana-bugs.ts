@@ -115,7 +115,7 @@ export const SOLANA_BUGS: readonly Bug[] = [
     caughtBy: KEYLESS,
   },
   {
-    name: 'solana: more attempts than a node looks up at once are asked for at once',
+    name: 'solana: more attempts than a node returns at once are requested at once',
     file: 'src/chains/solana/client/rpc-calls.ts',
     was: 'export const MAX_STATUSES = 256;',
     is: 'export const MAX_STATUSES = 1_000;',

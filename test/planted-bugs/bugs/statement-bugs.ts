@@ -41,7 +41,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     caughtBy: CHAINED,
   },
   {
-    name: 'pins follow the word of the coordinator out of token mode',
+    name: 'pins follow the statement of the coordinator out of token mode',
     file: 'src/devices/policy-links.ts',
     was: "if (current === undefined || current.approvalMode === 'token') return refused('unproven-pins');",
     is: "if (current === undefined) return refused('unproven-pins');",
@@ -83,7 +83,7 @@ export const STATEMENT_BUGS: readonly Bug[] = [
     caughtBy: ['test/devices/pin-fingerprint.test.ts'],
   },
   {
-    name: 'a co-signer that is behind is left behind when somebody looks',
+    name: 'a co-signer that is behind stays behind after a request for statements',
     file: 'src/cosigner-client/policy-statements.ts',
     was: 'if (!delivered.some(isBehind)) return delivered;',
     is: 'return delivered;',

@@ -24,7 +24,7 @@ export const TIME_BUGS: readonly Bug[] = [
     caughtBy: domain('transaction/not-after'),
   },
   {
-    name: 'time: a cancellation that cannot be had is asked for at each look',
+    name: 'time: a cancellation that cannot be had is requested at each poll',
     file: 'src/domain/transaction/not-after.ts',
     was: 'nowMs - endedByTimeAtMs >= RETRY_MS',
     is: 'nowMs >= endedByTimeAtMs',

@@ -5,7 +5,10 @@ const JOINING = 'test/attacks/coordinator/policy/joining-older-policy.test.ts';
 const REGISTRATION = 'test/cosigner/key/key-registration.test.ts';
 const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
-/** What a co-signer must not let pass because another key of the vault has other policies, or another session was first. */
+/**
+ * What a co-signer must not let pass because another key of the vault has other policies, or
+ * another session was first.
+ */
 export const VAULT_BUGS: readonly Bug[] = [
   {
     name: 'a key generation opens whatever the vault has adopted',
@@ -64,7 +67,7 @@ export const VAULT_BUGS: readonly Bug[] = [
     caughtBy: [JOINING],
   },
   {
-    name: 'a key asks the object of its vault with every use',
+    name: 'a key calls the object of its vault with every use',
     file: 'src/cosigner/key/key-registration.ts',
     was: 'if (this.#registered() >= policies.length) return null;',
     is: 'if (this.#registered() > policies.length) return null;',

@@ -18,10 +18,13 @@ const STRANGERS_FEE = 100_000n;
 /** Thousandths of a satoshi per virtual byte. */
 const [CHEAPEST, DEAREST] = [1_000n, 60_000n];
 const MAX_PER_BLOCK = 3;
-/** Coins of the stranger, one for each deposit. */
+/** UTXOs of the stranger, one for each deposit. */
 const FOREIGN_UTXOS = 16;
 
-/** Everybody knows the key of who has this number, but for the wallet nobody here has anything to lose. */
+/**
+ * Returns the person with this number. Their key is public; only the wallet has anything to lose
+ * here.
+ */
 function person(number: number) {
   if (NETWORK === null) throw new Error('regtest is a network');
   const key = hexToBytes(number.toString(16).padStart(64, '0'));
@@ -36,8 +39,8 @@ function scriptFor(address: string): Uint8Array {
 }
 
 /**
- * A regtest with weather: the ledger takes what Bitcoin Core takes, and its miners take three of what pays enough, and not each block
- * wants the same.
+ * A regtest with weather: the local chain accepts what Bitcoin Core accepts, and its miners take
+ * three of the transactions that pay enough; the least fee rate changes with the blocks.
  */
 export class BitcoinChain implements SimulatedChain {
   readonly row = {
@@ -54,7 +57,7 @@ export class BitcoinChain implements SimulatedChain {
   readonly #schedule: Schedule;
   readonly #stranger = person(1);
   readonly #utxos: string[] = [];
-  /** What the next block asks for. */
+  /** The least fee rate for the next block. */
   #price = CHEAPEST;
 
   constructor(schedule: Schedule) {
@@ -76,7 +79,7 @@ export class BitcoinChain implements SimulatedChain {
     return { '1': rate(150n), '3': rate(120n), '12': rate(100n) };
   }
 
-  /** A few coins, so that payments wait for each other's change. */
+  /** A few UTXOs, so that payments wait for each other's change. */
   /** Script of the wallet that the vault has; null before it has one. */
   wallet: Uint8Array | null = null;
 
@@ -114,7 +117,7 @@ export class BitcoinChain implements SimulatedChain {
 
   reorganise(depth: number, forgotten: number): void {
     const before = this.height;
-    // What others paid is not lost for good: they pay it again.
+    // Payments of others are not lost: they pay again.
     this.chain.undo(depth, (one) => this.#isStrangers(one) || !this.#schedule.isLuck(forgotten));
     this.#schedule.note(`${before - this.height} blocks of Bitcoin undone`);
     while (this.height < before) this.mine();

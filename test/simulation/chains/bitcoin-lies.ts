@@ -9,7 +9,7 @@ import { FAR, lyingAs } from './lies.ts';
 const AHEAD = 1_000;
 const DEPTH = 8;
 const FAR_HEIGHT = Number.parseInt(FAR.toString(), 10);
-/** Satoshi: the largest coin of the wallet, which is taken first. */
+/** Satoshi: the largest UTXO of the wallet, which is spent first. */
 const FALSE_AMOUNT = 100_000_000n;
 
 interface View {
@@ -17,7 +17,10 @@ interface View {
   readonly rates: Readonly<Record<string, number>>;
 }
 
-/** A server of Bitcoin that tells this lie. @param wallet script of the wallet that coins are made up for; null before it is known */
+/**
+ * Returns the view of a Bitcoin server with this lie. @param wallet script of the wallet for which
+ * it invents UTXOs; null before it is known
+ */
 export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Uint8Array | null): View {
   const isWaiting = (hash: string) => chain.waiting().some((one) => one.hash === hash);
   switch (lie) {
@@ -46,7 +49,10 @@ export function lyingServer(lie: FalseAnswer, { chain, rates }: View, wallet: Ui
   }
 }
 
-/** The server shows a whole transaction that pays the wallet, by bytes whose hash is its name, in a real block. */
+/**
+ * The server shows a whole transaction that pays the wallet, by bytes whose hash is its name, in a
+ * real block.
+ */
 function withFalseUtxo(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitcoinChain {
   const made = falseDeposit(wallet);
   const height = Math.max(0, chain.height - DEPTH);
@@ -57,7 +63,9 @@ function withFalseUtxo(chain: LocalBitcoinChain, wallet: Uint8Array): LocalBitco
   });
 }
 
-/** It spends a coin that there never was. The same for the same wallet: a history is lived twice. */
+/**
+ * It spends a UTXO that never existed, the same one for the same wallet: a history is lived twice.
+ */
 function falseDeposit(wallet: Uint8Array): AcceptedTransaction {
   const txid = new Uint8Array(32).fill(0xfa);
   const encoded = RawTx.encode({

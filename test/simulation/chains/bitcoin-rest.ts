@@ -3,7 +3,7 @@ import type { BitcoinChain } from './bitcoin-chain.ts';
 import { lyingServer } from './bitcoin-lies.ts';
 import type { ChainApi, Query } from './chain.ts';
 
-/** A question for one transaction. */
+/** The path of a request for one transaction. */
 const BY_HASH = /^\/tx\/[0-9a-f]{64}$/;
 
 /** The REST interface of Esplora. */
@@ -27,8 +27,8 @@ export class BitcoinRest implements ChainApi {
     if (isForgetful && BY_HASH.test(path)) return new Response('Not found', { status: 404 });
     const { chain, rates } = this.#chain;
     const known = behind === 0 ? chain : chain.before(behind);
-    // Who is behind passes on all the same what it is given.
-    // The coin that is none is listed, and in no history: the ledger of the vault is not what is looked at here.
+    // A server that is behind still forwards transactions. The false UTXO is listed, and is in no
+    // history: the simulation does not test the balances of the vault with it.
     const lieNow = lie === 'false-coin' && path.includes('/txs/') ? null : lie;
     const seen =
       lieNow === null ? { chain: known, rates } : lyingServer(lieNow, { chain: known, rates }, this.#chain.wallet);

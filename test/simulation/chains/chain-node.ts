@@ -6,14 +6,14 @@ import type { Schedule } from '../schedule.ts';
 
 const FALSE_COUNT = 1_000;
 
-/** One node of a chain, which may be some blocks behind, without history, ill, or away. */
+/** One RPC node, which may be some blocks behind, without history, ill, or unreachable. */
 export class ChainNode {
   readonly url: string;
   readonly chain: SimulatedChain;
   readonly #schedule: Schedule;
   readonly #api: ChainApi;
   readonly #name: string;
-  /** Blocks that it has not seen yet. */
+  /** Blocks that it does not have yet. */
   behind = 0;
   /** What it adds to counts of an account's transactions. */
   miscount = 0;
@@ -45,14 +45,14 @@ export class ChainNode {
   /** Called before each block for as long as the node lies. */
   onPassBy: () => void = () => {};
 
-  /** A block comes: a node that stands still does not see it. */
+  /** A block comes: a node that stands still does not get it. */
   passBy(): void {
     this.onPassBy();
     if (this.lie === 'standing-still') this.behind++;
     if (this.lie === 'flickering') this.#flickers++;
   }
 
-  /** It tells the truth from now on, and knows everything. */
+  /** Makes the node honest and complete from now on. */
   recover(): void {
     this.onPassBy = () => {};
     Object.assign(this, { behind: 0, miscount: 0, isUnreachable: false, isForgetful: false, lie: null });

@@ -1,7 +1,7 @@
 import type { ChainFamily } from '#domain/asset/chain.ts';
 import type { FalseAnswer } from './lies.ts';
 
-/** What somebody has paid to somebody else, as it stands in a block. */
+/** A payment of one address to another one, as it stands in a block. */
 export interface Payment {
   readonly hash: string;
   readonly to: string;
@@ -9,27 +9,32 @@ export interface Payment {
   readonly amount: bigint;
 }
 
-/** What a node is asked. */
+/** A request to an RPC node, with the faults of the node. */
 export interface Query {
   /** Of the URL, without the host. */
   readonly path: string;
-  /** By POST; null for what is asked by GET. */
+  /** The body of a POST; null for a GET. */
   readonly sent: string | null;
-  /** Blocks that the node has not seen yet. */
+  /** Blocks that the node does not have yet. */
   readonly behind: number;
   /** The node has the state of the chain, and finds no transaction by its hash. */
   readonly isForgetful: boolean;
-  /** What it adds to counts of an account's transactions; a node that tells the truth adds nothing. */
+  /**
+   * What it adds to counts of an account's transactions; 0 for an honest node.
+   */
   readonly miscount: number;
-  /** What it says that is not so; null for a node that tells the truth. */
+  /** The lie of the node; null for an honest one. */
   readonly lie: FalseAnswer | null;
 }
 
-/** A chain as those see it who live beside the service: people outside, miners, and whoever judges at the end. */
+/**
+ * A chain as the parties outside the service see it: other payers, miners, and the judge at the
+ * end.
+ */
 export interface SimulatedChain {
   /** As CHAINS has it. */
   readonly row: { readonly name: string; readonly caip2: string; readonly family: ChainFamily };
-  /** Who gets what people want to pay. */
+  /** The recipients of the payments of the people. */
   readonly recipients: readonly string[];
   /** Payments are some of these and a little more, in the smallest units. */
   readonly unit: bigint;
@@ -37,17 +42,20 @@ export interface SimulatedChain {
   readonly deepestFork: number;
   /** Of the newest block. */
   readonly height: number;
-  /** The newest block that the network calls final, by the number that nodes tell of it. */
+  /** The newest block that the network calls final, by the number that RPC nodes report. */
   readonly finalNumber: bigint;
   /** What a wallet begins with. */
   endow(wallet: string): void;
-  /** Somebody outside pays, and sees to it that it stays paid. Gives the hash. */
+  /** Makes an outside payer pay, and pay again after a reorganisation. Returns the hash. */
   deposit(to: string, amount: bigint): string;
   /** One block more, of what waits and pays enough. */
   mine(): void;
-  /** The newest blocks were none. What they held waits again, but for what gets lost on the way; as many others stand there. */
+  /**
+   * Replaces the newest blocks by as many others. The transactions of the old ones wait again,
+   * except for a share that is lost.
+   */
   reorganise(depth: number, forgotten: number): void;
-  /** What waits is forgotten by everybody, this share of it. */
+  /** Removes this share of the waiting transactions from the pool. */
   forget(share: number): void;
   /** In blocks. */
   balance(address: string): bigint;
@@ -59,7 +67,7 @@ export interface SimulatedChain {
   forged(number: number): string;
 }
 
-/** How a chain is asked. */
+/** The RPC interface of a chain. */
 export interface ChainApi {
   /** For the trace. */
   methodOf(query: Query): string;

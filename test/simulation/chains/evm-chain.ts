@@ -31,7 +31,10 @@ export interface Block {
 }
 
 export const CHAIN_ID = 31_337_001;
-/** Blocks after which nothing is undone any more. More than whoever only counts would wait for: four times the confirmations. */
+/**
+ * Blocks after which nothing is undone any more: four times the confirmations, so more than a
+ * service that only counts would wait for.
+ */
 const FINAL_DEPTH = 20;
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
@@ -45,8 +48,9 @@ const MAX_PER_BLOCK = 3;
 export class Refused extends Error {}
 
 /**
- * A small EVM chain that knows payments and nothing else, with geth's rules for its pool: one nonce after the other, a replacement pays a
- * tenth more, nobody spends what is not there. Blocks can be undone, and what waits can be forgotten.
+ * A small EVM chain that knows payments and nothing else, with geth's rules for its pool: one nonce
+ * after the other, a replacement pays a tenth more, no account spends more than its balance. Blocks
+ * can be undone, and what waits can be forgotten.
  */
 export class EvmChain implements SimulatedChain {
   readonly row = {
@@ -66,7 +70,7 @@ export class EvmChain implements SimulatedChain {
   readonly #schedule: Schedule;
   readonly #pool = new Map<Hex, ChainTransfer>();
   readonly blocks: Block[];
-  /** Everything that was ever signed by somebody and shown to this chain. */
+  /** Every signed transaction that was ever sent to this chain. */
   readonly shown = new Map<Hex, ChainTransfer>();
 
   constructor(schedule: Schedule) {
@@ -91,7 +95,7 @@ export class EvmChain implements SimulatedChain {
     return BigInt(this.finalUnder(this.height));
   }
 
-  /** As whoever sees this head has it. */
+  /** Returns the final height for an RPC node with this head. */
   finalUnder(height: number): number {
     return Math.max(0, height - FINAL_DEPTH);
   }
@@ -104,7 +108,7 @@ export class EvmChain implements SimulatedChain {
     return BigInt(this.account(address).nonce);
   }
 
-  /** What pays nobody, an attempt to undo another one, is no payment. */
+  /** A cancellation pays no other address, so it is no payment. */
   paymentsFrom(address: string, height: number): readonly Payment[] {
     const payer = addressOf(address);
     return this.blocks
@@ -241,11 +245,11 @@ export class EvmChain implements SimulatedChain {
     const undone = this.blocks.splice(Math.max(1, this.blocks.length - depth));
     this.#schedule.note(`${undone.length} blocks undone`);
     for (const transfer of undone.flatMap(({ transfers }) => transfers)) {
-      // What others paid is not lost for good: they pay it again.
+      // Payments of others are not lost: they pay again.
       if (transfer.from !== RICH && this.#schedule.isLuck(forgotten)) continue;
       this.#pool.set(transfer.hash, transfer);
     }
-    // As long again, so that no height is ever taken back.
+    // The new branch is as long, so that the height never falls.
     for (let i = 0; i < undone.length; i++) this.mine();
   }
 

@@ -17,7 +17,10 @@ const FAR_POSITION: Position = { number: FAR, hash: `0x${'5e'.repeat(32)}` };
 const AHEAD = 1_000n;
 const DEAR = 1_000_000n;
 
-/** What a node of an EVM chain answers that tells this lie. @param honest the true answer to another call */
+/**
+ * Returns the answer of an EVM node with this lie. @param honest returns the true answer to another
+ * call
+ */
 export async function lyingResult(
   chain: EvmChain,
   lie: FalseAnswer,
@@ -47,7 +50,7 @@ export async function lyingResult(
   }
 }
 
-/** Blocks beyond the chain are asked about as its newest one. */
+/** Returns the parameters with the newest block in place of one beyond the chain. */
 function withoutFuture(chain: EvmChain, params: readonly unknown[]): readonly unknown[] {
   const isFuture = (one: unknown) =>
     typeof one === 'string' && /^0x[0-9a-f]{1,12}$/.test(one) && BigInt(one) > chain.height;

@@ -133,7 +133,10 @@ class View {
     };
   }
 
-  /** What it says of the newest state alone may be wrong: whether a nonce is used, the service asks of an old block. */
+  /**
+   * Only its counts at the newest state may be wrong: the service reads at an old block whether a
+   * nonce is used.
+   */
   #miscounted(count: number, tag: string): number {
     return tag === 'latest' || tag === 'pending' ? Math.max(0, count + this.#miscount) : count;
   }

@@ -12,14 +12,14 @@ const FALSE_ANSWERS = [
   'false-nonce',
   /** Prices are a million times as high. */
   'false-rate',
-  /** A coin of the wallet that is none. */
+  /** A UTXO of the wallet that does not exist. */
   'false-coin',
 ] as const;
 export type FalseAnswer = (typeof FALSE_ANSWERS)[number];
 
 /**
- * What an RPC node says that is not so, or does not say. The one table of the simulation and of the lies that are told one by one
- * (`test:simulation -- --lies`).
+ * The false and the missing answers of an RPC node: the one table of the simulation and of the run
+ * of the lies one by one (`test:simulation -- --lies`).
  */
 export const LIES = [
   ...FALSE_ANSWERS,

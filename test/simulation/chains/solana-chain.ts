@@ -30,7 +30,10 @@ const MAX_PER_BLOCK = 3;
 /** Millionths of a lamport for each compute unit. */
 const [CHEAPEST, DEAREST] = [10_000n, 3_000_000n];
 
-/** What waits for a leader to take it: bytes that somebody signed, or a gift, which needs no key here. */
+/**
+ * An entry that waits for a leader: signed bytes, or a gift, which needs no key
+ * here.
+ */
 type Waiting =
   | { readonly hash: string; readonly signer: Address; readonly message: Message }
   | { readonly hash: string; readonly signer: Address; readonly gift: Sent };
@@ -49,9 +52,10 @@ export interface Block {
 }
 
 /**
- * A cluster of Solana that knows payments and nothing else, by the network's rules for what is carried out at most once: blockhashes that
- * live for 150 slots, durable nonces, and openings of the accounts that hold them. Its forks can take back what two thirds have voted on,
- * which is more than the network has ever done. @see solana-machine.ts
+ * A cluster of Solana that knows payments and nothing else, by the network's rules for what is
+ * carried out at most once: blockhashes that live for 150 slots, durable nonces, and openings of
+ * the accounts that hold them. Its forks can undo blocks with the votes of two thirds, which has
+ * never happened on the network. @see solana-machine.ts
  */
 export class SolanaChain implements SimulatedChain {
   readonly row = {
@@ -69,7 +73,7 @@ export class SolanaChain implements SimulatedChain {
   readonly #faucet = addressOf(ED25519.encodePoint(ED25519.generator));
   readonly #waiting = new Map<string, Waiting>();
   readonly #handedIn = new Map<string, Message>();
-  /** What the next block asks for. */
+  /** The least price for the next block. */
   #price = CHEAPEST;
 
   constructor(schedule: Schedule) {
@@ -109,7 +113,10 @@ export class SolanaChain implements SimulatedChain {
     return hash;
   }
 
-  /** Takes signed bytes from a node, which passes on whatever is signed. Gives the hash; null for a wrong signature. */
+  /**
+   * Takes signed bytes from a node, which passes on whatever is signed. Gives the hash; null for a
+   * wrong signature.
+   */
   send(wire: Uint8Array): string | null {
     const { messageBytes, signatures } = getTransactionDecoder().decode(wire);
     const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
@@ -125,7 +132,10 @@ export class SolanaChain implements SimulatedChain {
     return hash;
   }
 
-  /** As a ledger would have what was handed in, had it been carried out and moved nothing; null for what was not. */
+  /**
+   * Returns a sent transaction as a block would hold it, had it been executed without a transfer;
+   * null for an unknown hash.
+   */
   handedIn(hash: string): Entry | null {
     const message = this.#handedIn.get(hash);
     if (message === undefined) return null;
@@ -155,7 +165,7 @@ export class SolanaChain implements SimulatedChain {
     this.blocks.push({ slot: slot + SLOTS_PER_BLOCK, hash: this.#newBlockhash(), state, landed });
   }
 
-  /** Whether it can not be carried out any more: then a leader drops it without a trace. */
+  /** Reports whether it can no longer be executed: then a leader drops it without a trace. */
   #isOver(one: Waiting, state: State): boolean {
     if (!('message' in one)) return false;
     const { hash, signer, message } = one;
@@ -208,7 +218,7 @@ export class SolanaChain implements SimulatedChain {
     this.#schedule.note(`${undone.length} blocks of Solana undone`);
     const before = this.height + undone.length;
     for (const { waited } of undone.flatMap(({ landed }) => landed)) {
-      // What others paid is not lost for good: they pay it again.
+      // Payments of others are not lost: they pay again.
       if (!('message' in waited) || !this.#schedule.isLuck(forgotten)) this.#waiting.set(waited.hash, waited);
     }
     while (this.height < before) this.mine();

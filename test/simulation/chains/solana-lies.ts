@@ -10,7 +10,7 @@ const FAR_HASH = '5'.repeat(44) as Address;
 /** Of an account that holds a durable nonce, and where its value stands. */
 const [NONCE_BYTES, VALUE_AT] = [80, 40];
 
-/** A node of Solana that tells this lie. */
+/** Returns the view of a Solana node with this lie. */
 export function lyingView(chain: SolanaChain, lie: FalseAnswer, view: ChainView): ChainView {
   const inBlock = (slot: bigint) => (hash: string) => {
     const entry = view.entry(hash) ?? chain.handedIn(hash);

@@ -39,7 +39,7 @@ export interface Sent {
 const NOTHING: Held = { lamports: 0n, data: new Uint8Array() };
 const SIGNATURE_FEE = 5_000n;
 const MICRO = 1_000_000n;
-/** The first four bytes of what the system program is told. */
+/** The first four bytes of instructions of the system program. */
 const [TRANSFER, ADVANCE_NONCE, INITIALISE_NONCE, ALLOCATE_WITH_SEED] = [2, 4, 6, 9];
 /** Of the system program's errors. */
 const [IN_USE, TOO_LITTLE] = [0, 1];
@@ -79,12 +79,12 @@ export function priceOf(message: Message): { readonly price: bigint; readonly fe
 }
 
 /**
- * Carries a message out as far as it sends SOL: its fee is paid and its durable nonce used up, whether or not the rest succeeds, and of the
- * rest all happens or nothing.
+ * Carries a message out as far as it sends SOL: its fee is paid and its durable nonce used up,
+ * whether or not the rest succeeds, and of the rest all happens or nothing.
  */
 export function carryOut(before: State, message: Message, blockhash: Address): Outcome {
   const [payer] = message.staticAccounts;
-  if (payer === undefined) throw new Error('a message has somebody who pays');
+  if (payer === undefined) throw new Error('a message has a fee payer');
   const paid = new Map(before);
   const balance = heldBy(paid, payer);
   paid.set(payer, { ...balance, lamports: balance.lamports - priceOf(message).fee });

@@ -36,7 +36,10 @@ export class SolanaRpc implements ChainApi {
   }
 }
 
-/** The cluster as one node sees it: its newest block is not voted on yet, and one that is deep enough is rooted. */
+/**
+ * The cluster as one node sees it: its newest block is not voted on yet, and one that is deep
+ * enough is rooted.
+ */
 class View implements ChainView {
   readonly #chain: SolanaChain;
   readonly #isForgetful: boolean;
@@ -111,7 +114,7 @@ class View implements ChainView {
   simulate(wire: Uint8Array) {
     const { hash, state } = this.#under(1);
     const message = getCompiledTransactionMessageDecoder().decode(getTransactionDecoder().decode(wire).messageBytes);
-    if (message.version !== 0) throw new Error('nobody here sends legacy messages');
+    if (message.version !== 0) throw new Error('the simulation sends no legacy messages');
     return { error: carryOut(state, message, hash).error, logs: [], units: UNITS };
   }
 

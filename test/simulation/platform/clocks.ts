@@ -6,7 +6,10 @@ import type { Schedule } from '../schedule.ts';
 
 const RealDate = Date;
 
-/** Who simulates now. Modules are loaded once for all histories, and what they call belongs to the one that runs. */
+/**
+ * Who simulates now. Modules are loaded once for all histories, and what they call belongs to the
+ * one that runs.
+ */
 let running: Schedule | null = null;
 
 function now(): number {
@@ -82,7 +85,7 @@ async function importKey(_format: 'raw', point: Uint8Array, _algorithm: 'Ed25519
   return ed25519Key(point);
 }
 
-/** The platform's own works beside everything else, and nobody could say when it is done. */
+/** Verifies at once: the platform's own function ends at a time that no schedule controls. */
 async function verifyNow(_algorithm: 'Ed25519', key: KeyObject, signature: Uint8Array, message: Uint8Array) {
   return verify(null, message, key, signature);
 }
@@ -97,7 +100,10 @@ export function textSent({ body }: RequestInit): string {
 export type Network = (url: string, init: RequestInit) => Promise<Response>;
 let network: Network | null = null;
 
-/** From now on time, chance and network are those of the simulation that runs. For the life of this process. */
+/**
+ * From now on time, chance and network are those of the simulation that runs. For the life of this
+ * process.
+ */
 export function takeOverPlatform(): void {
   Object.assign(globalThis, {
     Date: SimulatedDate,
@@ -110,14 +116,15 @@ export function takeOverPlatform(): void {
     },
   });
   Object.assign(AbortSignal, { timeout: abortedAfter });
-  // Only libraries draw from it, for names that nobody sees, and into a store of theirs that outlives a history.
+  // Only libraries draw from it, for internal names, and into a store of theirs that
+  // outlives a history.
   Object.assign(Math, { random: seededRandom(1) });
   Object.defineProperty(crypto, 'getRandomValues', { value: randomBytes });
   Object.defineProperty(crypto, 'randomUUID', { value: randomId });
   Object.defineProperty(crypto, 'subtle', { value: { importKey, verify: verifyNow } });
 }
 
-/** Whose time it is from now on; null for nobody's. */
+/** Sets the schedule whose time holds from now on; null for none. */
 export function simulate(schedule: Schedule | null, reached: Network | null): void {
   running = schedule;
   network = reached;

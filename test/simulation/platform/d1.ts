@@ -16,7 +16,9 @@ interface Bound {
   readonly values: readonly SQLInputValue[];
 }
 
-/** D1 on SQLite in memory: each statement, and each batch, is one call, and all of it or nothing. */
+/**
+ * D1 on SQLite in memory: each statement, and each batch, is one call, and all of it or nothing.
+ */
 export class SimulatedD1 {
   readonly db = new Database();
   readonly #schedule: Schedule;

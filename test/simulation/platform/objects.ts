@@ -9,7 +9,7 @@ type Construct = (ctx: DurableObjectState) => object;
 const ALARM_TRIES = 6;
 const ALARM_RETRY_MS = 2_000;
 
-/** One Durable Object: what it has stored, and what of it is in memory now. */
+/** A simulated Durable Object: its storage, and its instance in memory when it has one. */
 export class ObjectHost {
   readonly name: string;
   readonly db = new Database();
@@ -27,7 +27,7 @@ export class ObjectHost {
     this.#construct = construct;
   }
 
-  /** Its memory is gone, and whoever waited for it is told. */
+  /** Drops its memory, and notifies the callers that waited for it. */
   evict(): void {
     this.#instance?.life.end();
     this.#instance = null;

@@ -26,7 +26,9 @@ const USUAL_DELAY_MS = 50;
 const MAX_DELAY_MS = 60_000;
 const REDELIVERY_MS = 30_000;
 
-/** A queue as the platform promises it, and no better: at least once, in any order, some of it late. */
+/**
+ * A queue as the platform promises it, and no better: at least once, in any order, some of it late.
+ */
 export class SimulatedQueue {
   readonly #schedule: Schedule;
   readonly #consume: Consume;
@@ -109,7 +111,7 @@ export class SimulatedQueue {
     });
     for (const letter of letters) {
       this.#schedule.messagesUnderWay--;
-      // An acknowledgement goes out when the consumer is done; of one that died nobody knows.
+      // An acknowledgement goes out when the consumer is done; for one that died there is none.
       const isDone = outcome === 'done' ? !again.has(letter) : outcome === 'failed' && settled.has(letter);
       if (!isDone) this.#redeliver(letter, again.get(letter) ?? this.#schedule.upTo(REDELIVERY_MS));
     }

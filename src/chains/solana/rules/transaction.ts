@@ -152,13 +152,13 @@ function isOtherSource({ wallet, to, mint }: Payment, token: TokenTerms | null):
 }
 
 /**
- * Returns the instructions of the payment itself. Co-signers read no chain, so the bytes themselves
- * prove that a source which is not the associated account belongs to the wallet. The token program
- * accepts a transfer from the owner of an account or from its delegate, and a coordinator must not
- * pay with the tokens of another owner who has made the wallet a delegate. After `Revoke` an
- * account has no delegate, so the transfer succeeds only for the owner. The program itself compares
- * the mint. If any of this does not hold, the whole transaction fails, including `Revoke`, and only
- * its fee is lost.
+ * Returns the instructions of the payment itself. A payment from an account other than the
+ * associated one begins with `Revoke`. The token program accepts a transfer from the owner of an
+ * account or from its delegate, and a coordinator must not pay with the tokens of another owner who
+ * has made the wallet a delegate. After `Revoke` an account has no delegate, so the transfer
+ * succeeds only when the wallet is the owner. Co-signers read no chain, so the bytes must prove it.
+ * The program also compares the mint. When the wallet is not the owner or the mint differs, the
+ * whole transaction fails, including `Revoke`, and only its fee is lost.
  */
 function paying({ wallet, to, mint, units, memo }: Payment, token: TokenTerms | null): readonly Instruction[] {
   const signer = createNoopSigner(wallet);

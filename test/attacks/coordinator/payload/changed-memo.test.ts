@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator adds, drops or changes the memo of an approved payment to an exchange, so that the exchange credits another customer.
+ * Attack: the coordinator adds, drops or changes the memo of an approved payment to an exchange,
+ *   so that the exchange credits another customer.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: E5
- * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the bytes that carry exactly this memo.
+ * Defence: the memo is a field of the intent, under the approvals, and co-signers sign only the
+ *   bytes that carry exactly this memo.
  */
 import { describe, expect, test } from 'vitest';
 import { payloadHex } from '#chains/inspect/payload-hex.ts';
@@ -29,7 +31,10 @@ function bytesFor(intent: TransferIntent): string {
   return payloadHex(present(messageBytes(intent, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null })));
 }
 
-/** What a co-signer answers when people approved one intent, and the coordinator names an intent and bytes. */
+/**
+ * What a co-signer answers when people approved one intent, and the coordinator names an intent and
+ * bytes.
+ */
 function send(intended: TransferIntent, named: TransferIntent, composed: TransferIntent): Promise<string> {
   const approvals = approvalsBy(intended, alice, bob);
   return answer({ ...request({}, frame), intent: named, payload: bytesFor(composed), approvals }, { wallet });
@@ -56,7 +61,7 @@ describe.each(CHANGES)('a coordinator that %s', (_what, intended, requested) => 
   });
 });
 
-test('a memo that nobody can read, or that is none, is not signed', () => {
+test('a memo that is unreadable or not a text is not signed', () => {
   const twice = { ...approved, memo: '104729\n104730' };
   expect(inspectPayload(twice, bytesFor(twice))).toEqual({ ok: false, refusal: 'intent-not-canonical' });
   for (const memo of ['', 'x'.repeat(257), 'a\u202Eb', 7 as unknown as string, null as unknown as string]) {
@@ -65,7 +70,7 @@ test('a memo that nobody can read, or that is none, is not signed', () => {
   }
 });
 
-test('no payment of another chain carries a memo that nobody would see there', () => {
+test('no payment of another chain carries a memo, which its bytes would not show', () => {
   const bitcoin = 'bip122:0f9188f13cb7b2c71f2a335e3a4fc328';
   for (const other of ['eip155:31337', bitcoin]) {
     const elsewhere: TransferIntent = { ...frame, chain: other, memo: '104729' };

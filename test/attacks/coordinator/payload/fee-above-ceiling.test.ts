@@ -1,9 +1,11 @@
 /**
- * Attack: an approved payment of 1 wei carries a fee cap of 10 ETH; limits do not see the fee, and a block builder of the thief takes it.
+ * Attack: an approved payment of 1 wei carries a fee cap of 10 ETH; limits do not see the fee,
+ *   and a block builder of the thief takes it.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.9
- * Defence: each co-signer has its own fee ceiling by chain; fees count into limits of the native asset; a policy can cap them.
+ * Defence: each co-signer has its own fee ceiling by chain; fees count into limits of the native
+ *   asset; a policy can cap them.
  */
 import { describe, expect, test } from 'vitest';
 import { composeTransaction } from '#chains/evm/rules/compose.ts';
@@ -31,7 +33,7 @@ function send(rules: Rules = NO_RULES) {
   return { sent: request({ payload, approvals: approvalsBy(named, alice, bob) }, named), governed };
 }
 
-test('a co-signer pays no fee above its own ceiling, whoever approved it', async () => {
+test('a co-signer signs no fee above its own ceiling, whichever signers approved it', async () => {
   const { sent, governed } = send();
   expect(await answer(sent, { policies: [governed] })).toBe('fee-above-ceiling');
   const raised = parseFeeCeilings(JSON.stringify({ [dear.chain]: TEN_ETHER.toString() }));
@@ -50,7 +52,7 @@ describe('with a ceiling that allows it', () => {
 
   test('the fee counts into the limit of the native asset', async () => {
     expect(await signed({ ...NO_RULES, limits, limitsIncludeFees: true })).toBe('policy-forbids per-transaction');
-    // A policy of before this rule keeps its meaning.
+    // A policy that is older than this rule keeps its meaning.
     expect(await signed({ ...NO_RULES, limits })).toBe('signs');
   });
 

@@ -1,9 +1,11 @@
 /**
- * Attack: a payment of one UTXO is approved with the fee cap of fifty, and a miner of the thief takes the whole cap.
+ * Attack: a payment of one UTXO is approved with the fee cap of fifty, and a miner of the thief
+ *   takes the whole cap.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.9
- * Defence: each co-signer holds the fee against the size of the bytes that it signs; a large payment may pay more, a small one may not.
+ * Defence: each co-signer holds the fee against the size of the bytes that it signs; a large
+ *   payment may pay more, a small one may not.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { expect, test } from 'vitest';
@@ -29,7 +31,7 @@ const dear = payment(wallet, {
   policyVersion,
 });
 
-/** By coins of a bitcoin each, all of which the coordinator chose. */
+/** With UTXOs of one bitcoin each, all chosen by the coordinator. */
 function send(utxos: number, fee: bigint) {
   const spent = Array.from({ length: utxos }, () => ({ txid: bytesToHex(randomBytes(32)), vout: 0, amount: 2n * BTC }));
   const terms = { utxos: spent, change: BigInt(utxos) * 2n * BTC - BTC - fee };
@@ -40,13 +42,13 @@ function send(utxos: number, fee: bigint) {
 const judged = (utxos: number, fee: bigint, ceilings = '') =>
   answer(send(utxos, fee), { wallet, policies: [governed], feeCeilings: parseFeeCeilings(ceilings) });
 
-test('a payment of one coin pays no more than one of its size ever has to, whatever was approved', async () => {
+test('a payment with one UTXO pays no more than one of its size ever has to, whatever was approved', async () => {
   expect(await judged(1, 150_000n)).toBe('signs');
   expect(await judged(1, 150_001n)).toBe('fee-above-ceiling');
   expect(await judged(1, 1_500_000n)).toBe('fee-above-ceiling');
 });
 
-test('one of many coins pays as many times more, and not a satoshi beyond the rate', async () => {
+test('one with many UTXOs pays as many times more, and not a satoshi beyond the rate', async () => {
   // 50 inputs of 57.5 virtual bytes, two outputs of 43, and 10.5.
   const most = 500n * 2972n;
   expect(await judged(50, most)).toBe('signs');

@@ -1,9 +1,12 @@
 /**
- * Attack: the coordinator takes the tokens of an approved payment from an account of another person, which made the wallet a delegate, or from the account of the recipient, so that the payment moves nothing.
+ * Attack: the coordinator takes the tokens of an approved payment from an account of another
+ *   person, which made the wallet a delegate, or from the account of the recipient, so that the
+ *   payment moves nothing.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: M7
- * Defence: bytes that name a source account revoke its delegate first, so the chain executes them for the owner alone; the account of the recipient is no source.
+ * Defence: bytes that name a source account revoke its delegate first, so the chain executes them
+ *   for the owner alone; the account of the recipient is no source.
  */
 import { bytesToHex } from '@noble/hashes/utils.js';
 import type { Address, Instruction } from '@solana/kit';

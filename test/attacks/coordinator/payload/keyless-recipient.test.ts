@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator pays an address that a program derives, for which no key exists, and does not show signers that they acknowledge it.
+ * Attack: the coordinator pays an address that a program derives, for which no key exists, and
+ *   does not show signers that they acknowledge it.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: E5
- * Defence: co-signers refuse such a recipient unless the approved intent acknowledges it, and the acknowledgement is shown as a warning.
+ * Defence: co-signers refuse such a recipient unless the approved intent acknowledges it, and the
+ *   acknowledgement is shown as a warning.
  */
 import { describe, expect, test } from 'vitest';
 import { describeIntent } from '#approval-page/read/describe-intent.ts';
@@ -27,7 +29,10 @@ const silent: TransferIntent = { ...toPerson, to: keyless };
 const acknowledged: TransferIntent = { ...silent, recipientMayHaveNoKey: true };
 const value = stranger();
 
-/** What a co-signer answers to an intent that people approved, and to another one that is named in its place. */
+/**
+ * What a co-signer answers to an intent that people approved, and to another one that is named in
+ * its place.
+ */
 function send(approved: TransferIntent, named: TransferIntent = approved): Promise<string> {
   const anchor = { kind: 'nonce', nonceSlot: 0, value } as const;
   const bytes = present(messageBytes(named, { anchor, unitLimit: 3_000, unitPrice: 10_000n, token: null }));

@@ -1,9 +1,11 @@
 /**
- * Attack: shows the signers one note and sends the co-signers another one that the same digest seems to cover.
+ * Attack: shows the signers one note and sends the co-signers another one that the same digest
+ *   seems to cover.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 15
- * Defence: text that is not well-formed Unicode has no canonical bytes, and co-signers refuse it as malformed.
+ * Defence: text that is not well-formed Unicode has no canonical bytes, and co-signers refuse it
+ *   as malformed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
@@ -29,7 +31,10 @@ beforeAll(async () => {
 });
 afterAll(() => cosigners.stop());
 
-/** A request of the attacker: the devices of alice and bob have signed the digest of the note that they saw. */
+/**
+ * A request of the attacker: the devices of alice and bob have signed the digest of the note that
+ * they saw.
+ */
 function requestWith(sent: (shown: TransferIntent) => TransferIntent) {
   const request = approvedTransfer({ key, governedBy: byDevice });
   const shown = { ...request.intent, note: SHOWN };

@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator presents a message that signers approved for a test network on another chain.
+ * Attack: the coordinator presents a message that signers approved for a test network on another
+ *   chain.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 12, 13
- * Defence: co-signers refuse messages that name no chain where the policy refuses them, and signers see a warning everywhere else.
+ * Defence: co-signers refuse messages that name no chain where the policy refuses them, and
+ *   signers see a warning everywhere else.
  */
 import { expect, test } from 'vitest';
 import { composeMessage } from '#chains/evm/rules/compose.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: names different protocols to two co-signers, so that each bans the other one for wrong messages.
+ * Attack: names different protocols to two co-signers, so that each bans the other one for wrong
+ *   messages.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 21
- * Defence: the digest of the protocol is signed in every opening, and one that a co-signer does not support is refused.
+ * Defence: the digest of the protocol is signed in every opening, and one that a co-signer does
+ *   not support is refused.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { VaultKey } from '#domain/vault.ts';
@@ -34,7 +36,7 @@ function naming(cosigners: readonly SessionCosigner[], protocolOf: (index: numbe
 const run = (cosigners: Parameters<typeof relay>[0]['cosigners']) =>
   relay({ cosigners, path: () => 'key/test', request: () => ({}) }, [NEW, OLD]);
 
-test('two co-signers that support both run no session under two, and nobody is banned', async () => {
+test('two co-signers that support both run no session under two, and no co-signer is banned', async () => {
   const cosigners = await SessionCosigner.two(BOTH, BOTH);
   for (const [first, second] of [
     [NEW, OLD],

@@ -1,5 +1,6 @@
 /**
- * Attack: two nonce accounts of a Solana wallet hold the same value; the coordinator has one payment signed at both, and both are carried out.
+ * Attack: two nonce accounts of a Solana wallet hold the same value; the coordinator has one
+ *   payment signed at both, and both are carried out.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.3

@@ -3,7 +3,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.4
- * Defence: the P2WPKH key of every network but mainnet is derived, so its signatures unlock nothing on another network.
+ * Defence: the P2WPKH key of every network but mainnet is derived, so its signatures unlock
+ *   nothing on another network.
  */
 import { secp256k1 } from '@noble/curves/secp256k1.js';
 import { hexToBytes } from '@noble/hashes/utils.js';
@@ -68,7 +69,9 @@ const scriptOn = (chain: Chain) => present(scriptOf(networkFor(chain), walletOn(
 const mallorysKey = secp256k1.getPublicKey(secp256k1.utils.randomSecretKey());
 const mallorysAddressOn = (chain: Chain) => addressOfPublicKey(networkFor(chain), mallorysKey);
 
-/** What the devices of alice and bob approve, as the coordinator asks the co-signers to sign it. */
+/**
+ * Returns what the devices of alice and bob approve, as the coordinator sends it to the co-signers.
+ */
 function requestFor({ digest }: Transaction) {
   const approvals = [
     { ...approvalBy(alice, digest), device: laptop.signed(digest) },
@@ -83,7 +86,10 @@ interface Lie {
   readonly from?: string;
 }
 
-/** A payment of nearly two bitcoin to mallory. The coordinator chooses the coin that it spends, by its script. */
+/**
+ * A payment of nearly two bitcoin to mallory. The coordinator chooses the UTXO that it spends, by
+ * its script.
+ */
 function approvedPayment(script: Uint8Array, { chain = testnet, from = walletOn(chain) }: Lie = {}) {
   const units = amount((2n * BTC - 10_000n).toString());
   const action: Action = { kind: 'transfer', to: mallorysAddressOn(chain), tokenAddress: null, amount: units };
@@ -106,7 +112,7 @@ function onMainnetAs(from: string, { intent, attempt }: Payment, signatures: rea
   return assembled.ok ? assembled.value.raw : null;
 }
 
-test('an approval for the test network signs no coin of the mainnet wallet', async () => {
+test('an approval for the test network signs no UTXO of the mainnet wallet', async () => {
   const theft = approvedPayment(scriptOn(mainnet));
   const outcome = await thresholdSign(cosigners.some(1, 2), theft);
   expect(outcome.ok ? onMainnetAs(walletOn(mainnet), theft, outcome.signatures) : null).toBeNull();

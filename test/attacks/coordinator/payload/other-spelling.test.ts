@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator shows signers a limit or an address book whose addresses are spelled differently, so that the rule seems correct and binds nothing.
+ * Attack: the coordinator shows signers a limit or an address book whose addresses are spelled
+ *   differently, so that the rule seems correct and binds nothing.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.10
- * Defence: co-signers refuse a policy with an unknown chain or with an address that is not in its canonical spelling.
+ * Defence: co-signers refuse a policy with an unknown chain or with an address that is not in its
+ *   canonical spelling.
  */
 import { describe, expect, test } from 'vitest';
 import { policyOf } from '#cosigner/sent-policy.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator dates an intent into the future, so that a co-signer that has lost its records signs it a second time.
+ * Attack: the coordinator dates an intent into the future, so that a co-signer that has lost its
+ *   records signs it a second time.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 14
- * Defence: a co-signer refuses an intent that was created more than a minute ahead of its own clock.
+ * Defence: a co-signer refuses an intent that was created more than a minute ahead of its own
+ *   clock.
  */
 import { expect, test } from 'vitest';
 import { CREATION_TOLERANCE_MS } from '#cosigner/policy/approval-check.ts';

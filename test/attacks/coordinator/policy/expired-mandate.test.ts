@@ -3,7 +3,8 @@
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.8
- * Defence: a mandate ends at its own time by each co-signer's clock, unless t other co-signers attest that they adopted it before.
+ * Defence: a mandate ends at its own time by each co-signer's clock, unless t other co-signers
+ *   attest that they adopted it before.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';
@@ -33,7 +34,7 @@ test('an old change with all its approvals is refused, and no attestation of one
   expect(await shownTo(cosigners.all, key.keyId, old, cosigners.all)).toEqual(no);
 });
 
-test('a co-signer that was away catches up by the attestations of the others, and not of one of them', async () => {
+test('a co-signer that was unreachable catches up with the attestations of the others, and not with one of them', async () => {
   const inTime = changeTo(revoked, [LAPTOP, PHONE]);
   expect(await shownTo(cosigners.some(1), key.keyId, inTime)).toEqual(['adopted']);
   const late = changeTo(revoked, [LAPTOP, PHONE], Date.now() - 1);
@@ -56,7 +57,7 @@ test('a co-signer that is two versions behind is shown the versions that it lack
   const all = [first, changeTo(revoked, [LAPTOP, PHONE]), changeTo(third, signs)];
   const audience = { cosigners: cosigners.all, attesters: cosigners.all, keyId: key.keyId };
   expect(await syncPolicies(audience, all)).toMatchObject({ ok: true });
-  // Version 3 asks for all three of its people.
+  // Version 3 requires all three of its signers.
   expect(await syncPolicies(audience, [...all, changeTo(fourth, signs)])).toMatchObject({
     ok: false,
     refusal: { code: 'policy-mismatch' },

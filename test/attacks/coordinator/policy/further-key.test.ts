@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator makes a further key of a vault under an older, a forged or a forked chain of policies.
+ * Attack: the coordinator makes a further key of a vault under an older, a forged or a forked
+ *   chain of policies.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1
- * Defence: a co-signer keeps the policies of a vault under all its keys, and a further key begins with all of them.
+ * Defence: a co-signer keeps the policies of a vault under all its keys, and a further key begins
+ *   with all of them.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { policyHashOf } from '#devices/policy-succession.ts';

@@ -1,9 +1,11 @@
 /**
- * Attack: the coordinator hides a policy change from a co-signer, and forges, replays or omits its statements.
+ * Attack: the coordinator hides a policy change from a co-signer, and forges, replays or omits
+ *   its statements.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.7
- * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it with pinned keys.
+ * Defence: a co-signer signs what it has in force over the verifier's nonce; devices verify it
+ *   with pinned keys.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
@@ -106,7 +108,7 @@ test('a replayed statement of another key, another nonce or another time is unkn
   expect(replayed(own, own.issuedAtMs + STATEMENT_TTL_MS + 1)).toBe('unknown: too-old');
 });
 
-test('a signer who is shown the policy of before sees that two co-signers have a later one, and does not sign', async () => {
+test('a signer who gets the former policy learns that two co-signers have a later one, and does not sign', async () => {
   const shown = await signer(pins, { keyId: key.keyId, policy: byDevice }).request(cosigners.all);
   expect(inWords(shown)).toEqual(['disagrees', 'disagrees', 'agrees']);
   expect(decisionOn(shown, { policies: [byDevice], threshold: 2 })).toBe('too-few-agree');

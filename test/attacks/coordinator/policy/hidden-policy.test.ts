@@ -1,9 +1,11 @@
 /**
- * Attack: while a key is made, the coordinator pins a hidden newer policy with devices of its own; signers go on seeing version 1.
+ * Attack: while a key is made, the coordinator pins a hidden newer policy with devices of its
+ *   own; signers go on seeing version 1.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1, 16
- * Defence: a co-signer accepts version 1 alone, or a chain in which each further version carries a mandate of the one before.
+ * Defence: a co-signer accepts version 1 alone, or a chain in which each further version carries
+ *   a mandate of the one before.
  */
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -31,7 +33,9 @@ afterAll(() => cosigners.stop());
 const thief = ScriptDevice.create();
 const second = ScriptDevice.create();
 
-/** The policy of the people, with two devices of the coordinator under the names of alice and bob. */
+/**
+ * The policy of the people, with two devices of the coordinator under the names of alice and bob.
+ */
 const hidden: Policy = {
   ...byDevice,
   version: 2,

@@ -1,5 +1,6 @@
 /**
- * Attack: a co-signer without storage joins a key, and the coordinator gives it a policy with the thief's devices.
+ * Attack: a co-signer without storage joins a key, and the coordinator gives it a policy with the
+ *   thief's devices.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1

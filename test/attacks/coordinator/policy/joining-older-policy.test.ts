@@ -1,9 +1,11 @@
 /**
- * Attack: a co-signer that lost its storage joins one key under the policy from before a revocation.
+ * Attack: a co-signer that lost its storage joins one key under the policy from before a
+ *   revocation.
  * Attacker: coordinator
  * Co-signers: 0
  * Finding: 2.1
- * Defence: a co-signer joins a key only under all policies that it has adopted for the vault under any key.
+ * Defence: a co-signer joins a key only under all policies that it has adopted for the vault
+ *   under any key.
  */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { AdoptedPolicy } from '#domain/policy/policy-change.ts';
@@ -45,7 +47,7 @@ async function refreshed(key: Key, policies: readonly AdoptedPolicy[]): Promise<
   }
 }
 
-/** What co-signer 3 answers when it is asked to join a key under these policies. */
+/** Returns the answer of co-signer 3 to a request to join a key under these policies. */
 async function joins({ keyId, scheme, publicKey, publicShares }: Key, policies: readonly AdoptedPolicy[]) {
   const attestations = await attestationsOf(cosigners.some(1, 2), keyId, policies.length);
   const epochs = { baseEpoch: 1, epoch: 2, dealers: [1, 2], threshold: 2 };

@@ -12,7 +12,7 @@ import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import { feeOf, sizeOfShape } from '#chains/bitcoin/rules/transaction.ts';
 import { present } from '../../evm/cast.ts';
 
-/** Which coins carry a payment out. No chain and no key takes part. */
+/** Covers coin selection: which UTXOs a payment spends. No chain and no key takes part. */
 
 const P2TR = hexToBytes(`5120${'11'.repeat(32)}`);
 const P2WPKH = hexToBytes(`0014${'22'.repeat(20)}`);
@@ -28,13 +28,13 @@ const paying = (amount: bigint, own = P2TR): Payment => ({ own, to: { script: P2
 const at = (satoshiPerByte: bigint): FeeBid => ({ rate: satoshiPerByte * 1000n, replaced: null, parent: null });
 const amountsOf = (terms: ReturnType<typeof selectUtxos>) => terms?.utxos.map(({ amount }) => amount) ?? null;
 
-test('the smallest coin that suffices is spent, and the large one stays free', () => {
+test('the smallest sufficient UTXO is spent, and the large one stays free', () => {
   const free = utxosOf(100n * BTC, ...Array.from({ length: 20 }, (_, i) => BTC / 10n + BigInt(i)), 500n);
   expect(amountsOf(selectUtxos(paying(1_000n), { kept: [], free, bid: at(1n) }))).toEqual([BTC / 10n]);
   expect(amountsOf(selectUtxos(paying(5n * BTC), { kept: [], free, bid: at(1n) }))).toEqual([100n * BTC]);
 });
 
-test('where no coin suffices alone, coins that leave no change are found', () => {
+test('a combination without change is used if no UTXO suffices alone', () => {
   const free = utxosOf(40_000n, 31_000n, 22_000n, 13_000n, 8_000n);
   // 31,000 and 13,000 and 8,000 pay for an amount that leaves exactly the fee.
   const shape = { utxos: 3, hasChange: false };
@@ -44,18 +44,18 @@ test('where no coin suffices alone, coins that leave no change are found', () =>
   expect(terms?.change).toBe(0n);
 });
 
-test('of the sets without change the one that pays the least is taken', () => {
+test('the cheapest of the sets without change is used', () => {
   const amount = 50_000n - feeFor(paying(1n), at(1n), { utxos: 2, hasChange: false });
   const terms = selectUtxos(paying(amount), { kept: [], free: utxosOf(30_100n, 30_000n, 20_000n), bid: at(1n) });
   expect(amountsOf(terms)).toEqual([30_000n, 20_000n]);
 });
 
-test('where no set leaves nothing over, the largest coins are spent, and as few as it takes', () => {
+test('the largest UTXOs, and as few as possible, are spent if every set leaves change', () => {
   const free = utxosOf(BTC, 2n * BTC, 3n * BTC, 4n * BTC);
   expect(amountsOf(selectUtxos(paying(5n * BTC), { kept: [], free, bid: at(1n) }))).toEqual([4n * BTC, 3n * BTC]);
 });
 
-test('a coin that costs more than it is worth is not spent, and does not stand in the way', () => {
+test('a UTXO that costs more than its value is not spent, and prevents nothing', () => {
   // An input of P2TR has 57.5 virtual bytes: 5,800 satoshi at this rate.
   const free = utxosOf(...Array.from({ length: 30 }, () => 5_800n), 5_801n, BTC / 2n, BTC / 2n);
   const terms = selectUtxos(paying((BTC * 9n) / 10n), { kept: [], free, bid: at(100n) });
@@ -64,7 +64,7 @@ test('a coin that costs more than it is worth is not spent, and does not stand i
   expect([5_800n, 5_801n].map((amount) => isEconomical(P2TR, utxo(amount, 0), 100_000n))).toEqual([false, true]);
 });
 
-test('coins that are kept come first, alone where they suffice, and never more than one transaction can spend', () => {
+test('required UTXOs come first, alone if they suffice, and never more than one transaction can spend', () => {
   const kept = utxosOf(10_000n);
   const free = [utxo(50_000n, 7), utxo(20_000n, 8)];
   const demand = { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n };
@@ -90,7 +90,7 @@ const someBid = fc
   .bigInt({ min: 1_000n, max: 200_000n })
   .map((rate): FeeBid => ({ rate, replaced: null, parent: null }));
 
-test('the sum suffices to the satoshi, at no less than the rate, in coins of which each is worth its input', () => {
+test('the sum suffices to the satoshi, at no less than the rate, and each UTXO is worth its input', () => {
   fc.assert(
     fc.property(someUtxos, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
       const payment = paying(amount, own);
@@ -104,14 +104,14 @@ test('the sum suffices to the satoshi, at no less than the rate, in coins of whi
       expect(utxos.length).toBeLessThanOrEqual(maxInputsOf(own));
       expect(new Set(utxos.map(outpointText)).size).toBe(utxos.length);
       expect(utxos.every((one) => isEconomical(own, one, bid.rate))).toBe(true);
-      // What the miner gets beyond the rate is less than change would cost and RPC nodes would relay.
+      // The excess over the rate is less than change would cost and RPC nodes would relay.
       const withChange = feeFor(payment, bid, { utxos: utxos.length, hasChange: true });
       expect(feeOf(payment, terms)).toBeLessThan(withChange + dustOf(own));
     }),
   );
 });
 
-test('coins are found wherever the largest ones suffice, and one alone wherever one suffices', () => {
+test('a selection exists whenever the largest UTXOs suffice, and has one UTXO whenever one suffices', () => {
   fc.assert(
     fc.property(someUtxos, fc.bigInt({ min: 600n, max: 20_000_000n }), someOwn, someBid, (free, amount, own, bid) => {
       const payment = paying(amount, own);
@@ -128,7 +128,7 @@ test('coins are found wherever the largest ones suffice, and one alone wherever 
   );
 });
 
-test('the same coins in another order lead to the same bytes', () => {
+test('the same UTXOs in another order give the same bytes', () => {
   const twins = [utxo(BTC, 1), utxo(BTC, 2)];
   const chosen = [twins, twins.toReversed()].map((free) =>
     selectUtxos(paying(1_000n), { kept: [], free, bid: at(1n) })?.utxos.map(outpointText),

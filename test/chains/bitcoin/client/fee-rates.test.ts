@@ -11,7 +11,7 @@ import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { present } from '../../evm/cast.ts';
 import { adapterAt, BTC, payment, Wallet } from '../cast.ts';
 
-/** What the network charges, by servers that know it, know some of it, or know nothing. */
+/** Covers the fee rates of the network, by servers that know all, some or none of them. */
 
 let node: BitcoinNode;
 beforeAll(async () => {
@@ -27,7 +27,7 @@ const mainnet = (differences: Partial<Chain> = {}): Chain => ({
   ...differences,
 });
 
-/** Servers that answer with these, one after the other; `away` does not answer. */
+/** Starts servers that give these responses, one after the other; `away` does not respond. */
 const poolOf = (...answers: readonly unknown[]) => ({
   nodeProblem: async () => null,
   nodes: answers.map((answer): RpcNode => {
@@ -45,12 +45,12 @@ async function tiersOf(chain: Chain, ...answers: readonly unknown[]) {
   return rates.ok ? rateTiers(rates.value) : 'waits';
 }
 
-test('an odd entry says nothing of the others', async () => {
+test('an invalid entry does not affect the others', async () => {
   const odd = { 1: -1, 2: null, 3: 20.5, 6: 'dear', 12: 10n, 144: Number.NaN, '1e1': 4, 1008: 1e9 };
   expect(await tiersOf(mainnet(), odd)).toEqual({ slow: 10_000n, normal: 20_500n, fast: 30_750n });
 });
 
-test('where rates for later blocks alone are known, a sooner one costs no less', async () => {
+test('a sooner block costs no less than a later one if only the later rate is known', async () => {
   expect(await tiersOf(mainnet(), { 144: 7, 1008: 2 })).toEqual({ slow: 7_000n, normal: 7_000n, fast: 10_500n });
 });
 
@@ -58,11 +58,14 @@ test.each([
   ['{}', {}],
   ['nothing but odd entries', { 1: -1, 3: null, 12: 0 }],
   ['404', null],
-])('on mainnet %s is no rate: the next server is asked, and without one the payment waits', async (_name, answer) => {
-  expect(await tiersOf(mainnet(), answer, { 12: 9 })).toMatchObject({ slow: 9_000n });
-  expect(await tiersOf(mainnet(), answer, 'away')).toBe('waits');
-  expect(await tiersOf(mainnet(), answer)).toBe('waits');
-});
+])(
+  'the rate %s is refused on mainnet: the next server is called, and the payment waits without one',
+  async (_name, answer) => {
+    expect(await tiersOf(mainnet(), answer, { 12: 9 })).toMatchObject({ slow: 9_000n });
+    expect(await tiersOf(mainnet(), answer, 'away')).toBe('waits');
+    expect(await tiersOf(mainnet(), answer)).toBe('waits');
+  },
+);
 
 test('the lower median of all servers counts, so that one that is wrong stops no payment', async () => {
   const honest = { 1: 30, 3: 20, 12: 10 };
@@ -78,11 +81,11 @@ test('the lower median of all servers counts, so that one that is wrong stops no
     const rates = await tiersOf(mainnet(), ...servers);
     expect([fair, { slow: 11_000n, normal: 21_000n, fast: 31_500n }]).toContainEqual(rates);
   }
-  // For a number of blocks that it alone names.
+  // The rate for a number of blocks that only this server reports.
   expect(await tiersOf(mainnet(), { 1: 30, 2: 20, 12: 10 }, absurd)).toEqual({ ...fair });
 });
 
-test('a configured rate counts where no server knows one, and only there', async () => {
+test('a configured rate counts only if no server reports one', async () => {
   const chain = mainnet({ fallbackFeeRate: '25' });
   expect(await tiersOf(chain, {}, 'away')).toEqual({ slow: 25_000n, normal: 25_000n, fast: 37_500n });
   expect(await tiersOf(chain, {}, { 1: 4 })).toMatchObject({ slow: 4_000n });
@@ -94,7 +97,7 @@ test('a test network has empty blocks, and one satoshi for a byte is enough', as
   expect(await tiersOf(signet, 'away')).toBe('waits');
 });
 
-test('rates that move while servers come and go never stop a payment', async () => {
+test('changing rates and unreliable servers never stop a payment', async () => {
   const wallet = new Wallet();
   node.chain.fund(wallet.address, BTC * 3n);
   for (const rates of [{ 3: 12 }, { 1: -1, 3: 30 }, {}, { 144: null, 6: 5.001 }]) {

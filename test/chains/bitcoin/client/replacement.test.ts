@@ -9,7 +9,10 @@ import { findBitcoind, startBitcoind } from '#local/bitcoin/bitcoind.ts';
 import { present } from '../../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
-/** Replacements under the rules of a mempool: feerate, absolute fee, and all that hangs on the old one. */
+/**
+ * Covers replacements under the rules of a mempool: feerate, absolute fee, and all descendants of
+ * the old transaction.
+ */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -26,7 +29,7 @@ afterEach(() => {
 });
 afterAll(() => node.stop());
 
-/** An attempt with what became of it, by a wallet of its own. */
+/** Offers an attempt by a wallet of its own. Returns it with its outcome. */
 async function offered(by: Wallet, intent: TransferIntent, replaced: Attempt | null = null): Promise<Attempt> {
   return offeredTo(node, by, intent, replaced);
 }
@@ -57,7 +60,7 @@ async function offeredTo(
 
 const outcomes = (...attempts: readonly Attempt[]) => attempts.map(({ sent }) => sent?.outcome);
 
-/** Mallory spends what she was just paid with a fee of her own, before it is mined. */
+/** Mallory spends the payment to her with a fee of her own, before it is mined. */
 async function pin(hash: string, fee: bigint, server: Server = node): Promise<void> {
   const child = {
     ...payment(mallory.address, { to: mallory.address, amount: units(0n), maxFee: units(100_000n) }),
@@ -69,7 +72,7 @@ async function pin(hash: string, fee: bigint, server: Server = node): Promise<vo
   delete server.rates['1'];
 }
 
-test('a replacement pays for what the recipient has made of the old one, in one step', async () => {
+test('a replacement pays for the descendants of the old transaction in one step', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   const intent = payment(wallet.address, { to: mallory.address });
   const first = await offered(wallet, intent);
@@ -79,7 +82,7 @@ test('a replacement pays for what the recipient has made of the old one, in one 
   const third = await offered(wallet, intent, second);
   expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);
   expect(node.chain.waiting().map(({ hash }) => hash)).toEqual([present(third.signed).hash]);
-  // No more than it takes.
+  // It pays no more than required.
   const conflicts = BigInt(present(/< 0\.([0-9]{8})/.exec(second.sent?.answer ?? ''))[1] ?? '');
   expect(BigInt(third.maxFee) - conflicts).toBe(154n);
 });
@@ -98,7 +101,7 @@ test('a replacement that has to be larger has the higher rate at once', async ()
   ]);
 });
 
-test('a first attempt below what a full mempool takes goes there at once', async () => {
+test('a first attempt below the minimum of a full mempool is raised to it at once', async () => {
   node.chain.fund(wallet.address, 3n * BTC);
   node.chain.mempoolMinimum = 37_000n;
   const intent = payment(wallet.address);
@@ -121,20 +124,23 @@ test('a cancellation pays for the recipient as well, and has the higher rate alt
 
 const binary = findBitcoind();
 
-test.skipIf(binary === null)('Bitcoin Core says it in these words, and takes what was made of them', async () => {
-  const bitcoind = await startBitcoind(present(binary));
-  try {
-    await bitcoind.pay(wallet.address, 3n * BTC);
-    const intent = payment(wallet.address, { to: mallory.address });
-    const first = await offeredTo(bitcoind, wallet, intent);
-    await pin(present(first.signed).hash, 40_000n, bitcoind);
-    const second = await offeredTo(bitcoind, wallet, intent, first);
-    const third = await offeredTo(bitcoind, wallet, intent, second);
-    expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);
-  } finally {
-    await bitcoind.stop();
-  }
-});
+test.skipIf(binary === null)(
+  'Bitcoin Core refuses a replacement with these words, and accepts one that pays for the descendants',
+  async () => {
+    const bitcoind = await startBitcoind(present(binary));
+    try {
+      await bitcoind.pay(wallet.address, 3n * BTC);
+      const intent = payment(wallet.address, { to: mallory.address });
+      const first = await offeredTo(bitcoind, wallet, intent);
+      await pin(present(first.signed).hash, 40_000n, bitcoind);
+      const second = await offeredTo(bitcoind, wallet, intent, first);
+      const third = await offeredTo(bitcoind, wallet, intent, second);
+      expect(outcomes(first, second, third)).toEqual(['accepted', 'underpriced', 'accepted']);
+    } finally {
+      await bitcoind.stop();
+    }
+  },
+);
 
 test.each([
   [
@@ -162,6 +168,6 @@ test.each([
     'insufficient fee: does not improve feerate diagram, 1 < many',
     { conflictingFees: 0n, relayFee: 0n, conflictingRate: 0n, minimumFee: 0n },
   ],
-])('what a node wants for %s is read out of its words', (_name, answer, demand) => {
+])('the price that a node requires for %s is read out of its words', (_name, answer, demand) => {
   expect(replacementMinimum(answer, 231n)).toEqual(demand);
 });

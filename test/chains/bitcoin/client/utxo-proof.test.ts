@@ -9,9 +9,15 @@ import { actionOfAttempt } from '#domain/transaction/intent.ts';
 import { present } from '../../evm/cast.ts';
 import { adapterAt, attemptOf, BTC, bytesOf, payment, regtest, sourceOf, stranger, units, Wallet } from '../cast.ts';
 
-/** Coins that a server lists: no transaction is composed with one that is not there, is otherwise, or cannot be spent yet. */
+/**
+ * Covers the UTXOs that a server lists: no transaction uses one that does not exist, is different,
+ * or cannot be spent yet.
+ */
 
-/** A server in front of the regtest that answers some paths by itself; `undefined` passes the question on. */
+/**
+ * A server in front of the regtest that answers some paths by itself; `undefined` passes the
+ * question on.
+ */
 type Lie = (path: string) => Promise<string | null | undefined> | string | null | undefined;
 
 let node: BitcoinNode;
@@ -56,7 +62,7 @@ interface ListedUtxo {
   readonly value: number;
 }
 
-/** What the server lists besides what there is; in a block that is deep enough. */
+/** Returns the list of the server with additional UTXOs, in a block that is deep enough. */
 async function listed(path: string, more: readonly ListedUtxo[]): Promise<string | undefined> {
   if (!path.endsWith('/utxo')) return undefined;
   const there: unknown[] = await (await fetch(`${node.url}${path}`)).json();
@@ -64,7 +70,7 @@ async function listed(path: string, more: readonly ListedUtxo[]): Promise<string
   return JSON.stringify([...there, ...more.map((utxo) => ({ ...utxo, status }))]);
 }
 
-/** Smaller than the coins that there are: what suffices and is smallest is chosen first. */
+/** It is smaller than the existing UTXOs, because the smallest sufficient one is chosen first. */
 const FALSE_UTXO = { txid: 'ab'.repeat(32), vout: 0, value: 150_000_000 };
 
 async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<readonly string[] | string> {
@@ -73,22 +79,22 @@ async function utxosOf(urls: readonly string[], amount: bigint = BTC): Promise<r
   return quote.refusal.kind === 'permanent' ? quote.refusal.reason : quote.refusal.kind;
 }
 
-test('a coin whose transaction the server does not show is left out', async () => {
+test('a UTXO whose transaction the server does not show is left out', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => listed(path, [FALSE_UTXO]);
   expect(await utxosOf([liar.url])).toEqual([`${real}:0`]);
 });
 
-test('where too little is left without it, the payment waits and does not fail', async () => {
+test('the payment waits and does not fail if the remaining UTXOs do not suffice', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => listed(path, [FALSE_UTXO]);
   expect(await utxosOf([liar.url], 3n * BTC)).toBe('busy');
   expect(await utxosOf([node.url], 3n * BTC)).toBe('INSUFFICIENT_FUNDS');
-  // Another server does not know of the coin, and the first one does: nothing is certain yet.
+  // Another server does not know the UTXO, and the first one does: nothing is certain yet.
   expect(await utxosOf([node.url, liar.url], 3n * BTC)).toBe('busy');
 });
 
-test('a coin that is worth less than listed, or is somebody else’s, is left out', async () => {
+test('a UTXO that has a smaller value than listed, or another owner, is left out', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   const small = node.chain.fund(wallet.address, BTC / 2n);
   const foreign = node.chain.fund(stranger(), (3n * BTC) / 2n);
@@ -112,11 +118,11 @@ test('a transaction that a server makes up, bytes and all, is left out while ano
     path === `/tx/${utxo.txid}/hex` ? raw : listed(path, [{ txid: utxo.txid, vout: utxo.vout, value: 150_000_000 }]);
   expect(await utxosOf([liar.url, node.url])).toEqual([`${real}:0`]);
   expect(await utxosOf([node.url, liar.url])).toEqual([`${real}:0`]);
-  // One server alone is believed. The smallest coin that suffices is spent.
+  // One server alone is believed. The smallest sufficient UTXO is spent.
   expect(await utxosOf([liar.url])).toEqual([`${utxo.txid}:${utxo.vout}`]);
 });
 
-test('a server that is away, or has no history, stops no payment while a further one has the coin', async () => {
+test('a server that is unreachable, or has no history, stops no payment while a further one has the UTXO', async () => {
   const real = node.chain.fund(wallet.address, 2n * BTC);
   liar.lie = (path) => (path.startsWith('/tx/') ? null : undefined);
   expect(await utxosOf([node.url, liar.url, node.url])).toEqual([`${real}:0`]);
@@ -124,7 +130,7 @@ test('a server that is away, or has no history, stops no payment while a further
   expect(await utxosOf([node.url, 'http://127.0.0.1:9'])).toEqual([`${real}:0`]);
 });
 
-test('what a miner earned is left out until it can be spent', async () => {
+test('a coinbase output is left out until it can be spent', async () => {
   const paid = node.chain.fund(wallet.address, 2n * BTC);
   const earned = node.chain.earn(wallet.address, (3n * BTC) / 2n);
   expect(await utxosOf([node.url])).toEqual([`${paid}:0`]);
@@ -135,13 +141,13 @@ test('what a miner earned is left out until it can be spent', async () => {
   expect(await utxosOf([node.url], 3n * BTC)).toEqual([`${paid}:0`, `${earned}:0`]);
 });
 
-test('the oldest of the coins is spent first: every attempt has it', async () => {
+test('the oldest UTXO is spent first, because every attempt has it', async () => {
   const old = node.chain.fund(wallet.address, BTC);
   const young = node.chain.fund(wallet.address, 3n * BTC);
   expect(await utxosOf([node.url], (7n * BTC) / 2n)).toEqual([`${old}:0`, `${young}:0`]);
 });
 
-test('a cancellation leaves out what no server shows any more, and never the first coin', async () => {
+test('a cancellation leaves out a UTXO that no server shows any more, and never the first one', async () => {
   const [old, young] = [node.chain.fund(wallet.address, BTC), node.chain.fund(wallet.address, 3n * BTC)];
   const intent = payment(wallet.address, { amount: units((7n * BTC) / 2n) });
   const adapter = adapterAt(liar.url);

@@ -10,7 +10,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, stranger, units, Wallet } from '../cast.ts';
 
-/** Wallets with more coins than a server lists, or than one transaction can spend. */
+/** Covers wallets with more UTXOs than a server lists, or than one transaction can spend. */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -44,14 +44,14 @@ test('a wallet that a stranger has sent 501 specks of dust to pays all the same'
     refusal: { kind: 'error-answer', detail: expect.stringContaining('Too many unspent') },
   });
   expect(await pay(BTC)).toEqual([`${own}:0`]);
-  // The coin is on its way, and no second payment takes it.
+  // The UTXO is in flight, and no second payment uses it.
   expect(await adapterAt(node.url).quote(payment(wallet.address), null)).toMatchObject({ ok: false });
   node.chain.mine();
   const change = node.chain.confirmed().at(-1)?.hash;
   expect(await pay(BTC / 2n)).toEqual([`${change}:1`]);
 });
 
-test('of the newest transactions the same coins are found as a server lists', async () => {
+test('the newest transactions give the same UTXOs as the list of a server', async () => {
   const own = node.chain.fund(wallet.address, 2n * BTC);
   await pay(BTC);
   node.chain.mine();
@@ -64,7 +64,7 @@ test('of the newest transactions the same coins are found as a server lists', as
   expect(named(paged)).not.toContain(`${own}:0`);
 });
 
-/** A server that lists no coins. */
+/** Returns a server that lists no UTXOs. */
 function withoutList(behind: RpcNode): RpcNode {
   return {
     request: async (call) =>
@@ -79,7 +79,7 @@ function withoutList(behind: RpcNode): RpcNode {
   };
 }
 
-test('a history without end is not read to its end, and what its last page may hide is no coin', async () => {
+test('an endless history is not read to its end, and UTXOs that its last page may have spent are left out', async () => {
   const address = stranger();
   const hash = (number: number) => number.toString(16).padStart(64, '0');
   const pages: string[] = [];
@@ -117,16 +117,17 @@ function fail(): never {
   throw new Error('a page that cannot be read');
 }
 
-test('small coins that do not fit into one transaction are too many, with what could be paid', async () => {
+test('a payment of more small UTXOs than fit into one transaction is refused, with the payable amount', async () => {
   for (let i = 0; i < 60; i++) node.chain.fund(wallet.address, 10_000n);
   const quote = await adapterAt(node.url).quote(payment(wallet.address, { amount: units(550_000n) }), null);
+  // 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5.
+  const pays = `which pay ${500_000n - 2_929n} satoshi`;
   expect(quote).toEqual({
     ok: false,
     refusal: {
       kind: 'permanent',
       reason: 'TOO_MANY_COINS',
-      // 50 inputs of 57.5 virtual bytes, one output of 43, and 10.5.
-      detail: `One transaction can spend at most 50 UTXOs, which pay ${500_000n - 2_929n} satoshi. Consolidate the wallet first.`,
+      detail: `One transaction can spend at most 50 UTXOs, ${pays}. Consolidate the wallet first.`,
     },
   });
   expect((await adapterAt(node.url).quote(payment(wallet.address, { amount: units(497_071n) }), null)).ok).toBe(true);
@@ -134,7 +135,7 @@ test('small coins that do not fit into one transaction are too many, with what c
   expect(await adapterAt(node.url).quote(tooMuch, null)).toMatchObject({ refusal: { reason: 'INSUFFICIENT_FUNDS' } });
 });
 
-test('a consolidation spends the smallest coins that are worth it, and waits for those on their way', async () => {
+test('a consolidation spends the smallest UTXOs that are worth their fee, and waits for those in flight', async () => {
   const joined = async (joins: number, taken: readonly string[] = []) => {
     const intent = payment(wallet.address, { to: wallet.address, amount: units(0n) });
     return adapterAt(node.url).quote(intent, null, { joins, speed: 'slow', taken: new Set(taken) });
@@ -146,7 +147,7 @@ test('a consolidation spends the smallest coins that are worth it, and waits for
   // An input of P2TR costs 580 satoshi at this rate.
   const [speck, ...small] = [580n, 3_000n, 1_000n, 2_000n].map((amount) => node.chain.fund(wallet.address, amount));
   const names = (hashes: readonly (string | undefined)[]) => hashes.map((hash) => `${hash}:0`);
-  // The oldest coin comes first: every attempt spends it.
+  // The oldest UTXO comes first: every attempt spends it.
   expect(await joined(3)).toMatchObject({ ok: true, value: { utxos: names([small[0], small[1], small[2]]) } });
   expect(await joined(2)).toMatchObject({ ok: true, value: { utxos: names([small[1], small[2]]) } });
   const all = await joined(50);

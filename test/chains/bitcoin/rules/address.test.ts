@@ -23,7 +23,7 @@ test.each<[string, string, string]>([
   ['a test network', 'tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx', 'other-network'],
   ['a mistyped one', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t5', 'bad-checksum'],
   ['a mistyped one of old', '1A1zP1eP5QGefi2DMPTfTL5SLmv7DivfNb', 'bad-checksum'],
-  // BIP-350: version 1 takes the checksum of bech32m.
+  // BIP-350: version 1 requires the checksum of bech32m.
   [
     'P2TR with the checksum of bech32',
     'bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqh2y7hd',
@@ -31,18 +31,18 @@ test.each<[string, string, string]>([
   ],
   ['both cases', 'bc1qw508d6qejxtdg4y5r3zarvary0c5xw7KV8F3T4', 'malformed'],
   ['an address of Ethereum', '0x70997970C51812dc3A010C7d01b50e0d17dc79C8', 'malformed'],
-  // Pay to anchor: whoever comes first takes it.
+  // Pay to anchor: any spender can take it.
   ['P2A', 'bc1pfeessrawgf', 'malformed'],
   ['nothing', '', 'malformed'],
   ['a space around it', ' bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4', 'malformed'],
-])('%s is refused', (_name, text, refusal) => {
+])('the address %s is refused', (_name, text, refusal) => {
   expect(parseAddress(mainnet, text)).toEqual({ ok: false, refusal });
 });
 
 test.each([
   ['5, which is on no curve', 5n],
   ['larger than the field', 2n ** 256n - 1n],
-])('P2TR with an x-coordinate that is %s is refused: nobody has a key for it', (_name, x) => {
+])('P2TR with an x-coordinate that is %s is refused: no key exists for it', (_name, x) => {
   const pubkey = hexToBytes(x.toString(16).padStart(64, '0'));
   const address = Address(mainnet).encode({ type: 'tr', pubkey });
   expect(parseAddress(mainnet, address)).toEqual({ ok: false, refusal: 'malformed' });
@@ -61,6 +61,6 @@ test.each([
   'bip122:',
   'bitcoin',
   '',
-])('%j names no network', (caip2) => {
+])('%j is not a network', (caip2) => {
   expect(networkOf(caip2)).toBeNull();
 });

@@ -29,7 +29,7 @@ const verdict = (of: TransferIntent, text: string) => {
   return inspected.ok ? 'signs' : inspected.refusal;
 };
 
-test('an honest payment passes, with a hash for each coin, its fee, and the coin that names it', () => {
+test('an honest payment passes, with a hash for each UTXO, its fee, and the UTXO that identifies it', () => {
   const inspected = inspectPayload(intent, payload(intent, HONEST));
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
   const { signedMessages, maxFee, nonce, leastRisePercent } = inspected.value;
@@ -38,7 +38,7 @@ test('an honest payment passes, with a hash for each coin, its fee, and the coin
   expect(nonce).toBe((BigInt(`0x${present(HONEST.utxos[0]).txid}`) << 32n) + 1n);
 });
 
-test('a cancellation brings all coins home', () => {
+test('a cancellation returns all UTXOs to the wallet', () => {
   const undone = actionOfAttempt(intent, 'cancellation');
   if (undone.kind !== 'transfer') throw new Error('it is a payment of nothing');
   const back: SpendPlan = { ...HONEST, change: 3n * BTC - 1_000n };
@@ -47,7 +47,7 @@ test('a cancellation brings all coins home', () => {
   expect(verdict(intent, payload(undone, back))).not.toBe('signs');
 });
 
-/** A payment that somebody has changed before it was made into bytes. */
+/** Returns the bytes of a payment that was changed before its serialization. */
 function changed(change: (transaction: Transaction) => void): string {
   const transaction = Transaction.fromPSBT(psbtOf(made(intent, HONEST)), { allowUnknownOutputs: true });
   change(transaction);
@@ -59,11 +59,11 @@ const script = (address: string) => present(scriptOf(regtest, address));
 test.each<[string, (transaction: Transaction) => void]>([
   ['another recipient', (one) => one.updateOutput(0, { script: script(thief) })],
   ['another amount', (one) => one.updateOutput(0, { amount: BTC + 1n })],
-  ['change for somebody else', (one) => one.updateOutput(1, { script: script(thief) })],
+  ['change for another recipient', (one) => one.updateOutput(1, { script: script(thief) })],
   ['one output more', (one) => void one.addOutput({ script: script(thief), amount: 1_000n })],
   ['a final sequence', (one) => one.updateInput(0, { sequence: 0xffffffff })],
   [
-    'coins of another script',
+    'UTXOs of another script',
     (one) => one.updateInput(0, { witnessUtxo: { script: script(thief), amount: 2n * BTC } }),
   ],
   ['another hash type', (one) => one.updateInput(0, { sighashType: 0x81 })],
@@ -73,13 +73,13 @@ test.each<[string, (transaction: Transaction) => void]>([
 });
 
 test.each<[string, SpendPlan, string]>([
-  ['no coin', { utxos: [], change: 0n }, 'malformed'],
+  ['no UTXO', { utxos: [], change: 0n }, 'malformed'],
   ['more out than in', { utxos: [utxo(BTC)], change: 1_000n }, 'malformed'],
-  ['a fee above what was approved', { utxos: [utxo()], change: BTC - 150_001n }, 'fee-above-cap'],
+  ['a fee above the approved cap', { utxos: [utxo()], change: BTC - 150_001n }, 'fee-above-cap'],
   ['exactly that fee', { utxos: [utxo()], change: BTC - 150_000n }, 'signs'],
   ['change that is dust', { utxos: [utxo(BTC + 1_000n)], change: 329n }, 'dust'],
   [
-    'as many coins as can be',
+    'the maximum of UTXOs',
     {
       utxos: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) }, () => utxo(BTC)),
       change: 49n * BTC - 9_000n,
@@ -87,14 +87,14 @@ test.each<[string, SpendPlan, string]>([
     'signs',
   ],
   [
-    'more coins',
+    'more UTXOs',
     {
       utxos: Array.from({ length: maxInputsOf(present(scriptOf(regtest, wallet))) + 1 }, () => utxo(BTC)),
       change: 50n * BTC - 9_000n,
     },
     'too-many-coins',
   ],
-])('terms with %s: %s', (_name, terms, expected) => {
+])('the terms with %s give %s', (_name, terms, expected) => {
   expect(verdict(intent, payload(intent, terms))).toBe(expected);
 });
 
@@ -112,7 +112,7 @@ test.each<[string, Partial<Record<keyof TransferIntent, unknown>>]>([
   expect(verdict({ ...intent, ...change } as TransferIntent, honest)).toBe('intent-not-canonical');
 });
 
-test('a child spends the coin of its parent first, and pays nobody but the wallet', () => {
+test('a child spends the UTXO of its parent first, and pays only the wallet', () => {
   const [one, two] = HONEST.utxos;
   const [first, second] = [present(one), present(two)];
   const child = payment(wallet, { to: wallet, amount: units(0n), paysFor: first.txid });
@@ -134,7 +134,7 @@ test('dust for the recipient is not signed', () => {
   expect(verdict(small, payload(small, { utxos: [utxo(BTC)], change: BTC - 1_329n }))).toBe('dust');
 });
 
-test('nothing but these very bytes is signed: cut, with more behind, or with a bit turned', () => {
+test('only these exact bytes are signed: not a prefix, not with a suffix, not with a changed bit', () => {
   const bytes = bytesOf(payload(intent, HONEST));
   expect(verdict(intent, payloadHex(concatBytes(bytes, Uint8Array.of(0))))).not.toBe('signs');
   const accepted = new Set<string>();
@@ -143,7 +143,8 @@ test('nothing but these very bytes is signed: cut, with more behind, or with a b
     turned[bit >> 3] = (turned[bit >> 3] ?? 0) ^ (1 << (bit & 7));
     const inspected = inspectBitcoinPayload(intent, payloadHex(turned));
     if (!inspected.ok) continue;
-    // Only which coins there are, what they are worth and how much comes back are not in the intent; all of it is signed.
+    // The intent leaves open only the UTXOs, their values and the change; the signature covers all
+    // of it.
     accepted.add(inspected.value.signedMessages.map(bytesToHex).join());
     expect(inspected.value.payment).toEqual(paymentOf(intent));
     expect(inspected.value.maxFee <= BigInt(intent.maxFee)).toBe(true);
@@ -152,7 +153,7 @@ test('nothing but these very bytes is signed: cut, with more behind, or with a b
   expect(honest.ok && accepted.has(honest.value.signedMessages.map(bytesToHex).join())).toBe(false);
 }, 60_000);
 
-test('what is no PSBT is refused without a fuss', () => {
+test('bytes that are not a PSBT are refused without an exception', () => {
   const texts = ['', '0x', '0x70736274ff', `0x${'00'.repeat(100)}`, 'psbt', '0x7'];
   for (const text of texts) expect(verdict(intent, text)).toBe('malformed');
   fc.assert(
@@ -175,6 +176,6 @@ test('a message is never a payment, and only its own bytes are signed', () => {
     ok: false,
     refusal: 'intent-not-canonical',
   });
-  // BIP-322 knows the empty message.
+  // BIP-322 has a vector for the empty message.
   expect(inspectPayload({ ...other, message: '' }, '0x00')).toEqual({ ok: false, refusal: 'wrong-message' });
 });

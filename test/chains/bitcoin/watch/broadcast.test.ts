@@ -3,7 +3,9 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { adapterAt } from '../cast.ts';
 
-/** What servers say of bytes, each of them in its own words, and what is made of it together. */
+/**
+ * Covers the responses of servers to bytes, each in its own words, and the outcome of all of them.
+ */
 
 const GENESIS = '0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206';
 const HASH = 'ab'.repeat(32);
@@ -14,7 +16,7 @@ interface Mouth {
   say: string | null;
 }
 
-/** One that knows its genesis, and answers what it is sent with these words; null: it hangs up. */
+/** A server that knows its genesis, and responds to bytes with these words; it hangs up on null. */
 async function started(): Promise<Mouth> {
   const one: { say: string | null } = { say: null };
   const server = createServer((request, response) => {
@@ -41,7 +43,7 @@ afterAll(() => {
   }
 });
 
-/** In place of words. */
+/** Given in place of words. */
 const UNREACHABLE = 'away';
 const core = (message: string) => `sendrawtransaction RPC error: {"code":-26,"message":"${message}"}`;
 
@@ -58,13 +60,13 @@ test.each<[string, string | null, string | null, string]>([
   ['two that find them too cheap', CHEAP, CHEAP, 'underpriced'],
   ['one that has them', core('txn-already-in-mempool'), WRONG, 'accepted'],
   ['one whose block has them', core('Transaction outputs already in utxo set'), SPENT, 'accepted'],
-  ['two that say the coin is spent', SPENT, SPENT, 'conflicted'],
-  ['one that says it is spent, and one that says they are wrong', SPENT, WRONG, 'conflicted'],
+  ['two that report the UTXO as spent', SPENT, SPENT, 'conflicted'],
+  ['one that reports it as spent, and one that calls the bytes wrong', SPENT, WRONG, 'conflicted'],
   ['two that say they are wrong', WRONG, WRONG, 'refused'],
-  ['one that says they are wrong, and one that hangs up', WRONG, null, 'unknown'],
-  ['one that can not even be asked for its network, and one that says they are wrong', UNREACHABLE, WRONG, 'undecided'],
-  ['two that find a miner’s coin too young', YOUNG, YOUNG, 'unknown'],
-  ['words that nobody knows', core('the moon is full'), WRONG, 'unknown'],
+  ['one that calls the bytes wrong, and one that hangs up', WRONG, null, 'unknown'],
+  ['one that does not even report its network, and one that calls the bytes wrong', UNREACHABLE, WRONG, 'undecided'],
+  ['two that find a coinbase output too young', YOUNG, YOUNG, 'unknown'],
+  ['an unknown message', core('the moon is full'), WRONG, 'unknown'],
   ['two whose own limit of a fee they exceed', DEAR, DEAR, 'refused'],
   ['another hash', 'cd'.repeat(32), WRONG, 'unknown'],
 ])('%s', async (_name, one, other, outcome) => {
@@ -73,6 +75,6 @@ test.each<[string, string | null, string | null, string]>([
   expect((await adapter.broadcast('0x00', HASH)).outcome).toBe(outcome);
 });
 
-test('with nobody to ask nothing is known', async () => {
+test('the outcome is unknown without a server', async () => {
   expect((await adapterAt().broadcast('0x00', HASH)).outcome).toBe('unknown');
 });

@@ -7,7 +7,7 @@ import type { BitcoinNode } from '#local/bitcoin/node.ts';
 import { startBitcoinNode } from '#local/bitcoin/node.ts';
 import { adapterAt, attemptOf, BTC, payment, units, Wallet } from '../cast.ts';
 
-/** Coins that are gone after a reorganisation, and the transaction that took their place. */
+/** Covers UTXOs that are gone after a reorganisation, and the transaction that replaced theirs. */
 
 let node: BitcoinNode;
 let wallet: Wallet;
@@ -80,7 +80,7 @@ async function observation(attempts: readonly Sent[], urls: readonly string[] = 
   return observed.ok ? observed.value : observed.refusal;
 }
 
-test('a deposit that is taken back ends the payment once that is named and final, and not before', async () => {
+test('a reversed deposit ends the payment once the reversing transaction is named and final, and not before', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   node.chain.mine(2);
   const paid = await sent(BTC);
@@ -93,7 +93,7 @@ test('a deposit that is taken back ends the payment once that is named and final
   expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
-test('what spends the change of such a payment ends with it', async () => {
+test('a payment that spends the change of such a payment ends with it', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const first = await sent(BTC / 2n);
   node.chain.mine();
@@ -104,7 +104,7 @@ test('what spends the change of such a payment ends with it', async () => {
   for (const paid of [first, second]) expect(await observation([paid])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
-test('absence ends nothing: a coin that is gone, with nothing that took its place, stays unknown', async () => {
+test('absence ends nothing: a missing UTXO without a replacement stays unknown', async () => {
   node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
   node.chain.reorganise(1);
@@ -112,7 +112,7 @@ test('absence ends nothing: a coin that is gone, with nothing that took its plac
   expect(await observation([paid])).toEqual({ ...NOWHERE, isCoinUnknown: true });
 });
 
-test('one server that shows the coin is enough for it to be known, and what took its place has to be shown by all', async () => {
+test('one server that shows the UTXO makes it known, and all servers have to show its replacement', async () => {
   const deposit = node.chain.fund(wallet.address, 2n * BTC);
   const paid = await sent(BTC);
   node.chain.forget(paid.hash);
@@ -129,7 +129,7 @@ test('one server that shows the coin is enough for it to be known, and what took
   expect(await observation([paid], [node.url, forgetful.url])).toEqual({ ...NOWHERE, nonceTaken: true });
 });
 
-test('a payment with a lost coin is alive while its cancellation spends coins that are there', async () => {
+test('a payment with a lost UTXO stays open while its cancellation spends existing UTXOs', async () => {
   node.chain.fund(wallet.address, BTC);
   node.chain.mine(9);
   const deposit = node.chain.fund(wallet.address, 3n * BTC);

@@ -5,7 +5,7 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What is proven of the counts of an account, when nodes lie, lag or are away. */
+/** Covers the proof of the counts of an account, when nodes lie, lag or are unreachable. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -28,7 +28,7 @@ const counts = (latest: bigint, pending: bigint) => ({ latest, pending });
 const falsify = (tag: string, rule: Rule) =>
   liar.follow((method, params) => (method === 'eth_getTransactionCount' && params[1] === tag ? rule : 'forward'));
 
-test('what two nodes count alike is proven, each count by itself', async () => {
+test('equal counts of two nodes are proven, each count by itself', async () => {
   const from = chain.account(5);
   await chain.client.sendTransaction({ account: from, to: chain.account(4), value: 1n });
   await chain.client.mine({ blocks: 1 });
@@ -47,14 +47,14 @@ test('what two nodes count alike is proven, each count by itself', async () => {
     ok: true,
     value: { ...counts(1_000n, 1n), proven: provenAs(null, 1n) },
   });
-  // Of three nodes one liar says nothing that counts.
+  // One liar of three nodes changes nothing.
   expect(await counted(liar.url, chain.url, chain.url)).toEqual({
     ok: true,
     value: { ...counts(1n, 1n), proven: provenAs(1n, 1n) },
   });
 });
 
-test('where the second node is away nothing is proven', async () => {
+test('no count is proven while the second node is unreachable', async () => {
   liar.follow(() => 'forward');
   expect(await counted(liar.url, DEAD)).toEqual({
     ok: true,
@@ -64,7 +64,7 @@ test('where the second node is away nothing is proven', async () => {
   expect((await counted()).ok).toBe(false);
 });
 
-test('one node alone proves what it counts in a final block, and nothing of its mempool', async () => {
+test('one node alone proves its count in a final block, and nothing of its mempool', async () => {
   falsify('latest', { result: '0x3e8' });
   expect(await counted(liar.url)).toEqual({
     ok: true,
@@ -78,7 +78,7 @@ test('one node alone proves what it counts in a final block, and nothing of its 
   });
 });
 
-test('where no node says what is final, depth does', async () => {
+test('the depth replaces the final block if no node reports one', async () => {
   const none: Rule = { error: { code: -32_602, message: 'unknown tag' } };
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? none : 'forward'));
   expect(await counted(liar.url)).toEqual({

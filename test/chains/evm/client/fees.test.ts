@@ -28,7 +28,7 @@ test.each([
   ['a low suggestion on polygon', 'polygon', 1_000_000_000n, 25_000_000_000n],
   ['a low suggestion on bsc', 'bsc', 1n, 50_000_000n],
   ['a good suggestion on bsc', 'bsc', 100_000_000n, 100_000_000n],
-])('with %s the tip is at least what the chain takes', (_name, name, suggestion, tip) => {
+])('the tip with %s is at least the minimum of the chain', (_name, name, suggestion, tip) => {
   expect(feesFor(rowOf(name), 7n, suggestion)).toEqual({ maxFeePerGas: 14n + tip, maxPriorityFeePerGas: tip });
 });
 
@@ -59,7 +59,7 @@ test.each([
   });
 });
 
-test('both prices of a replacement rise by a tenth or more, and never fall below those of now', () => {
+test('both prices of a replacement rise by a tenth or more, and never fall below the current ones', () => {
   fc.assert(
     fc.property(wei, wei, wei, wei, (base, tip, oldBase, oldTip) => {
       const [fresh, old] = [feesFor(ETHEREUM, base, tip), feesFor(ETHEREUM, oldBase, oldTip)];
@@ -73,13 +73,13 @@ test('both prices of a replacement rise by a tenth or more, and never fall below
   );
 });
 
-test('gas has a margin of a quarter, rounded up; a plain payment is exact', () => {
+test('the gas limit has a margin of a quarter, rounded up; a plain payment is exact', () => {
   expect(gasLimitFor(21_000n)).toBe(21_000n);
   expect(gasLimitFor(21_001n)).toBe(26_252n);
   expect(gasLimitFor(52_000n)).toBe(65_000n);
 });
 
-test('the margin does not cross the limit that a transaction has on Ethereum, where the estimate is below it', () => {
+test('the margin does not cross the gas limit of a transaction on Ethereum if the estimate is below it', () => {
   expect(gasLimitFor(14_061_003n)).toBe(2n ** 24n);
   expect(gasLimitFor(13_421_772n)).toBe(16_777_215n);
   expect(gasLimitFor(2n ** 24n)).toBe(2n ** 24n);
@@ -87,14 +87,14 @@ test('the margin does not cross the limit that a transaction has on Ethereum, wh
   expect(gasLimitFor(20_000_000n)).toBe(20_000_000n);
 });
 
-test('the median of no tips is none', () => {
+test('a list without tips has no median', () => {
   expect(median([])).toBeNull();
   expect(median([5n])).toBe(5n);
   expect(median([30n, 1n, 2n])).toBe(2n);
   expect(median([4n, 1n, 2n, 3n])).toBe(3n);
 });
 
-test('hand-written calldata is what the ABI coder gives', () => {
+test('hand-written calldata equals that of the ABI coder', () => {
   const abi = parseAbi(['function transfer(address to, uint256 value) returns (bool)']);
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: 2n ** 256n - 1n }), fc.uint8Array({ maxLength: 200 }), (units, content) => {
@@ -119,14 +119,14 @@ test.each<[string, Attempt['sent'], bigint | null]>([
   ['no number', refusedWith('replacement transaction underpriced'), null],
   ['the gas of a call', refusedWith('intrinsic gas too low: gas 20000, minimum needed 21000'), null],
   ['a number that no price has', refusedWith(`gas tip cap 1, minimum needed ${'9'.repeat(31)}`), null],
-  ['a refusal for good', refusedWith('gas tip cap 1, minimum needed 5', 'refused'), null],
+  ['a permanent refusal', refusedWith('gas tip cap 1, minimum needed 5', 'refused'), null],
   ['no words', refusedWith(null), null],
   ['nothing sent', null, null],
 ])('the tip that a node needs is read out of its answer: %s', (_name, sent, needed) => {
   expect(tipNeeded(sent)).toBe(needed);
 });
 
-test('a tip that is needed is paid on top of what is offered for the base fee, and lowers nothing', () => {
+test('a required tip is paid on top of the offer for the base fee, and lowers nothing', () => {
   const fees = { maxFeePerGas: 20n, maxPriorityFeePerGas: 3n };
   expect(withMinTip(fees, 10n)).toEqual({ maxFeePerGas: 27n, maxPriorityFeePerGas: 10n });
   expect(withMinTip(fees, 2n)).toEqual(fees);

@@ -52,7 +52,7 @@ const permanent = (reason: string, detail: unknown = expect.any(String)) => ({
   ok: false,
   refusal: { kind: 'permanent', reason, detail },
 });
-/** INSUFFICIENT_FUNDS, and by how much. */
+/** Returns INSUFFICIENT_FUNDS, with the missing amount. */
 const short = (missing: unknown, detail: unknown = expect.any(String), tokenAddress: string | null = null) => ({
   ok: false,
   refusal: { ...permanent('INSUFFICIENT_FUNDS', detail).refusal, missing: { tokenAddress, amount: missing } },
@@ -99,7 +99,7 @@ test('a token that answers false, reverts, or reverts without words fails before
   expect(wordless).toEqual(permanent('SIMULATION_REVERTED', expect.stringMatching(/custom error 0x[0-9a-f]{8}\.$/)));
 });
 
-test('what is no token fails before anything is signed', async () => {
+test('a transfer of anything but a token fails before it is signed', async () => {
   const nothing = 'There is no contract at this address.';
   expect(await quoteOf(token(BOB))).toEqual(permanent('SIMULATION_REVERTED', nothing));
   const [stops, reverts] = [await walletWith(0n), await walletWith(0n)] as [Hex, Hex];
@@ -135,20 +135,20 @@ test('an allowance is quoted, from nothing, to nothing and from one to another',
   expect((await chain.adapter().quote(allowance(dollar, '7'), null)).ok).toBe(true);
 });
 
-test('an allowance of what is no token, or of one that has none, fails before anything is signed', async () => {
+test('an allowance of a contract without allowances fails before it is signed', async () => {
   const unknownSpender = await chain.adapter().quote(allowance(BOB, '5'), null);
   expect(unknownSpender).toEqual(permanent('SIMULATION_REVERTED', 'There is no contract at this address.'));
   expect(await chain.adapter().quote(allowance(odd.SilentToken, '5'), null)).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
-test('the leave to take an NFT is no allowance that is taken back, though its call is the same', async () => {
+test('an approval of an NFT is not a revoked allowance, though its call is the same', async () => {
   const { abi, bytecode } = present(compile('Movers.sol').get('Collection'));
   const deployed = await chain.mined(await chain.client.deployContract({ account: chain.account(9), abi, bytecode }));
   const collection = getAddress(present(deployed.contractAddress));
   const refusal = permanent('SIMULATION_REVERTED', 'The contract is not an ERC-20 token: it has no allowances.');
   expect(await chain.adapter().quote(allowance(collection, '0'), null)).toEqual(refusal);
   expect(await chain.adapter().quote(allowance(collection, '7'), null)).toEqual(refusal);
-  // As what it is, calldata that every rule weighs, it can be given.
+  // It can be sent as plain calldata, which every rule checks.
   const { data } = present(callOf(allowance(collection, '0')));
   expect((await chain.adapter().quote(interaction(collection, data), null)).ok).toBe(true);
 });
@@ -156,7 +156,7 @@ test('the leave to take an NFT is no allowance that is taken back, though its ca
 test('a call of a contract is run before it is signed, and its answer is its own affair', async () => {
   const zero = '0x18160ddd';
   expect((await chain.adapter().quote(interaction(dollar, zero), null)).ok).toBe(true);
-  // transfer(bob, 5) of a token that answers false: for a bare call that is no failure.
+  // transfer(bob, 5) of a token that returns false: for a plain call that is no failure.
   const call = callOf({ ...token(odd.FalseToken), amount: amount('5') });
   expect((await chain.adapter().quote(interaction(odd.FalseToken, call?.data ?? ''), null)).ok).toBe(true);
   expect(await chain.adapter().quote(interaction(odd.BlockingToken, call?.data ?? ''), null)).toEqual(
@@ -172,7 +172,7 @@ test('a call of a contract is run before it is signed, and its answer is its own
   );
 });
 
-test('an estimate has three speeds, none cheaper than a slower one, and the normal one is what signing would take', async () => {
+test('an estimate has three speeds, none cheaper than a slower one, and the normal one is that of the signature', async () => {
   const estimated = await chain.adapter().estimate(native);
   const quote = await quoteOf(native);
   if (!estimated.ok || !quote.ok) throw new Error('no estimate');
@@ -200,11 +200,11 @@ test('an estimate has three speeds, none cheaper than a slower one, and the norm
   );
 });
 
-test('a payment to a contract that takes none fails before anything is signed', async () => {
+test('a payment to a contract that accepts none fails before it is signed', async () => {
   expect(await quoteOf({ ...native, to: dollar })).toEqual(permanent('SIMULATION_REVERTED'));
 });
 
-test('a wallet without the amount, the tokens, or the fee on top is told so', async () => {
+test('a wallet without the amount, the tokens, or the fee on top gets a refusal that states so', async () => {
   const empty = await walletWith(0n);
   expect(await quoteOf({ ...native, from: empty })).toEqual(
     short('1000', 'The wallet holds 0 wei. The transaction requires 1000 wei.'),
@@ -228,7 +228,7 @@ test('a wallet can be emptied to the last wei that the fee leaves', async () => 
   expect(await quoteOf({ ...native, from, amount: amountOf(all + 1n) })).toEqual(short('1'));
 });
 
-test('a fee above what the signers approved fails; exactly that is fine', async () => {
+test('a fee above the approved cap fails; exactly the cap is accepted', async () => {
   const quote = await quoteOf(native);
   const maxFee = quote.ok ? BigInt(quote.value.maxFee) : 0n;
   expect((await quoteOf({ ...native, maxFee: amountOf(maxFee) })).ok).toBe(true);
@@ -237,7 +237,7 @@ test('a fee above what the signers approved fails; exactly that is fine', async 
   );
 });
 
-test('a replacement offers an eighth more than what it replaces, also when the market fell', async () => {
+test('a replacement offers an eighth more than the replaced attempt, also when the market fell', async () => {
   const adapter = chain.adapter();
   const high = { gasLimit: '21000', maxFeePerGas: '80000000001', maxPriorityFeePerGas: '7', maxFee: native.maxFee };
   const prepared = adapter.compose(native, high, 5n);
@@ -258,7 +258,8 @@ test('a replacement offers an eighth more than what it replaces, also when the m
 test('the data fee of an OP-stack chain counts against the cap and the balance', async () => {
   const oracle = '0x420000000000000000000000000000000000000F';
   const before = await quoteOf(native);
-  // Of before Isthmus: reverts for a call of 36 bytes, getOperatorFee(uint256), and answers 8 * 10^12 to all others.
+  // The contract before Isthmus: it reverts for a call of 36 bytes, getOperatorFee(uint256), and
+  // returns 8 * 10^12 to all others.
   const bytecode = '0x36602414601857670000074696a5c00060005260206000f35b600080fd';
   await chain.client.setCode({ address: oracle, bytecode });
   const fee = BigInt('0x0000074696a5c000');
@@ -282,7 +283,7 @@ test('a node of another chain prices nothing', async () => {
   expect(await mainnet.accountNonce(native.from)).toEqual({ ok: false, refusal: { detail } });
 });
 
-test('without a node, or with dead ones, everything is told and nothing thrown', async () => {
+test('the adapter reports every fault and throws nothing without a node, or with dead ones', async () => {
   const none = adapterFor(anvilChain(), []);
   expect(await none.quote(native, null)).toEqual(transient('No RPC node is configured for this chain.'));
   const dead = adapterFor(anvilChain(), ['http://127.0.0.1:1/v2/k3yk3yk3yk3y', 'http://127.0.0.1:2/']);
@@ -297,7 +298,7 @@ test('a dead node is passed over for the next', async () => {
   expect(await adapter.accountNonce(BOB)).toEqual({ ok: true, value: { latest: 0n, pending: 0n } });
 });
 
-test('what one node finds impossible and the next does not is not over', async () => {
+test('a payment that one node finds impossible and the next does not is not over', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x0' } : 'forward'));
   expect((await adapterFor(anvilChain(), [liar.url, chain.url]).quote(native, null)).ok).toBe(true);
   const alone = adapterFor(anvilChain(), [liar.url, 'http://127.0.0.1:1/']);
@@ -314,7 +315,7 @@ test('nonces are counted with and without the mempool', async () => {
   expect(await chain.adapter().accountNonce(from)).toEqual({ ok: true, value: { latest: 1n, pending: 1n } });
 });
 
-test('without a suggested tip the last blocks tell, and without those the floor', async () => {
+test('the last blocks give the tip if the node suggests none, and the floor applies without those', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   const missing: Rule = { error: { code: -32601, message: 'the method does not exist' } };
   const reward = ['0x77359400', '0x0', '0x3b9aca00'].map((tip) => ['0x0', tip, '0x77359400']);
@@ -349,7 +350,10 @@ const GARBAGE: readonly (readonly [string, Rule])[] = [
   ['five megabytes', { status: 200, body: `{"result":"0x${'0'.repeat(5_000_000)}"}` }],
 ];
 
-/** Whichever method is answered with garbage: the quote is refused as transient, or goes by what else the node said. */
+/**
+ * The quote is refused as transient, or uses the other responses of the node, whichever method
+ * returns garbage.
+ */
 test.each(GARBAGE)('a node that answers %s leads to no wrong price and no exception', async (_name, rule) => {
   const methods = [
     'eth_chainId',
@@ -370,7 +374,7 @@ test.each(GARBAGE)('a node that answers %s leads to no wrong price and no except
   expect((await adapter.accountNonce(native.from)).ok).toBe(false);
 });
 
-test('fees that cannot be are not believed', async () => {
+test('impossible fees are not believed', async () => {
   const adapter = adapterFor(anvilChain(), [liar.url]);
   liar.follow((method) => (method === 'eth_estimateGas' ? { result: '0x0' } : 'forward'));
   expect(await adapter.quote(native, null)).toEqual(transient('The RPC node returned an impossible fee estimate.'));

@@ -20,7 +20,7 @@ test('a body that never ends is given up in time', async () => {
   expect(performance.now() - started).toBeLessThan(5000);
 });
 
-test('nothing is asked twice by itself', async () => {
+test('no call is repeated by itself', async () => {
   node.follow(() => ({ status: 503, body: 'busy' }));
   expect((await connect(node.url).request(getChainId)).ok).toBe(false);
   expect(node.requests).toEqual(['eth_chainId']);
@@ -47,7 +47,7 @@ test.each([
   [{ message: 'no' }, null],
   ['not hex', null],
   [7, null],
-])('revert data is found where clients put it: %j', async (data, expected) => {
+])('revert data is found in the place that clients use: %j', async (data, expected) => {
   node.follow(() => ({ error: { code: -32015, message: 'VM execution error.', data } }));
   const answer = await connect(node.url).request(getChainId);
   expect(answer).toMatchObject({ ok: false, refusal: { data: expected } });

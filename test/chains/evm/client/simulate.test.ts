@@ -12,7 +12,7 @@ import { BOB, NATIVE, amount, present } from '../cast.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What a real chain says that a call would do, held against what it then does. */
+/** Covers the effects that a real chain foresees of a call, compared with its real effects. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -47,7 +47,7 @@ function calling(on: string, functionName: string, args: readonly unknown[], val
   return { ...rest, kind: 'contract-interaction', from: alice, to: address, data, value: amount(value) };
 }
 
-/** The net of what a wallet would have more or less. */
+/** Returns the net changes of a wallet. */
 async function foreseen(intent: OnChainIntent) {
   const simulated = await chain.adapter().simulate(intent);
   if (!simulated.ok) throw new Error(simulated.refusal.detail);
@@ -55,7 +55,7 @@ async function foreseen(intent: OnChainIntent) {
   return movementsOf(alice, simulated.value.movements, anvilChain()).changes;
 }
 
-/** The same, of what then happened. */
+/** Returns the same for the real effects. */
 async function happened({ to, data, value }: { readonly to: string; readonly data: string; readonly value: string }) {
   const call = { account: alice, chain: null, to: getAddress(to), data: data as Hex, value: BigInt(value) };
   const hash = await chain.client.sendTransaction(call);
@@ -69,7 +69,7 @@ test.each<[string, string, readonly unknown[], string]>([
   ['a contract that pays on', 'split', [BOB, BOB], '10'],
   ['a payment that comes back inside', 'fail', [BOB], '10'],
   ['a payment by borrowed code', 'borrow', [BOB], '10'],
-  ['a contract that gives itself away', 'leave', [BOB], '10'],
+  ['a contract that destroys itself', 'leave', [BOB], '10'],
 ])('%s is foreseen as it happens', async (_name, functionName, args, value) => {
   const intent = calling('splitter', functionName, args, value);
   const before = await foreseen(intent);
@@ -77,7 +77,7 @@ test.each<[string, string, readonly unknown[], string]>([
   expect(await happened(intent)).toEqual(before);
 });
 
-test('a contract that pays some of it back leaves the difference', async () => {
+test('a contract that returns some of the value leaves the difference', async () => {
   const intent = calling('splitter', 'split', [alice, BOB], '10');
   const before = await foreseen(intent);
   expect(before).toMatchObject([{ kind: 'native', units: '-5' }]);
@@ -94,14 +94,14 @@ test.each<[string, string, readonly unknown[]]>([
   expect(await happened(intent)).toEqual(await foreseen(intent));
 });
 
-test('a payment and a token are what they say', async () => {
+test('a payment and a token transfer have their plain effects', async () => {
   expect(await foreseen(payment())).toMatchObject([{ kind: 'native', tokenAddress: null, units: '-1000' }]);
   expect(await foreseen(payment({ tokenAddress: dollar, amount: amount('2500000') }))).toMatchObject([
     { kind: 'erc20', tokenAddress: dollar, units: '-2500000' },
   ]);
 });
 
-test('what somebody would be let spend is named, and nothing of it moves', async () => {
+test('a simulated allowance names what its spender may spend, and moves nothing', async () => {
   const { to: _to, ...rest } = NATIVE;
   const allowance = { ...rest, kind: 'erc20-approve', from: alice, spender: BOB, tokenAddress: dollar } as const;
   const simulated = await chain.adapter().simulate({ ...allowance, amount: amount('77') });
@@ -115,7 +115,7 @@ test('what somebody would be let spend is named, and nothing of it moves', async
   });
 });
 
-test('a call that would fail says why, and money that is not there is missed', async () => {
+test('a failing call states its reason, and reports a missing amount', async () => {
   expect(await foreseen(payment({ tokenAddress: dollar, amount: amount('9'.repeat(30)) }))).toMatch(/./);
   const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transferFrom', args: [BOB, alice, 1n] });
   const { to: _to, tokenAddress: _token, amount: _amount, ...rest } = NATIVE;
@@ -124,7 +124,7 @@ test('a call that would fail says why, and money that is not there is missed', a
   expect(await foreseen(payment({ amount: amount('9'.repeat(25)) }))).toMatch(/insufficient/i);
 });
 
-describe('a node that can not be trusted', () => {
+describe('a node that cannot be trusted', () => {
   const reported = async (rule: Rule) => {
     liar.follow((method) => (method === 'eth_simulateV1' ? rule : 'forward'));
     return evmAdapter(anvilChain(), [liar.url]).simulate(payment());
@@ -156,11 +156,11 @@ describe('a node that can not be trusted', () => {
     ['answers another status', { result: [{ calls: [{ status: '0x2', logs: [] }] }] }],
     ['answers broken logs', { result: [{ calls: [{ status: '0x1', logs: [{}] }] }] }],
     ['hangs up', 'cut'],
-  ])('and %s says nothing about the call', async (_name, rule) => {
+  ])('and %s gives no result', async (_name, rule) => {
     expect(await reported(rule)).toMatchObject({ ok: false, refusal: { detail: expect.any(String) as string } });
   });
 
-  test('and has words of its own has them cleaned, and never as a success', async () => {
+  test('and has words of its own has them cleaned, and never shown as a success', async () => {
     const message = 'no \u202Eway at https://node.example/v2/k3yk3yk3yk3y';
     const answer = await reported({
       result: [{ calls: [{ status: '0x0', logs: [], error: { code: -32015, message } }] }],
@@ -168,7 +168,7 @@ describe('a node that can not be trusted', () => {
     expect(answer).toEqual({ ok: true, value: { outcome: 'fails', detail: 'no way at [address]' } });
   });
 
-  test('is read to the letter: leaves to spend of the wallet, the newest of each, and nothing else', async () => {
+  test('is read exactly: allowances of the wallet, the newest of each, and nothing else', async () => {
     const [owner, spender] = [word(alice), word(BOB)];
     const answer = await reported(
       logs(
@@ -190,7 +190,7 @@ describe('a node that can not be trusted', () => {
     ]);
   });
 
-  test('and the names of events are what the standards say', () => {
+  test('the topics of its events match the standards', () => {
     expect([APPROVAL, APPROVAL_FOR_ALL]).toEqual([
       toEventSelector('Approval(address,address,uint256)'),
       toEventSelector('ApprovalForAll(address,address,bool)'),

@@ -7,7 +7,7 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What a token says of itself, and a price feed of its price, and what of it is not believed. */
+/** Covers the fields that a token and a price feed report, and which of them are not believed. */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -44,12 +44,12 @@ test('a real one', async () => {
   });
 });
 
-test('what is no token says nothing', async () => {
+test('a contract that is not a token has no name', async () => {
   expect(await chain.adapter().token(chain.account(3))).toEqual(token);
   expect(await chain.adapter().token('0x12')).toEqual(token);
 });
 
-test('an old one says it in 32 bytes', async () => {
+test('an old token gives its name in 32 bytes', async () => {
   const old = { result: stringToHex('MKR', { size: 32 }) };
   const said = await saying({ [SYMBOL]: old, [NAME]: old, [DECIMALS]: number(18n) }).token(dollar);
   expect(said).toEqual({ ok: true, value: { symbol: 'MKR', name: 'MKR', decimals: 18 } });
@@ -59,7 +59,7 @@ test.each([
   ['signs that hide or turn others', `US\u202EDC\u0000\u200B`, 'USDC'],
   ['far too much', 'x'.repeat(10_000), 'x'.repeat(64)],
   ['nothing but blanks', ' \u200B ', null],
-])('text of strangers: %s', async (_name, said, kept) => {
+])('the text of a stranger is cleaned: %s', async (_name, said, kept) => {
   const answer = await saying({ [SYMBOL]: text(said) }).token(dollar);
   expect(answer).toEqual({ ok: true, value: { symbol: kept, name: null, decimals: null } });
 });
@@ -69,7 +69,7 @@ test.each<[string, string]>([
   ['an offset elsewhere', `0x${'40'.padStart(64, '0')}${'01'.padStart(64, '0')}41`],
   ['half a word', '0x1234'],
   ['nothing', '0x'],
-])('%s is no text', async (_name, result) => {
+])('%s is not a text', async (_name, result) => {
   expect(await saying({ [SYMBOL]: { result } }).token(dollar)).toEqual(token);
 });
 
@@ -78,7 +78,7 @@ test('no token has more decimals than its largest amount has digits', async () =
   expect(await saying({ [DECIMALS]: { result: '0x12' } }).token(dollar)).toEqual(token);
 });
 
-test('a node that is away is not taken for a silent token', async () => {
+test('an unreachable node does not count as a token without a name', async () => {
   expect(await saying({ [SYMBOL]: 'cut' }).token(dollar)).toEqual({
     ok: false,
     refusal: { detail: expect.any(String) },
@@ -106,7 +106,7 @@ test.each([
   ['answers too little', { [ROUND]: round([1n, 2n]), [DECIMALS]: number(8n) }],
   ['has no digits', { [ROUND]: round([7n, 1n, 1n, 1n, 7n]) }],
   ['is no feed', {}],
-])('what %s has no price', async (_name, answers) => {
+])('a feed that %s has no price', async (_name, answers) => {
   expect(await saying(answers).priceFeed(getAddress(dollar))).toEqual({
     ok: false,
     refusal: { detail: expect.any(String) },

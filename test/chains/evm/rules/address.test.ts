@@ -15,7 +15,7 @@ const CHECKSUMMED = [
   '0xD1220A0cf47c7B9Be7A2E6BA89F429762e7b9aDb',
 ];
 
-test.each(CHECKSUMMED)('%s is taken as it is, and in lower case', (address) => {
+test.each(CHECKSUMMED)('%s is accepted as it is, and in lower case', (address) => {
   expect(parseAddress(address)).toEqual({ ok: true, value: address });
   expect(parseAddress(address.toLowerCase())).toEqual({ ok: true, value: address });
 });
@@ -36,11 +36,11 @@ test.each([
   ['a name', 'vitalik.eth', 'malformed'],
   ['nothing', '', 'malformed'],
   ['zero', `0x${'0'.repeat(40)}`, 'zero-address'],
-])('%s is refused', (_name, text, fault) => {
+])('the address %s is refused', (_name, text, fault) => {
   expect(parseAddress(text)).toEqual({ ok: false, refusal: fault });
 });
 
-test('a changed letter case is always found: of all spellings only two are taken', () => {
+test('a changed letter case is always detected: only two of all spellings are accepted', () => {
   fc.assert(
     fc.property(
       fc.constantFrom(...CHECKSUMMED),

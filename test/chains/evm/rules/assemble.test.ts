@@ -8,7 +8,10 @@ import { assembleTransaction, readSigned } from '#chains/evm/rules/assemble.ts';
 import type { TransferIntent } from '#domain/transaction/intent.ts';
 import { MALLORY, NATIVE, amount, attemptFor, present } from '../cast.ts';
 
-/** What anvil's first account signed: 1 wei to its second, nonce 0, 2 gwei at most, 1 wei of tip, 21,000 gas. */
+/**
+ * Signed by anvil's first account: 1 wei to its second, nonce 0, 2 gwei at most, 1 wei of tip,
+ * 21,000 gas.
+ */
 const RAW: Hex =
   '0x02f868827a69800184773594008252089470997970c51812dc3a010c7d01b50e0d17dc79c80180c001a0a47eb869be1e4a07b681e7063df0270355cb7c5a899b179a80cb601de381a8f3a044967264754ab0d27600532eb0049fc2d29d8b11f8ec1ce53d2d30b481e53d69';
 
@@ -39,7 +42,7 @@ function scalar(value: bigint): Uint8Array {
 const { ORDER } = secp256k1.Point.Fn;
 const valueOf = (bytes: Uint8Array) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
 
-test('the bytes and the signature become exactly what anvil signed', () => {
+test('the bytes and the signature give exactly the transaction that anvil signed', () => {
   expect(assembleTransaction(INTENT, ATTEMPT, [SIGNATURE])).toEqual({
     ok: true,
     value: { raw: RAW, hash: keccak256(RAW) },
@@ -84,7 +87,7 @@ test.each([
   expect(assembleTransaction(INTENT, { ...ATTEMPT, ...change }, [SIGNATURE]).ok).toBe(false);
 });
 
-test('signed bytes read back to their signer and their unsigned part', () => {
+test('signed bytes parse back to their signer and their unsigned part', () => {
   expect(readSigned(RAW)).toMatchObject({ ok: true, value: { from: INTENT.from, payload: ATTEMPT.payload } });
 });
 
@@ -100,7 +103,7 @@ test('no other spelling of signed bytes is read, and no bytes throw', () => {
       const bytes = hexToBytes(RAW);
       bytes[at] = (bytes[at] ?? 0) ^ flip;
       const read = readSigned(`0x${Buffer.from(bytes).toString('hex')}`);
-      // What still reads is another transaction by somebody else.
+      // Bytes that still parse are a transaction of another account.
       if (read.ok) expect(read.value.from).not.toBe(INTENT.from);
     }),
     { numRuns: 300 },

@@ -28,7 +28,7 @@ const ALLOWANCE: Erc20ApproveIntent = {
 const TO: Hex = DOLLAR;
 const FEES = { maxFeePerGas: 2_000_000_000n, maxPriorityFeePerGas: 1_000_000n, gas: 60_000n };
 
-test('the bytes of a contract call are what viem serialises, for all calldata', () => {
+test('the bytes of a contract call equal those of viem, for all calldata', () => {
   const data = fc.uint8Array({ maxLength: 300 }).map((bytes): Hex => `0x${Buffer.from(bytes).toString('hex')}`);
   fc.assert(
     fc.property(data, fc.bigInt({ min: 0n, max: 10n ** 20n }), (calldata, value) => {
@@ -51,7 +51,7 @@ test('an allowance is the call of the ERC-20 standard, with no value', () => {
   );
 });
 
-test('calldata has a limit, and at the limit it still fits the bytes that are signed', () => {
+test('calldata has a limit, and the largest calldata still fits the bytes that are signed', () => {
   const largest = { ...CALL, data: `0x${'ab'.repeat(MAX_CALLDATA_BYTES)}` };
   const { payload } = composeTransaction(largest, QUOTE, 4n);
   expect(inspectPayload(largest, payload).ok).toBe(true);
@@ -88,7 +88,7 @@ test.each<[string, object]>([
   expect(inspectPayload(hostile, payload)).toEqual({ ok: false, refusal: 'intent-not-canonical' });
 });
 
-test('calls of a standard are shown in words', () => {
+test('a call of a standard is shown in words', () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [BOB, 7n] });
   expect(decodeCall(transfer)).toEqual({
     standard: 'ERC-20',
@@ -117,7 +117,7 @@ test('calls of a standard are shown in words', () => {
   expect(decodeCall('0xd0e30db0')).toEqual({ standard: 'WETH9', function: 'deposit', arguments: [] });
 });
 
-test('what is not exactly the encoding of a known call is not shown as one', () => {
+test('bytes that are not exactly the encoding of a known call are not shown as one', () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [BOB, 7n] });
   for (const data of [
     '0x',

@@ -27,7 +27,7 @@ const PERMIT = {
   message: { owner: TREASURY, value: '115792089237316195423570985008687907853269984665640564039457584007913129639935' },
 };
 
-test('words are hashed as EIP-191 has it, whatever they are', () => {
+test('every text is hashed by EIP-191', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (text) => {
       expect(keccak256(messagePreimage(said(text)) ?? '0x')).toBe(hashMessage(text));
@@ -35,7 +35,7 @@ test('words are hashed as EIP-191 has it, whatever they are', () => {
   );
 });
 
-test('JSON with the four parts is typed data, any other JSON is words', () => {
+test('JSON with the four parts is typed data, and any other JSON is text', () => {
   expect(said(JSON.stringify(PERMIT)).format).toBe('eip712');
   expect(said(JSON.stringify(PERMIT, null, 2)).message).toBe(said(JSON.stringify(PERMIT)).message);
   for (const words of ['{}', '{"types":{}}', '[]', '1', 'null', '{"types":{},"primaryType":"A","domain":{}}', '{']) {
@@ -43,7 +43,7 @@ test('JSON with the four parts is typed data, any other JSON is words', () => {
   }
 });
 
-test('typed data is hashed as EIP-712 has it', () => {
+test('typed data is hashed by EIP-712', () => {
   const preimage = messagePreimage(said(JSON.stringify(PERMIT)));
   expect(keccak256(preimage ?? '0x')).toBe(hashTypedData(PERMIT as unknown as Parameters<typeof hashTypedData>[0]));
 });
@@ -56,16 +56,16 @@ test.each([
   [JSON.stringify({ ...PERMIT, domain: { chainId: 1 } }), 'the id of this chain'],
   [JSON.stringify({ ...PERMIT, domain: { chainId: '0x1' } }), 'the id of this chain'],
   [JSON.stringify({ ...PERMIT, message: {} }), 'message.owner is missing'],
-])('%.20j: %s', (text, words) => {
+])('the message %.20j gives %s', (text, words) => {
   expect(readMessage(ANVIL, text)).toEqual({ ok: false, refusal: expect.stringContaining(words) });
 });
 
-test('a field that stands there twice is seen once, and it is the one that is signed', () => {
+test('a duplicate field is read once, with the value that is signed', () => {
   const text = JSON.stringify(PERMIT).replace('"value":"', '"value":"1","value":"');
   expect(said(text).message).toBe(said(JSON.stringify(PERMIT)).message);
 });
 
-test('the inspection takes exactly the message and nothing else', () => {
+test('the inspection accepts exactly the message and nothing else', () => {
   const intent = said('hello');
   const { payload, signingDigest } = composeMessage(intent);
   const hashed = hexToBytes(hashMessage('hello'));
@@ -89,9 +89,9 @@ test.each<[string, Partial<Record<keyof MessageIntent, unknown>>]>([
   ['half a character', { message: '\uDC00' }],
   ['typed data as words', { message: JSON.stringify(PERMIT) }],
   ['another spelling of typed data', { format: 'eip712', message: JSON.stringify(PERMIT, null, 1) }],
-  ['a wallet that is none', { from: 'treasury' }],
+  ['an invalid wallet', { from: 'treasury' }],
   ['a wallet in lower case', { from: TREASURY.toLowerCase() }],
-  ['a chain that is none', { chain: 'eip155:' }],
+  ['an invalid chain', { chain: 'eip155:' }],
 ])('an intent with %s has no bytes', (_name, change) => {
   const intent: MessageIntent = Object.assign({}, said('hello'), change);
   const { payload } = composeMessage(said('hello'));

@@ -36,7 +36,7 @@ function hex(text: string): Hex {
   return `0x${text.slice(2)}`;
 }
 
-test('an honest payment passes, and what comes out is what viem reads', () => {
+test('an honest payment passes, and its fields are those that viem reads', () => {
   const { payload, signingDigest, maxFee } = attemptFor(NATIVE);
   expect(payload).toBe(bytesOf({}));
   expect(inspectPayload(NATIVE, payload)).toEqual({
@@ -66,7 +66,7 @@ test('an honest token transfer is the call of the ERC-20 standard, with no value
   });
 });
 
-test('composed bytes are what viem serialises, for every amount and nonce', () => {
+test('composed bytes equal those of viem, for every amount and nonce', () => {
   const any = fc.record({
     units: fc.bigInt({ min: 0n, max: UINT256_MAX }),
     nonce: fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER }),
@@ -116,7 +116,7 @@ test.each<[string, Partial<Fields>, string]>([
   ['a number of 33 bytes', { value: `0x01${'00'.repeat(32)}` }, 'malformed'],
   ['a padded number', { value: '0x0003e8' }, 'not-canonical'],
   ['a zero that is written out', { nonce: '0x00' }, 'not-canonical'],
-])('of a payment, %s is refused', (_name, fields, fault) => {
+])('a payment with %s is refused', (_name, fields, fault) => {
   expect(inspectPayload(NATIVE, bytesOf(fields))).toEqual({ ok: false, refusal: fault });
 });
 
@@ -130,7 +130,7 @@ test.each<[string, Partial<Fields>, string]>([
   ['no call', { data: '0x' }, 'wrong-data'],
   ['approve instead of transfer', { data: `0x095ea7b3${tokenFields.data.slice(10)}` }, 'wrong-data'],
   ['dirty bytes above the address', { data: tokenFields.data.replace('a9059cbb00', 'a9059cbb01') }, 'wrong-data'],
-])('of a token transfer, %s is refused', (_name, fields, fault) => {
+])('a token transfer with %s is refused', (_name, fields, fault) => {
   expect(inspectPayload(TOKEN, bytesOf(fields, tokenFields))).toEqual({ ok: false, refusal: fault });
 });
 
@@ -179,7 +179,7 @@ test.each<[string, string, string]>([
   expect(inspectPayload(NATIVE, payload)).toEqual({ ok: false, refusal: fault });
 });
 
-test('a byte with a length of its own is refused even where all lengths fit', () => {
+test('a byte with a length of its own is refused even if all lengths fit', () => {
   const length = (honest.length - 6) / 2 + 1;
   const padded = `0x02${(0xc0 + length).toString(16)}${honest.slice(6)}`.replace('827a6904', '827a698104');
   expect(inspectPayload(NATIVE, padded)).toEqual({ ok: false, refusal: 'not-canonical' });
@@ -222,11 +222,11 @@ test('bytes for one intent never pass for another', () => {
     { ...NATIVE, maxFee: amount('119999999999999') },
   ];
   for (const other of others) expect(inspectPayload(other, honest).ok).toBe(false);
-  // Exactly the cap is allowed.
+  // Exactly the cap is accepted.
   expect(inspectPayload({ ...NATIVE, maxFee: amount('120000000000000') }, honest).ok).toBe(true);
 });
 
-test('whatever mutation still passes does the same for no more than the cap', () => {
+test('a mutation that still passes does the same for no more than the cap', () => {
   const mutation = fc.record({
     at: fc.nat(honest.length / 2 - 2),
     remove: fc.integer({ min: 0, max: 2 }),
@@ -281,7 +281,7 @@ test('random bytes and random intents never throw and never pass', () => {
   );
 });
 
-test('composing for a fee above the cap is a bug and throws', () => {
+test('a composition for a fee above the cap is a bug and throws', () => {
   expect(() => composeTransaction({ ...NATIVE, maxFee: amount('1') }, QUOTE, 0n)).toThrow('fee-above-cap');
   expect(() => composeTransaction({ ...NATIVE, to: TREASURY.toLowerCase() }, QUOTE, 0n)).toThrow('canonical');
 });

@@ -47,12 +47,12 @@ test('the example of the standard has the hash of the standard', () => {
   expect(hashOf(MAIL)).toBe('0xbe609aee343fb3c4b28e1df9e632fca64fcfaede20f02e86244efddf30957bd2');
 });
 
-test('without its domain type it is the same, as wallets have it', () => {
+test('typed data without its domain type gives the same hash, as in wallets', () => {
   const { EIP712Domain: _domain, ...types } = MAIL.types;
   expect(hashOf({ ...MAIL, types })).toBe(hashOf(MAIL));
 });
 
-test('its one spelling reads back as itself', () => {
+test('the canonical form parses back to itself', () => {
   const { EIP712Domain: _domain, ...types } = MAIL.types;
   const read = readTypedData({ ...MAIL, types });
   if (!read.ok) throw new Error(read.refusal);
@@ -68,7 +68,7 @@ const simple = (type: string, value: unknown, more: Record<string, unknown> = {}
   message: { it: value },
 });
 
-test('whatever fits its type hashes as others hash it', () => {
+test('every value that fits its type gives the hash of other implementations', () => {
   const bits = fc.integer({ min: 1, max: 32 }).map((bytes) => bytes * 8);
   const unsigned = bits.chain((width) =>
     fc.tuple(fc.constant(`uint${width}`), fc.bigInt({ min: 0n, max: 2n ** BigInt(width) - 1n }).map(String)),
@@ -104,7 +104,7 @@ test('whatever fits its type hashes as others hash it', () => {
   );
 });
 
-test('nested lists of a fixed and of any length', () => {
+test('nested lists may have fixed and any length', () => {
   const data = simple('uint8[2][]', [
     [1, 2],
     [3, 4],
@@ -142,7 +142,7 @@ test.each<[string, unknown]>([
   ['type uint7 is not known', simple('uint7', 1)],
   ['type bytes33 is not known', simple('bytes33', '0x')],
   ['type toString is not known', simple('toString', {})],
-  ['type Nobody[] is not known', simple('Nobody[]', [])],
+  ['type Absent[] is not known', simple('Absent[]', [])],
   ['primaryType must be', { ...MAIL, primaryType: 'Nobody' }],
   ['primaryType must be', { ...MAIL, primaryType: 'EIP712Domain' }],
   ['primaryType must be', { ...MAIL, primaryType: 'toString' }],
@@ -188,7 +188,7 @@ test.each<[string, unknown]>([
   expect(readTypedData(value)).toEqual({ ok: false, refusal: expect.stringContaining(words) });
 });
 
-test('what is nested beyond all use is refused, and does not end the stack', () => {
+test('excessive nesting is refused, and does not overflow the stack', () => {
   let value: unknown = {};
   for (let i = 0; i < 3000; i++) value = { next: [value] };
   const data = { ...simple('bool', true), types: { Thing: [{ name: 'next', type: 'Thing[]' }] }, message: value };

@@ -10,7 +10,10 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What a chain shows of transactions of others, on a real chain: money, payments of contracts, tokens, collectibles. */
+/**
+ * Covers what a chain shows of foreign transactions, on a real chain: native payments, payments by
+ * contracts, tokens and collectibles.
+ */
 
 let chain: LocalChain;
 let alice: Address;
@@ -57,16 +60,16 @@ const call = (on: 'splitter' | 'collection', functionName: string, args: readonl
     value,
   });
 
-/** `uid from>to amount` with the names of the cast. */
+/** Returns `uid from>to amount` with the names of the cast. */
 function lines(seen: ChainTransaction | null): readonly string[] {
   const names = new Map<string | null, string>([
     [alice, 'alice'],
     [bob, 'bob'],
     [carol, 'carol'],
     [splitter, 'splitter'],
-    [null, 'nobody'],
+    [null, 'zero'],
   ]);
-  const name = (address: string | null) => names.get(address) ?? 'somebody';
+  const name = (address: string | null) => names.get(address) ?? 'other';
   return (seen?.movements ?? []).map(
     ({ uid, from, to, amount, tokenId }) =>
       `${uid.replace(/^log:\d+/, 'log')} ${name(from)}>${name(to)} ${amount}${tokenId === null ? '' : ` #${tokenId}`}`,
@@ -80,24 +83,24 @@ test('a payment, with its signer, its fee and its block', async () => {
   expect(BigInt(seen?.fee ?? '0')).toBeGreaterThan(0n);
 });
 
-test('payments of contracts are found by their place in the calls', async () => {
+test('payments by contracts are found by their position in the calls', async () => {
   const seen = await read(await call('splitter', 'split', [bob, carol], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>bob 5', 'trace:1 splitter>carol 5']);
 });
 
-test('what was paid inside a call that failed came back, and is not told', async () => {
+test('a payment inside a failed call is reverted, and not reported', async () => {
   const seen = await read(await call('splitter', 'fail', [bob], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10']);
 });
 
-test('borrowed code moves nothing by being borrowed, only what it pays', async () => {
+test('a delegate call moves nothing by itself, only the payments in it', async () => {
   const seen = await read(await call('splitter', 'borrow', [bob], 10n));
   expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0_0 splitter>bob 10']);
 });
 
-test('a contract that ends gives what it holds', async () => {
+test('a self-destructing contract sends its balance', async () => {
   const seen = await read(await call('splitter', 'leave', [bob], 10n));
-  expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>somebody 10', 'trace:0_0 somebody>bob 10']);
+  expect(lines(seen)).toEqual(['top alice>splitter 10', 'trace:0 splitter>other 10', 'trace:0_0 other>bob 10']);
 });
 
 test('tokens: an ERC-20, an ERC-721 that is made and destroyed, an ERC-1155 alone and in a batch', async () => {
@@ -120,8 +123,8 @@ test('tokens: an ERC-20, an ERC-721 that is made and destroyed, an ERC-1155 alon
   ];
   expect(seen.map(lines)).toEqual([
     ['log alice>bob 7'],
-    ['log nobody>bob 1 #9'],
-    ['log bob>nobody 1 #9'],
+    ['log zero>bob 1 #9'],
+    ['log bob>zero 1 #9'],
     ['log:0 alice>bob 40 #3'],
     ['log:0 alice>bob 10 #1', 'log:1 alice>bob 20 #2'],
     [],
@@ -130,12 +133,12 @@ test('tokens: an ERC-20, an ERC-721 that is made and destroyed, an ERC-1155 alon
   expect(seen[0]?.movements[0]).toMatchObject({ kind: 'erc20', tokenAddress: dollar });
 });
 
-test('a batch whose lists do not fit each other is none', async () => {
+test('a batch whose lists have different lengths is ignored', async () => {
   const seen = await read(await call('collection', 'batch', [bob, [1n, 2n], [10n]]));
   expect(seen?.movements).toEqual([]);
 });
 
-test('what failed, and what nobody ever sent, is not there', async () => {
+test('a failed transaction, and one that was never sent, gives no movements', async () => {
   const failing = await chain.client.writeContract({
     account: bob,
     chain: null,
@@ -156,7 +159,7 @@ test('the creation of a contract has no recipient', async () => {
   expect(seen?.movements).toEqual([]);
 });
 
-test('it is final when the chain says so, and gone when its block is', async () => {
+test('a transaction is final when the chain reports so, and gone when its block is', async () => {
   const hash = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 6n });
   const before = present(await read(hash));
   await chain.client.mine({ blocks: 3 });
@@ -170,7 +173,7 @@ test('it is final when the chain says so, and gone when its block is', async () 
   expect((await read(settled))?.block?.isFinal).toBe(true);
 });
 
-test('what waits to be mined tells what it pays itself, and its block the rest', async () => {
+test('a waiting transaction shows what it pays itself, and its block shows the rest', async () => {
   await chain.client.setAutomine(false);
   const paid = await chain.client.sendTransaction({ account: alice, chain: null, to: bob, value: 9n });
   const split = await call('splitter', 'split', [bob, carol], 10n);
@@ -218,7 +221,7 @@ test('a node that refuses to trace still shows the rest; one that does not answe
   await node.stop();
 });
 
-test('what contracts paid back to whoever called them is found with the last look, where the first could not trace', async () => {
+test('payments by contracts back to the caller are found with the last scan if the first one could not trace', async () => {
   const hash = await call('splitter', 'split', [alice, carol], 10n);
   await chain.mined(hash);
   const node = await startFalseNode(chain.url);
@@ -233,7 +236,7 @@ test('what contracts paid back to whoever called them is found with the last loo
   const units = ({ changes }: Inclusion) => changes.map((change) => change.units);
   const first = await observation(null, 'cut');
   expect(units(first)).toEqual(['-10']);
-  // Nothing is traced with each look.
+  // A later scan traces nothing.
   expect(units(await observation(first, 'forward'))).toEqual(['-10']);
   await chain.client.mine({ blocks: 64 });
   const last = await observation(first, 'forward');

@@ -68,7 +68,7 @@ test.each<[string, string, string]>([
   ['a gateway', 'service unavailable', 'unknown'],
   ['a gateway', 'header not found', 'unknown'],
   ['a gateway', '', 'unknown'],
-])('%s: %s', (_client, message, expected) => {
+])('a message of %s is classified: %s', (_client, message, expected) => {
   expect(classifyBroadcastError(message, SERVER_ERROR)).toBe(expected);
   expect(classifyBroadcastError(`  ${message.toUpperCase()} `, SERVER_ERROR)).toBe(expected);
 });
@@ -78,7 +78,7 @@ test('bytes that do not decode are refused by their code alone', () => {
   expect(classifyBroadcastError('already known', -32602)).toBe('known');
 });
 
-test('no words make it throw or take long', () => {
+test('no message makes the classification throw or take long', () => {
   fc.assert(
     fc.property(
       fc.string({ maxLength: 2000 }),

@@ -25,7 +25,10 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** Each story that is mined has its own payer, so that none meets the nonces of another. Bob pays what goes nowhere. */
+/**
+ * Each mined test has its own payer, so that none meets the nonces of another. Bob pays what is not
+ * mined.
+ */
 function nextPayer() {
   return chain.account(payer++);
 }
@@ -39,7 +42,7 @@ function lyingAbout(method: string, rule: Rule): void {
   liar.follow((called) => (called === method ? rule : 'forward'));
 }
 
-test('sent, sent twice, and sent again after it was mined: accepted each time, paid once', async () => {
+test('bytes that are sent, sent twice, and sent again after they were mined are accepted each time, and pay once', async () => {
   const before = await balanceOfBob();
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0, value: 7n });
   const hash = keccak256(raw);
@@ -49,7 +52,7 @@ test('sent, sent twice, and sent again after it was mined: accepted each time, p
   // anvil: 'transaction already imported'
   expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   await chain.client.mine({ blocks: 1 });
-  // anvil: 'nonce too low'; ours is what made it so
+  // anvil: 'nonce too low'; our own transaction is the reason
   expect(await adapter.broadcast(raw, hash)).toEqual({ outcome: 'accepted' });
   expect(await balanceOfBob()).toBe(before + 7n);
 });
@@ -107,7 +110,7 @@ test('a fee below the base fee, and a replacement that offers no more, are under
   expect(await chain.adapter().broadcast(more, keccak256(more))).toEqual({ outcome: 'accepted' });
 });
 
-test('what can never be mined is refused: no funds, too little gas', async () => {
+test('bytes that can never be mined are refused: no funds, too little gas', async () => {
   const unpayable = await chain.sign({ from: bob(), to: bob(), nonce: 0, value: 10n ** 24n });
   expect(await chain.adapter().broadcast(unpayable, keccak256(unpayable))).toEqual({
     outcome: 'refused',
@@ -173,7 +176,7 @@ test('the refusal of a second node proves nothing after the silence of the first
   const both = adapterFor(anvilChain(), [liar.url, chain.url]);
   lyingAbout('eth_sendRawTransaction', 'cut');
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'unknown' });
-  // It may have been sent them before, and nobody can ask it now.
+  // The node may have received them before, and it is unreachable now.
   lyingAbout('eth_chainId', { status: 500, body: '' });
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({
     outcome: 'undecided',
@@ -184,14 +187,14 @@ test('the refusal of a second node proves nothing after the silence of the first
   expect(await both.broadcast(unpayable, keccak256(unpayable))).toMatchObject({ outcome: 'refused' });
 });
 
-test('a node that refuses what the next one takes is overruled', async () => {
+test('a node that refuses bytes is overruled by the next one that accepts them', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { error: { code: -32000, message: 'insufficient funds for transfer' } });
   const both = adapterFor(anvilChain(), [liar.url, chain.url]);
   expect(await both.broadcast(raw, keccak256(raw))).toEqual({ outcome: 'accepted' });
 });
 
-test('a node that takes the bytes and passes them on to no other is not the only one that gets them', async () => {
+test('a node that accepts the bytes and keeps them is not the only one that gets them', async () => {
   const from = nextPayer();
   const raw = await chain.sign({ from, to: bob(), nonce: 0 });
   lyingAbout('eth_sendRawTransaction', { result: keccak256(raw) });
@@ -200,7 +203,7 @@ test('a node that takes the bytes and passes them on to no other is not the only
   expect(await chain.client.getTransaction({ hash: keccak256(raw) })).toMatchObject({ nonce: 0 });
 });
 
-test('a node that has mined another transaction at the nonce, or says so, keeps the bytes from no other node', async () => {
+test('a node that has mined another transaction at the nonce, or states so, keeps the bytes from no other node', async () => {
   const raw = await chain.sign({ from: nextPayer(), to: bob(), nonce: 0 });
   liar.follow((method) => {
     if (method === 'eth_sendRawTransaction') return { error: { code: -32000, message: 'nonce too low' } };
@@ -221,7 +224,7 @@ test('a node of another chain is sent nothing', async () => {
   expect(liar.requests).toEqual(['eth_chainId']);
 });
 
-test('damaged bytes are sent nowhere, and not given up', async () => {
+test('damaged bytes are sent to no node, and not given up', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   const hash = keccak256(raw);
   liar.follow(() => 'forward');
@@ -242,7 +245,7 @@ test('damaged bytes are sent nowhere, and not given up', async () => {
   expect(liar.requests).toEqual([]);
 });
 
-test('with no node, or only dead ones, the outcome is unknown', async () => {
+test('the outcome is unknown with no node, or only dead ones', async () => {
   const raw = await chain.sign({ from: bob(), to: bob(), nonce: 0 });
   for (const urls of [[], ['http://127.0.0.1:1/']]) {
     const verdict = await adapterFor(anvilChain(), urls).broadcast(raw, keccak256(raw));

@@ -10,7 +10,10 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What a wallet has by the word of its chain: all of it at one block, and nothing from a node or a token that does not say. */
+/**
+ * Covers the holdings of a wallet as its chain states them: all of them at one block, and none from
+ * a node or a token that does not answer.
+ */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -38,7 +41,7 @@ async function pay(units: bigint): Promise<void> {
   await chain.mined(await chain.client.sendTransaction({ account, to: dollar, data }));
 }
 
-test('coins and tokens, at the same block', async () => {
+test('native and token balances are read at the same block', async () => {
   await pay(7n);
   const at = (await chain.client.getBlockNumber()).toString();
   const assets = [NATIVE, erc20(dollar), erc20(getAddress(`0x${'99'.repeat(20)}`))];
@@ -69,7 +72,7 @@ const reported = async (rule: Parameters<FalseNode['follow']>[0], assets: readon
   return answer.ok ? answer.value.amounts : answer.refusal;
 };
 
-test('a collectible is there when the wallet is its owner, and many are as many as the collection says', async () => {
+test('an NFT has a balance of one if the wallet owns it, and an ERC-1155 has that of its collection', async () => {
   const owner = (address: string) => (method: string) =>
     method === 'eth_call' ? { result: word(BigInt(address)) } : 'forward';
   expect(await reported(owner(wallet), [collectible('erc721')])).toEqual(['1']);
@@ -83,7 +86,7 @@ test('a collectible is there when the wallet is its owner, and many are as many 
   expect(await reported(many, [collectible('erc1155')])).toEqual(['3']);
 });
 
-test('a token that keeps the node busy for ever keeps nobody else from being looked at', async () => {
+test('a token that keeps the node busy for ever does not keep the other assets from being read', async () => {
   const rule = (method: string) => (method === 'eth_call' ? 'cut' : 'forward');
   expect(await reported(rule, [erc20(dollar), NATIVE])).toEqual([null, '8']);
 });
@@ -101,10 +104,10 @@ test.each([
 
 test.each([
   ['is away', 'eth_chainId', 'cut'],
-  ['can not tell its coin', 'eth_getBalance', { error: { code: -32000, message: 'missing trie node' } }],
+  ['cannot report its balance', 'eth_getBalance', { error: { code: -32000, message: 'missing trie node' } }],
   ['has no head', 'eth_getBlockByNumber', { result: null }],
   ['talks nonsense', 'eth_getBalance', { result: 'plenty' }],
-] as const)('a node that %s tells nothing', async (_name, lied, rule) => {
+] as const)('a node that %s reports nothing', async (_name, lied, rule) => {
   const answer = await reported((method) => (method === lied ? rule : 'forward'), [NATIVE, erc20(dollar)]);
   expect(answer).toEqual({ detail: expect.any(String) });
 });
@@ -112,7 +115,7 @@ test.each([
 const challenged = (urls: readonly string[]) =>
   adapterFor(anvilChain(), urls).holdings(wallet, [NATIVE, erc20(dollar)], true);
 
-test('what is in doubt is asked of two nodes at the same block, and what they do not say alike is not said', async () => {
+test('a doubtful balance is read from two nodes at the same block, and reported only if they agree', async () => {
   liar.follow(() => 'forward');
   const at = (await chain.client.getBlockNumber()).toString();
   const alike = { ok: true, value: { blockNumber: at, amounts: ['8', '80'], isDisputed: false } };
@@ -125,7 +128,7 @@ test('what is in doubt is asked of two nodes at the same block, and what they do
   ]);
 });
 
-test('one node alone is believed, because there is no other; of two both must be there', async () => {
+test('one node alone is believed if no other is configured, and two must both answer', async () => {
   liar.follow((method) => (method === 'eth_getBalance' ? { result: '0x999' } : 'forward'));
   expect(await challenged([liar.url])).toMatchObject({ ok: true, value: { amounts: ['2457', '80'] } });
   liar.follow(() => 'cut');

@@ -8,7 +8,10 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, request, startLocalChain } from '../local-chain.ts';
 
-/** Who used a nonce: nodes that know the count of an account, and not the transaction that raised it. */
+/**
+ * Covers the transaction that used a nonce: nodes know the count of an account, and not the
+ * transaction that raised it.
+ */
 
 let chain: LocalChain;
 let liar: FalseNode;
@@ -50,11 +53,11 @@ function watched(from: string, hashes: readonly string[], nonce = 0n): WatchedAt
   return { from, nonce, hashes, newest: { payload: '0x', validUntil: null }, inclusion: null };
 }
 
-/** Behind the liar and, where wanted, the honest node. */
+/** Returns an adapter for the liar and, if requested, further nodes. */
 const adapter = (...urls: readonly string[]): ChainAdapter =>
   adapterFor(anvilChain({ confirmations: 3 }), [liar.url, ...urls]);
 
-/** Without a `finalized` tag: by the count of confirmations, 12 blocks are final here. */
+/** Answers by a rule, without a `finalized` tag: 12 confirmations are final here. */
 function answering(rule: (method: string, params: readonly unknown[]) => Rule): void {
   liar.follow((method, params) =>
     method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? { result: null } : rule(method, params),
@@ -85,7 +88,7 @@ test('a payment that its node does not find by its hash is found in the block th
   });
 });
 
-test('without its receipt nothing is said of it: neither that it was carried out nor that another one was', async () => {
+test('a payment without its receipt is neither reported as mined nor as replaced', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
@@ -102,7 +105,7 @@ test('without its receipt nothing is said of it: neither that it was carried out
   expect(seen).toMatchObject({ value: { type: 'included', inclusion: { hash, secondNode: 'away' } } });
 });
 
-test('a node with the state of a few blocks names what used the nonce within them, and nothing before', async () => {
+test('a node with the state of a few blocks names the transaction that used the nonce within them, and none before', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 100, interval: 30 });
@@ -118,7 +121,7 @@ test('a node with the state of a few blocks names what used the nonce within the
   expect(await adapter().observe(watched(from, [NEVER_SENT], 1n))).toEqual(NOTHING);
 });
 
-test('a transaction of somebody else ends nothing before it is final, and ten minutes old by the clock of the chain', async () => {
+test('a foreign transaction ends nothing before it is final, and ten minutes old by the clock of the chain', async () => {
   const from = await nextWallet();
   await pay(from);
   const attempts = watched(from, [NEVER_SENT]);
@@ -138,7 +141,7 @@ test('a transaction of somebody else ends nothing before it is final, and ten mi
   expect(await adapter().observe(young)).toEqual(TAKEN);
 });
 
-test('it takes every configured node to say so', async () => {
+test('every configured node has to report it', async () => {
   const from = await nextWallet();
   await pay(from);
   await chain.client.mine({ blocks: 120, interval: 30 });
@@ -146,7 +149,7 @@ test('it takes every configured node to say so', async () => {
   without(new Set());
   expect(await adapter(liar.url).observe(attempts)).toEqual(TAKEN);
   expect(await adapter('http://127.0.0.1:9').observe(attempts)).toEqual(UNEXPLAINED);
-  // anvil calls final what is 64 blocks deep.
+  // anvil calls a block final that is 64 blocks deep.
   expect(await adapter(chain.url).observe(attempts)).toEqual(TAKEN);
 });
 

@@ -34,7 +34,7 @@ const absent = (inMempool: boolean, nonceTaken: boolean) => ({
 });
 const transient = (detail: unknown = expect.any(String)) => ({ ok: false, refusal: { detail } });
 
-/** A wallet without a key: what moves it is anvil's impersonation. */
+/** A wallet without a key: anvil's impersonation moves it. */
 async function nextWallet(): Promise<Address> {
   const address = getAddress(`0x${(0xc0ffee000 + payer++).toString(16).padStart(40, '0')}`);
   await chain.client.setBalance({ address, value: 10n ** 20n });
@@ -74,14 +74,14 @@ function lyingAboutFinality(rule: Rule): void {
   liar.follow((method, params) => (method === 'eth_getBlockByNumber' && params[0] === 'finalized' ? rule : 'forward'));
 }
 
-/** Passes everything on, but for one receipt whose fields are changed. */
+/** Passes everything on, except one receipt whose fields are changed. */
 async function forgeReceipt(hash: Hex, changes: object): Promise<ChainAdapter> {
   const receipt = await request(chain.url, 'eth_getTransactionReceipt', [hash]);
   lyingAbout('eth_getTransactionReceipt', () => ({ result: Object.assign({}, receipt, changes) }));
   return adapterFor(anvilChain(), [liar.url]);
 }
 
-test('what was never sent is absent; what waits is in the mempool; what is mined has its block, fee and depth', async () => {
+test('an unsent transaction is absent, a waiting one is in the mempool, and a mined one has its block, fee and depth', async () => {
   const from = await nextWallet();
   expect(await chain.adapter().observe(watched(from, [NEVER_SENT]))).toEqual(absent(false, false));
   await chain.client.setAutomine(false);
@@ -106,12 +106,12 @@ test('what was never sent is absent; what waits is in the mempool; what is mined
   expect(await inclusionOf(watched(from, [NEVER_SENT, hash]))).toEqual(inclusion);
   await chain.client.mine({ blocks: 2 });
   expect(await inclusionOf(watched(from, [hash]))).toEqual({ ...inclusion, confirmations: 3 });
-  // anvil calls final what is 64 blocks deep.
+  // anvil calls a block final that is 64 blocks deep.
   await chain.client.mine({ blocks: 64 });
   expect(await inclusionOf(watched(from, [hash]))).toMatchObject({ confirmations: 67, finalized: true });
 });
 
-test('of two attempts the one that was mined is found', async () => {
+test('the mined one of two attempts is found', async () => {
   const from = await nextWallet();
   await chain.client.setAutomine(false);
   const [low, high] = [2_000_000_000n, 4_000_000_000n];
@@ -131,7 +131,7 @@ test('of two attempts the one that was mined is found', async () => {
   expect(await inclusionOf(watched(from, [first, second]))).toMatchObject({ hash: second });
 });
 
-test('a revert is no success, and the contract says why', async () => {
+test('a revert is a failure with the reason of the contract', async () => {
   const abi = parseAbi(['function become(uint8)']);
   const become = async (mood: number) =>
     chain.mined(
@@ -160,20 +160,20 @@ test('a revert is no success, and the contract says why', async () => {
     failure: 'The token was not transferred.',
   });
   await become(0);
-  // By now the replay of the first would go through: it still failed.
+  // The replay of the first would succeed by now: it still failed.
   expect(await inclusionOf(watched(bob(), [blocked]))).toMatchObject({ succeeded: false, failure: 'switched off' });
 });
 
-test('what would have been paid was not, where it failed: only the fee is gone', async () => {
+test('a failed payment moves nothing, and costs only the fee', async () => {
   const from = await nextWallet();
-  // A token takes no coins.
+  // A token accepts no native payment.
   const hash = await chain.client.sendTransaction({ account: from, to: odd.SilentToken, value: 5n, gas: 100_000n });
   await chain.mined(hash);
   const nothing = { succeeded: false, movements: [], movementCount: 0, changes: [] };
   expect(await inclusionOf(watched(from, [hash]))).toMatchObject(nothing);
 });
 
-test('a failure is told without its reason where a node cannot replay it', async () => {
+test('a failure is reported without its reason if a node cannot replay it', async () => {
   const from = await nextWallet();
   const hash = await payToken(from, odd.BlockingToken);
   const adapter = adapterFor(anvilChain(), [liar.url]);
@@ -189,7 +189,7 @@ test('a failure is told without its reason where a node cannot replay it', async
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ failure: 'this address is blocked' });
 });
 
-test('a token that answers nothing has succeeded when its log says so', async () => {
+test('a token without a return value has succeeded if its log shows so', async () => {
   const from = await nextWallet();
   expect(await inclusionOf(watched(from, [await payToken(from, odd.SilentToken)]))).toMatchObject({ succeeded: true });
 });
@@ -217,7 +217,7 @@ test('a log of another token, sender or recipient is no success', async () => {
   expect(await inclusionOf(watched(from, [hash]), adapter)).toMatchObject({ succeeded: true });
 });
 
-test('a reorganisation takes the inclusion back, and the nonce is not taken by it', async () => {
+test('a reorganisation removes the inclusion, and does not use the nonce', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   await chain.client.mine({ blocks: 1 });
@@ -227,7 +227,7 @@ test('a reorganisation takes the inclusion back, and the nonce is not taken by i
   expect(observed).toEqual({ ok: true, value: { type: 'absent', inMempool: expect.any(Boolean), nonceTaken: false } });
 });
 
-test('while the recorded block stands, a node without the receipt only lags behind', async () => {
+test('a node without the receipt only lags behind while the recorded block stands', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   const inclusion = await inclusionOf(watched(from, [hash]));
@@ -236,7 +236,7 @@ test('while the recorded block stands, a node without the receipt only lags behi
   expect(await lagging.observe(watched(from, [hash], inclusion))).toEqual(
     transient('The RPC node has the transaction in the recorded block but does not find it by its hash.'),
   );
-  // Nothing recorded yet: the transaction itself still shows that its receipt is only late.
+  // No inclusion is recorded yet: the transaction itself still shows that its receipt is only late.
   expect(await lagging.observe(watched(from, [hash]))).toEqual(transient('The receipt is not available yet.'));
   // A node so far behind that it does not have the block proves nothing either.
   liar.follow((method, params) => {
@@ -299,13 +299,13 @@ test('a receipt of a block that the node does not have is not believed', async (
   expect(await adapter.observe(watched(from, [hash]))).toEqual(transient(expect.stringContaining('does not have')));
 });
 
-test('the data fee of an OP-stack receipt is part of what was paid', async () => {
+test('the data fee of an OP-stack receipt is part of the paid fee', async () => {
   const from = await nextWallet();
   const hash = await pay(from);
   const { feePaid } = await inclusionOf(watched(from, [hash]));
   const adapter = await forgeReceipt(hash, { l1Fee: '0x64' });
   expect((await inclusionOf(watched(from, [hash]), adapter)).feePaid).toBe((BigInt(feePaid) + 100n).toString());
-  // And so is what its operator takes since Isthmus: 21,000 gas at 2 wei, and 5 wei.
+  // And so is the operator fee since Isthmus: 21,000 gas at 2 wei, and 5 wei.
   const terms = { l1Fee: '0x64', operatorFeeScalar: '0x1e8480', operatorFeeConstant: '0x5' };
   const operated = await inclusionOf(watched(from, [hash]), await forgeReceipt(hash, terms));
   expect(operated.feePaid).toBe((BigInt(feePaid) + 42_105n).toString());
@@ -316,7 +316,7 @@ test.each<[string, Rule]>([
   ['says so as geth does', { error: { code: -32000, message: 'finalized block not found' } }],
   ['says so as Besu does', { error: { code: -39001, message: 'Unknown block' } }],
   ['has nothing final yet', { result: null }],
-])('where a node %s, four times the confirmations are final', async (_name, rule) => {
+])('four times the confirmations are final if a node %s', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 2 }), [liar.url]);
@@ -331,7 +331,7 @@ test.each<[string, Rule]>([
   ['an internal error', { error: { code: -32603, message: 'Internal error' } }],
   ['a server in trouble', { error: { code: -32000, message: 'no backend is healthy' } }],
   ['a server without its newest header', { error: { code: -32000, message: 'header not found' } }],
-])('%s in place of what is final makes nothing final, however deep it is', async (_name, rule) => {
+])('%s in place of the final block makes nothing final, however deep it is', async (_name, rule) => {
   const from = await nextWallet();
   const hash = await pay(from);
   const adapter = adapterFor(anvilChain({ confirmations: 1 }), [liar.url]);
@@ -360,7 +360,7 @@ test.each<[string, object]>([
   expect(await adapter.observe(watched(from, [hash]))).toEqual(transient());
 });
 
-test('a node in trouble tells nothing, whichever question it fails at, and the others are asked', async () => {
+test('a faulty node reports nothing, whichever call fails, and the others are called', async () => {
   const from = await nextWallet();
   const mined = await pay(from);
   const inclusion = await inclusionOf(watched(from, [mined]));

@@ -10,7 +10,10 @@ import { startFalseNode } from '../../false-node.ts';
 import type { LocalChain } from '../local-chain.ts';
 import { anvilChain, startLocalChain } from '../local-chain.ts';
 
-/** What nobody has reported is found on the chain itself, however long ago it was, with few questions. */
+/**
+ * Covers unreported transactions: the scan finds them on the chain itself, however old they are,
+ * with few calls.
+ */
 
 let chain: LocalChain;
 let node: FalseNode;
@@ -37,7 +40,7 @@ afterAll(async () => {
   await chain.stop();
 });
 
-/** A wallet that nobody has paid yet; what moves it is anvil's impersonation. */
+/** Returns a wallet without payments; anvil's impersonation moves it. */
 async function newWallet(): Promise<Address> {
   wallets += 1;
   const address = getAddress(`0x${(0xd00d_0000 + wallets).toString(16).padStart(40, '0')}`);
@@ -69,7 +72,7 @@ const refusing = (method: string) => {
   node.follow((called) => (called === method ? { error } : 'forward'));
 };
 
-test('money, payments of contracts and tokens of one address, and nothing of others', async () => {
+test('a scan finds native payments, payments by contracts and tokens of one address, and nothing of others', async () => {
   const wallet = await newWallet();
   const ether = 10n ** 18n;
   const hashes = [
@@ -86,7 +89,7 @@ test('money, payments of contracts and tokens of one address, and nothing of oth
   expect([scan.untraced, scan.tokens.fromBlock]).toEqual([0, '0']);
 });
 
-test('a payment of hundreds of blocks ago is found by halving, and a quiet wallet costs next to nothing', async () => {
+test('a payment of hundreds of blocks ago is found by bisection, and a quiet wallet costs next to nothing', async () => {
   const [wallet, quiet] = [await newWallet(), await newWallet()];
   const old = await call(splitter, 'split', [wallet, bob], 10n);
   await chain.client.mine({ blocks: 800 });
@@ -104,7 +107,7 @@ test('a payment of hundreds of blocks ago is found by halving, and a quiet walle
   expect((await called(quiet)).states).toBe(2);
 }, 30_000);
 
-test('what is known to agree is not looked at again', async () => {
+test('blocks that are known to agree are not scanned again', async () => {
   const wallet = await newWallet();
   await pay(wallet);
   const agreed = await chain.client.getBlockNumber();
@@ -119,7 +122,7 @@ test('what is known to agree is not looked at again', async () => {
   ]);
 });
 
-test('two payments in one block are two, and what comes and goes in the same amount is seen by its fee', async () => {
+test('two payments in one block are both found, and equal incoming and outgoing amounts are found by the fee', async () => {
   const wallet = await newWallet();
   await pay(wallet, 10n ** 18n);
   const from = await chain.client.getBlockNumber();
@@ -134,7 +137,7 @@ test('two payments in one block are two, and what comes and goes in the same amo
   expect(new Set((await found(wallet, from.toString())).hashes)).toEqual(new Set([...both, back]));
 });
 
-test('where the node does not trace, direct payments are found still, and how many blocks hold more is said', async () => {
+test('a node without traces still shows direct payments, and the scan reports how many blocks hold more', async () => {
   const wallet = await newWallet();
   const [direct, minted] = [await pay(wallet), await call(collection, 'mint', [wallet, 78n])];
   await call(splitter, 'split', [wallet, bob], 10n);
@@ -143,7 +146,7 @@ test('where the node does not trace, direct payments are found still, and how ma
   expect([new Set(scan.hashes), scan.untraced]).toEqual([new Set([direct, minted]), 2]);
 });
 
-test('a node without old state looks through the newest blocks for payments, and says so', async () => {
+test('a node without old state scans the newest blocks for payments, and reports so', async () => {
   const wallet = await newWallet();
   await pay(wallet);
   await chain.client.mine({ blocks: 200 });
@@ -178,7 +181,7 @@ test('a node that finds it too many log lines is asked for fewer blocks at once'
     const isMuch = BigInt(toBlock) - BigInt(fromBlock) > 300n;
     return isMuch ? { error: { code: -32005, message: 'query returned more than 10000 results' } } : 'forward';
   });
-  // -32005 also says 'too many requests', and then the node is as good as away.
+  // -32005 also means 'too many requests', and then the node is as good as unreachable.
   expect((await lying().scan(wallet, null)).ok).toBe(false);
   node.follow((method, [filter]) => {
     if (method !== 'eth_getLogs') return 'forward';
@@ -190,7 +193,7 @@ test('a node that finds it too many log lines is asked for fewer blocks at once'
 });
 
 test.each(['eth_getLogs', 'eth_getBalance', 'debug_traceBlockByNumber'])(
-  'a node that does not answer %s has found nothing: it is asked again',
+  'a node that does not answer %s has found nothing: it is called again',
   async (method) => {
     const wallet = await newWallet();
     await pay(wallet);

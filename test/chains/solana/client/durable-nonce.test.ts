@@ -5,7 +5,7 @@ import type { Rule } from '../../false-node.ts';
 import { adapterAt, attemptOf, payment, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** What the bytes of an attempt hang on, by nodes that lie, lag or do not answer. */
+/** Covers the nonce or blockhash of an attempt, with nodes that lie, lag or do not respond. */
 
 const { node, liar, about } = await startLyingNode();
 
@@ -58,7 +58,7 @@ function stating(authority: Address, value: Address | null, slot = slotNow()): v
   about('getMultipleAccounts', rule);
 }
 
-test('a value that one of two nodes states alone is taken only where the other one does not answer', async () => {
+test('a value that one of two nodes states alone is accepted only if the other one does not respond', async () => {
   const wallet = await withNonce();
   const honest = await statedBy(wallet, node.url);
   expect(honest).toMatchObject({ anchor: { kind: 'nonce' }, validUntil: null });
@@ -79,7 +79,7 @@ test('a value that one of two nodes states alone is taken only where the other o
     }
   }
   expect(await statedBy(wallet, DEAD, node.url)).toEqual(honest);
-  // One that answers, and has something else there, counts as a node that answers.
+  // A node that responds, and has something else there, counts as a node that responds.
   const stranger = new Wallet();
   stating(stranger.address, stranger.address);
   expect(await statedBy(wallet, liar.url, node.url)).toBe('The nonce account belongs to another wallet.');
@@ -95,7 +95,7 @@ test('two nodes that state one value at different slots read it at the older one
   expect(await statedBy(wallet, node.url, liar.url)).toEqual(honest);
 });
 
-test('a blockhash that is said to live for longer than any does is refused', async () => {
+test('a blockhash with an impossible lifetime is refused', async () => {
   const wallet = funded();
   const honest = await statedBy(wallet, node.url);
   expect(honest).toMatchObject({ anchor: { kind: 'opening' } });

@@ -6,7 +6,7 @@ import type { Attempt, SendOutcome } from '#domain/transaction/transaction.ts';
 import { attemptOf, payment, stranger, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** What is paid for a place in a block, and what an expired blockhash says of it: nothing. */
+/** Covers the price of a slot in a block, and that an expired blockhash says nothing of it. */
 
 const SOL = 1_000_000_000n;
 const { node, liar, lying } = await startLyingNode();
@@ -17,7 +17,7 @@ function funded(): Wallet {
   return wallet;
 }
 
-/** What nodes say of the prices that were paid: for some accounts, and for any. */
+/** The reports of nodes on the paid prices: for some accounts, and for any. */
 function market(ofAccounts: readonly number[], ofAll: readonly number[]): void {
   const rows = (prices: readonly number[]) => ({
     result: prices.map((prioritizationFee) => ({ slot: 1, prioritizationFee })),
@@ -46,7 +46,7 @@ const ended = (attempt: Attempt, outcome: SendOutcome): Attempt => ({
   sent: { outcome, answer: '', atMs: 0, times: 1 },
 });
 
-test('blockhashes that expire one after the other make a first payment no dearer, and do not end it', async () => {
+test('expired blockhashes make a first payment no dearer, and do not end it', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   market([], [300_000]);
@@ -56,7 +56,8 @@ test('blockhashes that expire one after the other make a first payment no dearer
     ({ price, attempt } = await attemptNow(wallet, intent, ended(attempt, 'lapsed')));
     expect(price).toBe(300_000n);
   }
-  // The market asks for more: that is paid, and it is never paid less than before, which co-signers would not sign.
+  // The market requires more: the attempt pays it, and it never pays less than before, which
+  // co-signers would not sign.
   market([], [700_000]);
   ({ price, attempt } = await attemptNow(wallet, intent, ended(attempt, 'lapsed')));
   expect(price).toBe(700_000n);
@@ -65,7 +66,7 @@ test('blockhashes that expire one after the other make a first payment no dearer
   expect(price).toBe(700_000n);
 });
 
-test('a person who wants it faster pays twice as much, or what the market asks for', async () => {
+test('a speed-up pays twice as much, or the price of the market', async () => {
   const wallet = funded();
   const intent = payment(wallet.address);
   market([], [300_000]);
@@ -100,7 +101,7 @@ test('the recipient of SOL is written to, so its prices are asked for', async ()
   expect(requests).toEqual(expect.arrayContaining([[wallet.address, to], []]));
 });
 
-test('each speed has a floor, and fast is above what nearly everybody pays', () => {
+test('each speed has a floor, and fast is above what nearly all payers pay', () => {
   expect(priceTiers([[], []])).toEqual({ slow: 10_000n, normal: 100_000n, fast: 1_000_000n });
   const crowd = [...Array.from({ length: 90 }, () => 2_000_000n), ...Array.from({ length: 10 }, () => 50_000_000n)];
   expect(priceTiers([[0n], crowd])).toEqual({ slow: 2_000_000n, normal: 2_000_000n, fast: 50_000_000n });

@@ -7,7 +7,10 @@ import { account, mintTo, newToken } from '#local/solana/tokens.ts';
 import { attemptOf, payment, stranger, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** Tokens of a wallet in accounts that are not the associated one: anybody can make such an account. */
+/**
+ * Covers tokens of a wallet in accounts that are not the associated one: any party can create such
+ * an account.
+ */
 
 const SOL = 1_000_000_000n;
 const { node, about, lying, liar } = await startLyingNode();
@@ -19,7 +22,7 @@ interface Held {
   readonly isFrozen?: true;
 }
 
-/** An account of the token in a place of its own. */
+/** Creates an account of the token at an address of its own. */
 function putAccount(mint: Address, { owner, amount, delegate, isFrozen }: Held, at: Address = stranger()): Address {
   const data = getTokenEncoder().encode({
     mint,
@@ -76,7 +79,7 @@ test('tokens in another account of the wallet are paid from it', async () => {
   ]);
 });
 
-test('the associated account pays where it suffices, else the smallest one that does', async () => {
+test('the associated account pays if it suffices, else the smallest one that does', async () => {
   const scene = holder(50n);
   const { wallet, mint } = scene;
   const [large, small] = [700n, 60n].map((amount) => putAccount(mint, { owner: wallet.address, amount }));
@@ -92,7 +95,7 @@ test('the associated account pays where it suffices, else the smallest one that 
   ]);
 });
 
-test('where no single account suffices, the refusal says how much one payment can take', async () => {
+test('the refusal states how much one payment can spend if no single account suffices', async () => {
   const scene = holder(50n);
   putAccount(scene.mint, { owner: scene.wallet.address, amount: 60n });
   expect(await paid(scene.wallet, paying(scene, 100n))).toMatchObject({
@@ -102,7 +105,7 @@ test('where no single account suffices, the refusal says how much one payment ca
   });
 });
 
-test('a payment to the wallet itself collects what another account holds', async () => {
+test('a payment to the wallet itself collects the tokens of another account', async () => {
   const scene = holder(50n);
   const { wallet, mint } = scene;
   const other = putAccount(mint, { owner: wallet.address, amount: 60n });
@@ -143,7 +146,7 @@ function lieAbout(mint: Address, named: Address, owner: Address): void {
   });
 }
 
-test('the tokens of somebody who made the wallet a delegate are not paid with, whatever a node says', async () => {
+test('tokens of an owner who made the wallet a delegate are never spent, whatever a node states', async () => {
   const scene = holder(0n);
   const { wallet, mint } = scene;
   const trusting = stranger();

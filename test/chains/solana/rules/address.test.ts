@@ -9,7 +9,7 @@ import { addressOn } from '#chains/inspect/address-on.ts';
 import { nonceAccountOf, nonceSeed } from '#chains/solana/rules/payment-terms.ts';
 import { CLUSTER, stranger } from '../cast.ts';
 
-test('a key is its own address, and comes back out of it', () => {
+test('a key is its own address, and parses back from it', () => {
   const key = ed25519.getPublicKey(randomBytes(32));
   const address = addressOfPublicKey(key);
   expect(bytesOf(address)).toEqual(key);
@@ -17,7 +17,7 @@ test('a key is its own address, and comes back out of it', () => {
   expect(() => addressOfPublicKey(new Uint8Array(32).fill(0xff))).toThrow();
 });
 
-test('derived addresses are those of the SDK', async () => {
+test('derived addresses equal those of the SDK', async () => {
   for (let i = 0; i < 20; i++) {
     const [owner, mint] = [stranger(), stranger()];
     const [theirs] = await findAssociatedTokenPda({ owner, mint, tokenProgram: TOKEN_PROGRAM_ADDRESS });
@@ -35,7 +35,7 @@ test.each<[string, string, string]>([
   ['a space at the end', 'EPjFWdd5AufqSSqeM2qN1xzybapC8G4wEGGkZwyTDt1v ', 'malformed'],
   ['the system program', '11111111111111111111111111111111', 'zero-address'],
   ['a token account', tokenAccountOf(stranger(), stranger()), 'off-curve'],
-])('%s is no recipient', (_name, text, refusal) => {
+])('%s is not a valid recipient', (_name, text, refusal) => {
   expect(parseWallet(text)).toEqual({ ok: false, refusal });
 });
 

@@ -14,7 +14,7 @@ const { bytes } = wallet.sign(adapter.composeMessage(text).payload);
 const isTaken = (signature: Uint8Array, from: Address = wallet.address) =>
   adapter.assembleMessage({ ...text, from }, { bytes: signature }).ok;
 
-/** In workerd and not in Node: another library answers there, which asks for more. */
+/** Runs in workerd and not in Node.js: another library verifies there, which requires more. */
 test('a signature by the wallet over these bytes is taken', () => {
   expect(isTaken(bytes)).toBe(true);
 });
@@ -34,7 +34,8 @@ test('a signature with another spelling of its scalar is not: the network would 
 });
 
 test('a signature that fits every message, because the key is of small order, is not', () => {
-  // With the identity for both points and the scalar 0 the equation of RFC 8032 holds whatever is signed.
+  // The equation of RFC 8032 holds for any message with the identity for both points and the scalar
+  // 0.
   const identity = ed25519.Point.ZERO.toBytes();
   const from = getAddressDecoder().decode(identity);
   expect(isTaken(concatBytes(identity, new Uint8Array(32)), from)).toBe(false);

@@ -62,7 +62,7 @@ test.each<[string, TransferIntent, Terms]>([
   ['opening one', native, OPENING],
   ['of tokens', token, FOR_TOKENS],
   ['of tokens, opening a nonce', token, { ...OPENING, token: { decimals: 9, opensAccount: false } }],
-])('an honest payment %s passes, with what it costs and uses up', (_name, intent, terms) => {
+])('an honest payment %s passes, with its costs and its nonce', (_name, intent, terms) => {
   const payload = hex(messageBytes(intent, terms));
   const inspected = inspectPayload(intent, payload);
   if (!inspected.ok || inspected.value.kind !== 'transaction') throw new Error('it is honest');
@@ -74,14 +74,16 @@ test.each<[string, TransferIntent, Terms]>([
   expect(nonce).toBe(BigInt(hex(used)));
 });
 
-test('an opening costs the rent of what it opens, and every signature its fee', () => {
+test('an opening costs the rent of its account, and every signature its fee', () => {
   expect(costOf(NONCE)).toBe(5_000n + 150n);
   expect(costOf({ ...NONCE, unitPrice: 1n })).toBe(5_001n);
   expect(costOf(OPENING)).toBe(5_150n + 1_447_680n);
   expect(costOf(FOR_TOKENS)).toBe(5_150n + 2_039_280n);
 });
 
-/** Exactly these instructions, as an honest message would have them but for what is wrong with them. */
+/**
+ * Builds exactly these instructions, as an honest message would have them except for their fault.
+ */
 function built(instructions: readonly Instruction[], payer: Address = wallet): string {
   const empty = setTransactionMessageFeePayer(payer, createTransactionMessage({ version: 0 }));
   const lifetime = { blockhash: blockhash(VALUE), lastValidBlockHeight: 0n };
@@ -100,7 +102,7 @@ const price = getSetComputeUnitPriceInstruction({ microLamports: 50_000n });
 const pay = (to: Address, amount: bigint) => getTransferSolInstruction({ source: signer, destination: to, amount });
 const honest = pay(native.to as Address, 1_000_000_000n);
 
-test('what is built by hand as an honest message is one, so what follows is wrong by its difference alone', () => {
+test('a message built by hand passes, so the following ones are wrong by their difference alone', () => {
   expect(built([advance, limit, price, honest])).toBe(hex(messageBytes(native, NONCE)));
 });
 
@@ -115,7 +117,7 @@ test.each<[string, readonly Instruction[], string]>([
   ['another order', [advance, price, limit, honest], 'malformed'],
   ['the nonce behind', [limit, price, honest, advance], 'malformed'],
   [
-    'the nonce account of somebody else',
+    'the nonce account of another wallet',
     [
       getAdvanceNonceAccountInstruction({ nonceAccount: nonceAccountOf(thief, 3), nonceAuthority: signer }),
       limit,
@@ -125,7 +127,7 @@ test.each<[string, readonly Instruction[], string]>([
     'malformed',
   ],
   [
-    'a nonce account in a place that there is not',
+    'a nonce account in a slot that does not exist',
     [
       getAdvanceNonceAccountInstruction({ nonceAccount: nonceAccountOf(wallet, 16), nonceAuthority: signer }),
       limit,
@@ -151,7 +153,7 @@ test.each<[string, readonly Instruction[], string]>([
     'wrong-transfer',
   ],
   [
-    'the nonce account given away on the way',
+    'the nonce account given away in between',
     [
       advance,
       limit,
@@ -191,7 +193,7 @@ test.each<[string, readonly Instruction[], string]>([
     'malformed',
   ],
   [
-    'a program that nobody knows',
+    'an unknown program',
     [
       advance,
       limit,
@@ -211,11 +213,11 @@ test.each<[string, readonly Instruction[], string]>([
     [advance, limit, getSetComputeUnitPriceInstruction({ microLamports: 10n ** 10n }), honest],
     'fee-above-cap',
   ],
-])('%s is not signed', (_name, instructions, refusal) => {
+])('a message with %s is not signed', (_name, instructions, refusal) => {
   expect(verdict(native, built(instructions))).toBe(refusal);
 });
 
-test('somebody else does not pay the fee, nor does the wallet sign for somebody else', () => {
+test('another account does not pay the fee, and the wallet does not sign for another account', () => {
   expect(verdict(native, built([advance, limit, price, honest], thief))).toBe('wrong-transfer');
 });
 
@@ -229,7 +231,7 @@ test.each<[string, Partial<TransferIntent>]>([
   expect(verdict({ ...native, ...change }, payload)).not.toBe('signs');
 });
 
-test('of tokens the mint, both accounts, the amount and the decimals are in the bytes', () => {
+test('the bytes of a token transfer have the mint, both accounts, the amount and the decimals', () => {
   const payload = hex(messageBytes(token, FOR_TOKENS));
   expect(verdict(token, payload)).toBe('signs');
   for (const change of [{ tokenAddress: stranger() }, { to: thief }, { amount: units(1n) }, { tokenAddress: null }]) {
@@ -237,7 +239,7 @@ test('of tokens the mint, both accounts, the amount and the decimals are in the 
   }
 });
 
-test('calldata and allowances are of another family', () => {
+test('calldata and allowances belong to another chain family', () => {
   const { kind: _kind, amount: _amount, tokenAddress: _token, ...frame } = native;
   const call = { ...frame, kind: 'contract-interaction', data: '0x00', value: units(1n) } as const;
   const leave = { ...frame, kind: 'erc20-approve', tokenAddress: mint, spender: thief, amount: units(1n) } as const;
@@ -256,12 +258,12 @@ test.each<[string, object]>([
   ['a cap that is no amount', { maxFee: '1e9' }],
   ['a cluster with half a genesis', { chain: 'solana:5eykt4UsFv8P8N' }],
   ['a number for the wallet', { from: 7 }],
-])('an intent with %s is none', (_name, change) => {
+])('an intent with %s is invalid', (_name, change) => {
   const payload = hex(messageBytes(native, NONCE));
   expect(inspectSolanaPayload(Object.assign({}, native, change), payload).ok).toBe(false);
 });
 
-test('not one byte of the message can be changed, left out or added', () => {
+test('no byte of the message can be changed, omitted or added', () => {
   for (const [intent, terms] of [
     [native, NONCE],
     [native, OPENING],
@@ -273,7 +275,8 @@ test('not one byte of the message can be changed, left out or added', () => {
       const changed = Uint8Array.from(bytes);
       changed[slot] = (changed[slot] ?? 0) ^ 1;
       const after = inspectSolanaPayload(intent, hex(changed));
-      // What may differ are the terms: price, units, decimals, the lifetime and the rent; each is weighed and named by its digest.
+      // Only the terms may differ: price, units, decimals, the lifetime and the rent; each is
+      // checked and covered by its digest.
       if (!after.ok) continue;
       if (!before.ok) throw new Error('it is honest');
       expect(after.value.signingDigest).not.toEqual(before.value.signingDigest);
@@ -302,7 +305,8 @@ test('a random change after the approval never moves anything else than what was
         const inspected = inspectSolanaPayload(native, hex(changed));
         if (!inspected.ok) return;
         expect(inspected.value.maxFee <= BigInt(native.maxFee)).toBe(true);
-        // The same accounts, the wallet and the recipient among them; and the last instruction is the payment, to the byte.
+        // The same accounts, the wallet and the recipient among them; and the last instruction is
+        // the payment, to the byte.
         expect(changed.subarray(0, ACCOUNTS_END)).toEqual(bytes.subarray(0, ACCOUNTS_END));
         expect(changed.subarray(-18)).toEqual(bytes.subarray(-18));
       },
@@ -317,11 +321,11 @@ test.each([
   ['half a byte', '0xabc'],
   ['nothing', '0x'],
   ['a text', 'hello'],
-])('%s is no payload', (_name, payload) => {
+])('%s is not a payload', (_name, payload) => {
   expect(verdict(native, payload)).toBe('malformed');
 });
 
-test('nothing on this chain pays for another transaction', () => {
+test('no transaction on this chain pays for another one', () => {
   expect(verdict({ ...native, paysFor: 'ab'.repeat(32) }, hex(messageBytes(native, NONCE)))).toBe(
     'intent-not-canonical',
   );

@@ -7,7 +7,10 @@ import type { Rule } from '../../false-node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from '../cast.ts';
 import { startLyingNode } from '../lying-node.ts';
 
-/** Who used a durable nonce: nodes that know its account, and not the transaction that moved it on. */
+/**
+ * Covers the transaction that used a durable nonce: nodes know its account, and not the transaction
+ * that advanced it.
+ */
 
 const { node, liar, lying } = await startLyingNode();
 
@@ -66,7 +69,7 @@ function forgetful(rules: (method: string, params: readonly unknown[]) => Rule =
 const without = (...methods: readonly string[]) =>
   forgetful((method) => (methods.includes(method) ? { result: method === 'getTransaction' ? null : [] } : 'forward'));
 
-test('a payment whose status a node has lost is found among those that name its nonce', async () => {
+test('a payment whose status a node has lost is found among the transactions that name its nonce', async () => {
   const wallet = funded();
   const opening = await paid(wallet);
   const later = await paid(wallet);
@@ -78,7 +81,7 @@ test('a payment whose status a node has lost is found among those that name its 
   }
 });
 
-test('a payment that a node can not show ends nothing, and a second node that can is believed', async () => {
+test('a payment that a node cannot show ends nothing, and a second node that can show it is believed', async () => {
   const wallet = funded();
   for (const one of [await paid(wallet), await paid(wallet)]) {
     node.chain.advance(400n);
@@ -92,7 +95,7 @@ test('a payment that a node can not show ends nothing, and a second node that ca
   }
 });
 
-test('a payment that failed on the chain is found as one that failed', async () => {
+test('a payment that failed on the chain is found as failed', async () => {
   const wallet = funded();
   await paid(wallet);
   const poor = await signed(wallet, payment(wallet.address, { amount: units(60n * SOL) }));
@@ -103,7 +106,7 @@ test('a payment that failed on the chain is found as one that failed', async () 
   expect(await lying().observe(watched(wallet, poor))).toMatchObject({ ok: true, value: failed });
 });
 
-test('a transaction of somebody else is named by its own bytes, once it is beyond every fork', async () => {
+test('a foreign transaction is named by its own bytes, once it is beyond every fork', async () => {
   const wallet = funded();
   await paid(wallet);
   const intent = payment(wallet.address);
@@ -142,7 +145,7 @@ test('an opening is named by the account that was empty before it, and no later 
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });
 
-test('strangers who name the account are passed by', async () => {
+test('strangers who name the account are skipped', async () => {
   const wallet = funded();
   await paid(wallet);
   const intent = payment(wallet.address);
@@ -158,7 +161,7 @@ test('strangers who name the account are passed by', async () => {
     );
   named(strangers);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(TAKEN);
-  // There is an end to looking.
+  // The search has a limit.
   named([...strangers, node.chain.airdrop(new Wallet().address, SOL).hash]);
   expect(await lying().observe(watched(wallet, unsent))).toEqual(UNEXPLAINED);
 });

@@ -8,7 +8,7 @@ import { present } from '../../../chains/evm/cast.ts';
 import { sentAttempt, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, newVaultScene, WALLET } from '../vault-scene.ts';
 
-/** What waits to be mined: whoever has signed it can take it back. */
+/** Covers transactions that wait to be mined: their signer can cancel them. */
 
 const BLOCK: ActivityBlock = { number: '7', hash: '0xb7', confirmations: 1, isFinal: false };
 
@@ -32,7 +32,7 @@ function newScene() {
   };
 }
 
-test('it is shown, nobody is told of it and it counts for nothing, until a block has it', async () => {
+test('a waiting transaction is shown, without notification or balance, until a block has it', async () => {
   const { storage, reported, records, units } = newScene();
   expect(await reported(paid('0xa', null))).toBe('recorded');
   const { id, state } = present(records()[0]);
@@ -42,7 +42,7 @@ test('it is shown, nobody is told of it and it counts for nothing, until a block
   expect([records().length, storage.queuedJob(id, 'notify')?.version, units()]).toEqual([1, 2, 5n]);
 });
 
-test('no more of it than fits, however many a stranger signs; a block makes each of them a record', async () => {
+test('the list of waiting transactions is bounded, however many a stranger signs, and a block makes each a record', async () => {
   const { reported, records } = newScene();
   for (let i = 0; i < MAX_UNCONFIRMED; i++) expect(await reported(paid(`0x${i}`, null))).toBe('recorded');
   expect(await reported(paid('0xa', null))).toBe('none');
@@ -53,7 +53,7 @@ test('no more of it than fits, however many a stranger signs; a block makes each
   expect(await reported(paid('0xb', null))).toBe('recorded');
 });
 
-test('when a block has what was given up it is looked for again, and the log says so', async () => {
+test('a block with a transaction that was given up starts another search, and the log says so', async () => {
   const { storage, watched, reported, records } = newScene();
   const said = vi.spyOn(console, 'error').mockImplementation(() => {});
   const hash = present(sentAttempt().signed).hash;
@@ -73,7 +73,7 @@ test('when a block has what was given up it is looked for again, and the log say
     blockNumber: '7',
     purpose: 'intent',
   });
-  // One node has said so: the record changes when all of them were asked.
+  // One node reported it: the record changes when all nodes have answered.
   expect([records(), storage.transaction(before.id)?.state]).toEqual([[], 'FAILED']);
   // One that failed in its block is known to be there.
   storage.updateTransaction(

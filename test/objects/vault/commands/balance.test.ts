@@ -9,7 +9,10 @@ import type { BalanceView } from '#objects/vault/commands/balance.ts';
 import { alice, mallory, NOON_MS, transactionIn, UNPRICED } from '../../../domain/cast.ts';
 import { BOB, CAROL, newVaultScene, WALLET } from '../vault-scene.ts';
 
-/** What a vault says that it has, while its chain goes on, goes back, and is compared with it. */
+/**
+ * Covers the balances of a vault, while its chain advances, is reorganised, and is compared with
+ * them.
+ */
 
 const DOLLAR = '0x4444444444444444444444444444444444444444';
 const native = { chain: 'anvil', ...NATIVE };
@@ -33,7 +36,9 @@ function newScene() {
     commands,
     storage,
     activities,
-    /** A transaction of bob's in a block; the same hash again is another look at it. */
+    /**
+     * Reports a transaction of bob's in a block; the same hash again is another observation of it.
+     */
     happens: (
       block: number,
       movements: readonly Partial<ChainMovement>[],
@@ -82,7 +87,7 @@ function newScene() {
 const figures = ({ balance, incoming, outgoing }: BalanceView) => [balance.final, incoming, outgoing];
 const tokens = { kind: 'erc20', tokenAddress: DOLLAR } as const;
 
-test('what is in a block that may still go is coming in or going out; what is final is there', async () => {
+test('an amount in a block that may still go is pending in or out, and a final one is available', async () => {
   const { happens, shown } = newScene();
   expect(shown().map(figures)).toEqual([['0', 0n, 0n]]);
   await happens(7, [{}], { hash: '0xa', isFinal: false });
@@ -108,7 +113,7 @@ test('the wallet pays the fee of what it signed, and of nothing else', async () 
   ]);
 });
 
-test('a token that the wallet has no more of is not listed, its coin always is', async () => {
+test('a token without a balance is not listed, and the native asset always is', async () => {
   const { happens, shown } = newScene();
   await happens(7, [tokens, { kind: 'erc721', tokenAddress: CAROL, tokenId: '9', amount: amountOf(1n) }]);
   expect(shown().map(({ kind, tokenId }) => [kind, tokenId])).toEqual([
@@ -145,7 +150,7 @@ test('only members see it', () => {
   });
 });
 
-test('a payment that nobody reported is looked for, and when nothing is found made up for, with a line in the history', async () => {
+test('an unreported payment is searched for, and the balance is corrected with a line in the history when nothing is found', async () => {
   const alarm = vi.spyOn(console, 'error').mockImplementation(() => {});
   const { commands, happens, compared, shown, reported } = newScene();
   await happens(7, [{}]);
@@ -153,7 +158,7 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   await commands.requestRescan(alice);
   expect(commands.work()[0]?.hasDiscrepancy).toBe(false);
   expect(await compared(20, 8n)).toEqual({ since: '10' });
-  // A second message about the same is no second look.
+  // A second message about the same asset starts no second scan.
   expect(await compared(20, 8n)).toBeNull();
   expect([shown()[0]?.balance.final, reported()]).toEqual(['5', []]);
   await commands.requestRescan(alice);
@@ -174,7 +179,7 @@ test('a payment that nobody reported is looked for, and when nothing is found ma
   expect(alarm).toHaveBeenCalledOnce();
 });
 
-test('when the record of it comes after all it is not counted twice', async () => {
+test('a late record of an adjusted payment is not counted twice', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
@@ -192,7 +197,7 @@ test('when the record of it comes after all it is not counted twice', async () =
   ]);
 });
 
-test('while a payment of its own is on its way, the chain may be ahead: that is looked into once, and not believed', async () => {
+test('a difference while a payment of the wallet is in flight is checked once, and not accepted', async () => {
   const { compared, shown, storage } = newScene();
   await compared(10, 9n);
   const sent = transactionIn('BROADCAST');
@@ -204,7 +209,7 @@ test('while a payment of its own is on its way, the chain may be ahead: that is 
   expect(shown()[0]?.balance).toMatchObject({ final: '0', adjustment: null, difference: { units: '8' } });
 });
 
-test('a second difference on top of the first is looked into as well', async () => {
+test('a second difference on top of the first is scanned for as well', async () => {
   const { compared } = newScene();
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
@@ -212,7 +217,7 @@ test('a second difference on top of the first is looked into as well', async () 
   expect(await compared(31, 4n)).toBeNull();
 });
 
-test('what is found in time is no difference: nothing is made up', async () => {
+test('a payment that the scan finds in time is no difference, and nothing is adjusted', async () => {
   const { happens, compared, shown, reported } = newScene();
   await compared(10, 0n);
   expect(await compared(20, 3n)).toEqual({ since: '10' });
@@ -222,7 +227,7 @@ test('what is found in time is no difference: nothing is made up', async () => {
   expect([shown()[0]?.balance.difference, shown()[0]?.incoming, reported()]).toEqual([null, 3n, []]);
 });
 
-test('a payment to it whose block is gone is not taken for less on the chain before anybody has looked at it again', async () => {
+test('an incoming payment whose block is gone does not count as a loss before it is read again', async () => {
   const { happens, compared, shown, reported } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   expect(await compared(8, 0n)).toEqual({ since: null });
@@ -234,7 +239,7 @@ test('a payment to it whose block is gone is not taken for less on the chain bef
   expect([shown()[0]?.balance, reported()]).toMatchObject([{ final: '0', adjustment: null, difference: null }, []]);
 });
 
-test('once the block is final it is believed, and what came after the block of the comparison never stood in the way', async () => {
+test('a final balance is accepted, whatever came after the block of the comparison', async () => {
   vi.spyOn(console, 'error').mockImplementation(() => {});
   const { happens, compared, shown } = newScene();
   await happens(7, [{ amount: amountOf(9n) }], { hash: '0xa', isFinal: false });
@@ -257,7 +262,7 @@ test('blocks after the one of the comparison do not count in it', async () => {
   expect(shown().map(figures)).toEqual([['10', 5n, 0n]]);
 });
 
-test('a chain that can not be asked, and a token that does not say, change nothing and are asked later', async () => {
+test('an unreachable chain and a token that does not answer change nothing and are called again later', async () => {
   const { commands, happens, compared, storage } = newScene();
   await happens(7, [tokens]);
   expect(commands.work()).toEqual([]);
@@ -272,7 +277,7 @@ test('a chain that can not be asked, and a token that does not say, change nothi
   expect(commands.work()).toHaveLength(1);
 });
 
-test('a rescan has each record that is not final looked at again, and a look that is due soon is not sent twice', async () => {
+test('a rescan reads each record that is not final again, and does not repeat a scan that is due soon', async () => {
   const { commands, happens, storage } = newScene();
   await happens(7, [{}], { hash: '0xa', isFinal: false });
   const id = storage.activities.ofHash('anvil', '0xa')?.id ?? '';
@@ -305,7 +310,7 @@ test('a wallet is given any number of tokens, and fifty are compared at once, th
   expect(commands.work()[0]?.assets).toHaveLength(21);
 });
 
-test('a token that only hidden records have moved is not listed and not asked for, until somebody shows one of them', async () => {
+test('a token that only hidden records have moved is not listed or compared until a member shows one of them', async () => {
   const { commands, activities, happens, shown, storage } = newScene();
   const unknown = { native: { price: { state: 'unknown' }, decimals: 18 }, tokens: [] } as const;
   await happens(7, [tokens], { hash: '0xaa', valuation: unknown });
@@ -330,7 +335,8 @@ test('a token that only hidden records have moved is not listed and not asked fo
   ]);
   await commands.requestRescan(alice);
   expect(commands.work()[0]?.assets).toHaveLength(2);
-  // Hidden again it stays: it has been seen, and nothing is to vanish from the balances.
+  // It stays when it is hidden again: a member has seen it, and no entry may vanish from the
+  // balances.
   await activities.setVisibility(alice, id, false);
   expect(shown()).toHaveLength(2);
 });

@@ -6,7 +6,10 @@ import { KeyRefreshCommands } from '#objects/vault/commands/key-refresh.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
-/** What the steps to new shares leave in a vault, in whatever order and however often they are reported. */
+/**
+ * Covers what the steps of a key refresh store in a vault, in whatever order and however often they
+ * are reported.
+ */
 
 const KEY = present(parseKeyId('a'.repeat(26)));
 const OTHER = present(parseKeyId('b'.repeat(26)));
@@ -62,7 +65,7 @@ test('a key that the vault has is taken up once, and another one waits for it', 
   expect([commands.work(), storage.queuedJob('', 'refresh-key')]).toEqual([null, null]);
 });
 
-test('of two runs at once what began first stays, and the proofs of both count', async () => {
+test('the earlier of two simultaneous runs stays, and the proofs of both count', async () => {
   const { commands } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
@@ -71,14 +74,14 @@ test('of two runs at once what began first stays, and the proofs of both count',
   expect(commands.work()?.refresh).toEqual(refresh({ provenBy: ['2:1+2', '2:1+3'] }));
 });
 
-test('shares that are no good are passed over, and the next step is not due at once', async () => {
+test('unusable shares are skipped, and the next step is not due at once', async () => {
   const { commands, storage } = newScene();
   await commands.request(KEY);
   await commands.report(KEY, progress());
   storage.completeJob('', 'refresh-key');
   await commands.report(KEY, { type: 'set-aside', refresh: refresh({ begun: { epoch: 2, setups: ['x'] } }) });
   expect(commands.work()?.refresh.begun?.epoch).toBe(2);
-  // Whoever comes late does not take it back.
+  // A late report does not undo it.
   await commands.report(KEY, { type: 'set-aside', refresh: refresh() });
   expect([commands.work()?.refresh.begun?.epoch, storage.queuedJob('', 'refresh-key')]).toEqual([2, null]);
 });

@@ -10,7 +10,10 @@ import { writeVault } from '#objects/vault/writes/vault-writes.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
-/** What the steps to a key leave in a vault, in whatever order and however often they are reported. */
+/**
+ * Covers what the steps of a key generation store in a vault, in whatever order and however often
+ * they are reported.
+ */
 
 const SCHEME = 'frost-ed25519';
 
@@ -46,7 +49,7 @@ test('a candidate is kept with the proofs of all runs, and each brings the next 
   expect(storage.queuedJob('', 'generate-key')).not.toBeNull();
 });
 
-test('of two runs at once the first candidate stays, and only itself can be discarded', async () => {
+test('the first candidate of two simultaneous runs stays, and only itself can be discarded', async () => {
   const { commands } = newScene();
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('a') });
   await commands.progress(SCHEME, { type: 'candidate', candidate: candidate('b', '1+2') });
@@ -56,7 +59,7 @@ test('of two runs at once the first candidate stays, and only itself can be disc
   expect(commands.work()?.candidate).toBeNull();
 });
 
-test('what is reported of a key that the vault has, or does not want, changes nothing', async () => {
+test('a report about a key that the vault has, or does not want, changes nothing', async () => {
   const { commands, storage } = newScene();
   await commands.progress('ecdsa-secp256k1', {
     type: 'candidate',

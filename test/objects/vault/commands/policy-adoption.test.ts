@@ -7,7 +7,10 @@ import { alice, bob } from '../../../domain/cast.ts';
 import { present } from '../../../chains/evm/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
-/** A policy that was adopted is shown to the co-signers by a job of its own, until each of them has it. */
+/**
+ * A policy that was adopted is shown to the co-signers by a job of its own, until each of them has
+ * it.
+ */
 
 function newScene(keys: 'with a key' | 'without a key') {
   const scene = newVaultScene();
@@ -52,7 +55,7 @@ test('a vault without a key has no co-signer to show it to: the key is made unde
   expect([commands.adoptionWork(), storage.queuedJob('', 'adopt-policy')]).toEqual([null, null]);
 });
 
-test('signers decide as long as the vault says, and co-signers have a week more to adopt', async () => {
+test('signers decide within the period of the vault, and co-signers have a week more to adopt', async () => {
   const { storage, change } = newScene('with a key');
   const made = await change(2);
   expect(decisionEndOf(made) - made.createdAtMs).toBe(3_600_000);

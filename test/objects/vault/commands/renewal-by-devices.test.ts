@@ -16,7 +16,10 @@ import { byDevice } from '../../../cosigner/policy/device-scene.ts';
 import { alice, bob, carol } from '../../../domain/cast.ts';
 import { newVaultScene } from '../vault-scene.ts';
 
-/** Version 2 revokes the devices of version 1. Its mandate has expired, and co-signers count the devices of version 1. */
+/**
+ * Version 2 revokes the devices of version 1. Its mandate has expired, and co-signers count the
+ * devices of version 1.
+ */
 
 function newScene() {
   const { host: bare, storage } = newVaultScene();
@@ -39,7 +42,7 @@ function newScene() {
   return { commands, storage };
 }
 
-test('devices of the version before renew a mandate, those of now do not, and a co-signer accepts what is stored', async () => {
+test('the devices of the previous version renew a mandate, the current ones do not, and a co-signer accepts the stored one', async () => {
   const { commands, storage } = newScene();
   const answer = await commands.renew({ version: 2, note: null, actor: carol });
   if (!answer.ok) throw new Error(answer.refusal.code);
@@ -52,7 +55,7 @@ test('devices of the version before renew a mandate, those of now do not, and a 
   expect(await commands.decide(alice, id, { type: 'approve', device: null })).toMatchObject({
     refusal: { code: 'device-signature-required' },
   });
-  /** What a co-signer under version 1 says to the stored mandate. */
+  /** Returns the answer of a co-signer under version 1 to the stored mandate. */
   const isAccepted = async () => {
     const mandate = mandateOf(structuredClone(encodePolicy(present(storage.policies.adoptedAs(2))).mandate));
     return (await successionFault(byDevice, revoked, mandate)) === null && !isExpired(mandate, Date.now());

@@ -8,7 +8,10 @@ import type { AdoptionReport } from '#objects/vault/commands/policy.ts';
 import type { VaultObject } from '#objects/vault/object.ts';
 import { CREATED_AT_MS, EXPIRES_AT_MS, policy } from '../../../domain/cast.ts';
 
-/** What the jobs that show policies to co-signers say of a mandate that has expired. The co-signers are played. */
+/**
+ * Covers what the jobs that propagate policies to co-signers report of a mandate that has expired.
+ * The co-signers are played.
+ */
 
 let log: Record<string, unknown>[];
 beforeEach(() => {
@@ -31,7 +34,7 @@ const policies: readonly AdoptedPolicy[] = [
 
 type Refuses = { readonly code: string; readonly detail: string | null } | null;
 
-/** Co-signers 1 and 2 adopt everything; what co-signer 3 answers to a policy is the story's. */
+/** Co-signers 1 and 2 adopt everything; the test sets the answer of co-signer 3 to a policy. */
 function settings(third: Refuses): CoordinatorEnv {
   const binding = (refuses: Refuses) => ({
     fetch: async (request: RequestInfo | URL) => {
@@ -62,7 +65,7 @@ test('a co-signer that refuses an expired mandate is recorded once, and the log 
   expect(log).toMatchObject([{ renewal: 'POST /vault/7/policy/2/renewal' }, { keyId: 'b' }]);
 });
 
-test('a co-signer that is away, or adopts the policy, waits for no renewal', async () => {
+test('a co-signer that is unreachable, or adopts the policy, waits for no renewal', async () => {
   expect(await spread({ code: 'unknown-key', detail: null })).toEqual({ version: 2, isComplete: false, expired: [] });
   expect(log.some((line) => 'renewal' in line)).toBe(false);
   expect(await spread(null)).toEqual({ version: 2, isComplete: true, expired: [] });

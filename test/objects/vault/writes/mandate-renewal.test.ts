@@ -14,7 +14,7 @@ import { alice, amount, bob, carol, mallory, NOON_MS } from '../../../domain/cas
 import { newVaultScene } from '../vault-scene.ts';
 
 /**
- * Alice and bob decide under version 1. Under version 2 alice and carol do; bob still looks on. The
+ * Alice and bob decide under version 1. Under version 2 alice and carol do; bob is a viewer. The
  * mandate of version 2 expires before all co-signers have adopted it.
  */
 
@@ -181,11 +181,11 @@ test('an approval that comes twice renews once, also after a restart', async () 
   expect(await restarted.decide(bob, idOf(id), { type: 'approve', device: null })).toMatchObject({ ok: true });
   await restarted.expire(id);
   expect([storage.policies.adopted(), lines().length]).toEqual([stored, length]);
-  // What was cut off after the commit is found in the outbox.
+  // A run that was cut off after the commit is found in the outbox.
   expect(restarted.adoptionWork()?.policies.map(({ mandate }) => mandate?.id ?? null)).toEqual([null, id]);
 });
 
-test('signers of now end a renewal, its author takes it back, and time ends it; then there can be another one', async () => {
+test('the current signers end a renewal, its author cancels it, and time ends it; then there can be another one', async () => {
   const { renewed, approve, commands, expire, storage } = await newScene();
   expire();
   const first = await renewed();
@@ -214,7 +214,7 @@ test('a change that is adopted meanwhile ends no renewal, and the renewal is sti
   expect([mandateOf(2).id, storage.policies.adoptedAs(3), vault().policy.version]).toEqual([id, newest, 3]);
 });
 
-test('ten pending changes keep no mandate from being renewed, and a renewal keeps no change from being proposed', async () => {
+test('ten pending changes do not prevent a renewal of the mandate, and a renewal does not prevent a proposal', async () => {
   const { propose, renewed, expire } = await newScene();
   expire();
   const limits = (n: number) => [
