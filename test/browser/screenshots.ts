@@ -10,7 +10,7 @@ import { wholeChromiumHere, launch, logIn } from './chromium.ts';
  */
 
 const FOLDER = resolve(import.meta.dirname, '..', '..', 'dist', 'screenshots');
-const VIEWPORTS = { desktop: { width: 1200, height: 900 }, phone: { width: 390, height: 844 } };
+const VIEWPORTS = { desktop: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 
 const executable = wholeChromiumHere();
 if (executable === null) throw new Error('there is no Chromium here; CHROMIUM names one');
