@@ -31,6 +31,7 @@ const RATE_LIMITS = {
   'token-update': UNLIMITED,
   'token-secret': UNLIMITED,
   'user-profile': UNLIMITED,
+  'session-token-secret': UNLIMITED,
 };
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const PROMISED = { commonRefusals, problemSchema, statusOf };
