@@ -4,14 +4,13 @@ import { join } from 'node:path';
 import { startAnvil } from '#local/evm/anvil.ts';
 import { localChain } from '#local/evm/chain.ts';
 import { Client } from '#cli/api-client.ts';
-import { configure } from '#local/stack/configuration.ts';
+import { configure, UNLIMITED } from '#local/stack/configuration.ts';
 import type { Person, ReadyVault } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import { untilRest } from './rest.ts';
 import { startRuntime } from '#local/stack/runtime.ts';
 
 /** The limiter counts every request of the bench as usual; only its quotas are higher. */
-const UNLIMITED = { read: 100_000_000, write: 100_000_000, 'user-profile': 100_000_000 };
 const ETHER = 10n ** 18n;
 const MANY = 1_000_000;
 /**

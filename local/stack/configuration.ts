@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
 import { parse } from 'smol-toml';
+import { DEFAULT_QUOTAS } from '#domain/access/rate-limit.ts';
 import { publicIdentity } from '#mpc/identity.ts';
 import type { PushKeys } from '../../cli/push-keys.ts';
 import { newPushKeys } from '../../cli/push-keys.ts';
@@ -18,6 +19,14 @@ export interface Configuration {
   /** Signs requests to co-signers that have pinned it. */
   readonly coordinatorSecret: string;
 }
+
+/**
+ * The `rateLimits` of tests and benches that do not wait for quotas: none for access tokens and for
+ * their creation in a session. Other requests of a session keep the quotas of the service.
+ */
+export const UNLIMITED: Readonly<Record<string, number>> = Object.fromEntries(
+  [...Object.keys(DEFAULT_QUOTAS), 'session-token-secret'].map((policy) => [policy, 100_000_000]),
+);
 
 export interface Settings {
   /** Chain name to the addresses of its RPC nodes. */

@@ -27,6 +27,11 @@ export function policyHashOf(policy: Policy): string {
   return hash;
 }
 
+/** Returns the digest that every approval of a policy change signs, in lower-case hex. */
+export function mandateDigest(mandate: Omit<PolicyMandate, 'policy'>, policy: Policy): string {
+  return bytesToHex(sha256(mandateBytes(mandate, policyHashOf(policy))));
+}
+
 export type SuccessionFault = 'not-the-next' | 'no-mandate' | 'not-enough-approvals' | 'required-device-missing';
 
 /**
@@ -50,7 +55,7 @@ export async function successionFault(
     next.previousHash === policyHashOf(current);
   if (!isNext) return 'not-the-next';
   if (mandate === null) return 'no-mandate';
-  const digest = bytesToHex(sha256(mandateBytes(mandate, policyHashOf(next))));
+  const digest = mandateDigest(mandate, next);
   const proven = await verifiedApprovals(mandate.approvals, current);
   if (countedApprovers(digest, proven, current).size < thresholdForChange(current)) return 'not-enough-approvals';
   return hasRequiredDevice(digest, proven, current) ? null : 'required-device-missing';

@@ -1,5 +1,4 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { COMMANDS } from '#cli/conclave.ts';
@@ -8,18 +7,12 @@ import { ALERT_CODES } from '#domain/alert.ts';
 import { ROUTES } from '#http/routes.ts';
 import type { Document, Facts } from './documents.ts';
 import { endpointOf, rules } from './documents.ts';
+import { PROJECT, projectFiles } from './project-files.ts';
 
 /** Documents name what exists: paths, commands, endpoints, settings and codes. */
 
-const PROJECT = resolve(import.meta.dirname, '..', '..');
 const read = (path: string) => readFileSync(resolve(PROJECT, path), 'utf8');
-const files = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
-  cwd: PROJECT,
-  encoding: 'utf8',
-})
-  .trim()
-  .split('\n')
-  .filter((path) => existsSync(resolve(PROJECT, path)));
+const files = projectFiles();
 const folders = files.flatMap((path) => {
   const parts = path.split('/');
   return parts.map((_, i) => parts.slice(0, i).join('/'));

@@ -1,24 +1,15 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { importCycles } from './cycles.ts';
 import type { SourceFile } from './house.ts';
 import { crowdedFolders, house, roomOf } from './house.ts';
+import { PROJECT, projectFiles } from './project-files.ts';
 import { privateProse } from './prose.ts';
 import { FROZEN } from './vocabulary.ts';
 import { tooWide } from './width.ts';
 
-const PROJECT = resolve(import.meta.dirname, '..', '..');
-
-function listed(): readonly string[] {
-  // Also what is not committed yet; not what is ignored.
-  const arguments_ = ['ls-files', '--cached', '--others', '--exclude-standard'];
-  const paths = execFileSync('git', arguments_, { cwd: PROJECT, encoding: 'utf8' }).trim().split('\n');
-  return [...new Set(paths)].filter((path) => existsSync(resolve(PROJECT, path)));
-}
-
-const paths = listed();
+const paths = projectFiles();
 const files: readonly SourceFile[] = paths
   // The rules themselves and their examples name what they forbid.
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('test/architecture/'))

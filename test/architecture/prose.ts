@@ -1,5 +1,6 @@
 import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
+import { textsIn } from './source-texts.ts';
 
 type Term = readonly [word: RegExp, term: string];
 
@@ -30,7 +31,7 @@ export function privateProse({ path, text }: SourceFile): readonly string[] {
   const commented = comments.map(({ value }) => value.replaceAll(QUOTED, ''));
   return [
     ...commented.flatMap((one) => faultsIn(one, [...TERMS, ...TERMS_OF_COMMENTS])),
-    ...textsIn(program).flatMap((one) => faultsIn(one, TERMS)),
+    ...sentencesIn(program).flatMap((one) => faultsIn(one, TERMS)),
   ];
 }
 
@@ -43,15 +44,6 @@ function faultsIn(text: string, terms: readonly Term[]): readonly string[] {
 }
 
 /** Strings that are sentences: they have a space. Codes, names and paths have none. */
-function textsIn(program: unknown): readonly string[] {
-  const texts: string[] = [];
-  const open: unknown[] = [program];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (typeof node !== 'object' || node === null) continue;
-    const { type, value } = node as { readonly type?: unknown; readonly value?: unknown };
-    if ((type === 'Literal' || type === 'JSXText') && typeof value === 'string') texts.push(value);
-    if (type === 'TemplateElement') texts.push((value as { readonly raw: string }).raw);
-    open.push(...Object.values(node));
-  }
-  return texts.filter((text) => text.trim().includes(' '));
+function sentencesIn(program: unknown): readonly string[] {
+  return textsIn(program).flatMap(({ text }) => (text.trim().includes(' ') ? [text] : []));
 }

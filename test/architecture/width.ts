@@ -1,5 +1,6 @@
 import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
+import { type Span, textsIn } from './source-texts.ts';
 
 /** Code has at most 120 columns, and a line of a comment 100: two files stand beside each other on a screen. */
 
@@ -7,25 +8,6 @@ const MAX_CODE_COLUMNS = 120;
 const MAX_COMMENT_COLUMNS = 100;
 /** A line is as long as the text that it holds where that text is longer than this: no formatter breaks it. */
 const LONG_TEXT = 60;
-
-interface Span {
-  readonly start: number;
-  readonly end: number;
-}
-
-const TEXTS: ReadonlySet<unknown> = new Set(['Literal', 'TemplateElement', 'JSXText']);
-
-function textsIn(program: unknown): readonly Span[] {
-  const texts: Span[] = [];
-  const open: unknown[] = [program];
-  for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (typeof node !== 'object' || node === null) continue;
-    const { type, start, end } = node as { readonly type?: unknown; readonly start?: unknown; readonly end?: unknown };
-    if (TEXTS.has(type) && typeof start === 'number' && typeof end === 'number') texts.push({ start, end });
-    open.push(...Object.values(node));
-  }
-  return texts;
-}
 
 const sharedBy = (a: Span, b: Span) => Math.min(a.end, b.end) - Math.max(a.start, b.start);
 

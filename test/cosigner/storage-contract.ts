@@ -1,8 +1,7 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
 import type { CheckedRequest as Checked } from '#cosigner/policy/approval-check.ts';
-import type { CosignerStorage } from '#cosigner/storage.ts';
-import type { SignedRecord } from '#cosigner/storage.ts';
+import type { CosignerStorage, SignedRecord } from '#cosigner/storage.ts';
 import { policy } from '../domain/cast.ts';
 
 /** The storage of one co-signer. */

@@ -5,6 +5,7 @@ import { startAnvil } from '#local/evm/anvil.ts';
 import { localChain } from '#local/evm/chain.ts';
 import type { TransactionRecord, TransferBody } from '#cli/api-client.ts';
 import { Client } from '#cli/api-client.ts';
+import { UNLIMITED } from '#local/stack/configuration.ts';
 import type { Person, ReadyVault, VaultOptions } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { Stack, StackOptions } from '#local/stack/stack.ts';
@@ -17,19 +18,6 @@ import { startGate } from './rpc-proxy.ts';
 const ETHER = 10n ** 18n;
 const DEADLINE_MS = 60_000;
 const FINAL = new Set(['SUCCEEDED', 'FAILED', 'REJECTED', 'CANCELLED', 'EXPIRED']);
-
-/** These tests poll as fast as they can; the limits have tests of their own. */
-/**
- * The limits of tokens; sessions have the default limits, except for the tokens that tests create
- * with them.
- */
-const UNLIMITED = {
-  read: 1_000_000,
-  write: 1_000_000,
-  'token-secret': 1_000_000,
-  'session-token-secret': 1_000_000,
-  'user-profile': 1_000_000,
-};
 
 export interface Cast {
   readonly alice: Person;
@@ -155,6 +143,23 @@ export async function startWorld(requested: WorldOptions = {}) {
     },
     end: () => running.disposeAsync(),
   };
+}
+
+/**
+ * Requests a transaction that the service refuses. Returns the status and the code. Throws if the
+ * vault has another transaction afterwards.
+ */
+export async function refusalOf(
+  { client }: Person,
+  kind: string,
+  body: { readonly vaultId: number } & Readonly<Record<string, unknown>>,
+): Promise<readonly [status: number, code: string]> {
+  const stored = async () => (await client.transactions(body.vaultId)).transactions.length;
+  const before = await stored();
+  const refused = await client.request<{ code: string }>('POST', `/transaction/${kind}`, { body });
+  const after = await stored();
+  if (after !== before) throw new Error(`A refused request changed ${before} transactions to ${after}.`);
+  return [refused.status, refused.body.code];
 }
 
 /** Reads until the transaction is final and gives it. */

@@ -6,6 +6,7 @@ import type { Route } from '#http/edge/context.ts';
 import { problemSchema, statusOf } from '#http/encode/problem.ts';
 import { ROUTES } from '#http/routes.ts';
 import { Client } from '#cli/api-client.ts';
+import { UNLIMITED } from '#local/stack/configuration.ts';
 import { createPerson, createReadyVault, ownToken } from '#local/stack/provision.ts';
 import { startStack } from '#local/stack/stack.ts';
 import type { Received } from '../http/documented-answer.ts';
@@ -23,16 +24,6 @@ import { oddText, pick, spoiled } from './garbage.ts';
 
 const REQUESTS = Number.parseInt(process.env['REQUESTS'] ?? '20000', 10);
 const SEED = Number.parseInt(process.env['SEED'] ?? String(Date.now() % 1_000_000), 10);
-const UNLIMITED = 100_000_000;
-const RATE_LIMITS = {
-  read: UNLIMITED,
-  write: UNLIMITED,
-  'token-read': UNLIMITED,
-  'token-update': UNLIMITED,
-  'token-secret': UNLIMITED,
-  'user-profile': UNLIMITED,
-  'session-token-secret': UNLIMITED,
-};
 const RECIPIENT = '0x2222222222222222222222222222222222222222';
 const PROMISED = { commonRefusals, problemSchema, statusOf };
 
@@ -52,7 +43,7 @@ async function main(): Promise<void> {
   console.log(`${REQUESTS} requests, seed ${SEED}`);
   const chance = seededRandom(SEED);
   const folder = await mkdtemp(join(tmpdir(), 'conclave-fuzz-'));
-  const stack = await startStack({ folder, rpcUrls: {}, rateLimits: RATE_LIMITS });
+  const stack = await startStack({ folder, rpcUrls: {}, rateLimits: UNLIMITED });
   try {
     const world = await build(new Client(stack.url, stack.serviceKey), stack.url);
     const statuses = new Map<number, number>();

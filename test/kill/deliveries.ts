@@ -10,6 +10,7 @@ import type { TransactionRecord } from '#cli/api-client.ts';
 import { Client } from '#cli/api-client.ts';
 import type { Observed } from '#local/stack/monitor.ts';
 import { report } from '#local/stack/monitor.ts';
+import { UNLIMITED } from '#local/stack/configuration.ts';
 import type { Person } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import { seededRandom } from '#local/stack/seeded-random.ts';
@@ -44,7 +45,6 @@ const PER_BLOCK = 25;
 const RECOVERY_MS = 600_000;
 /** Between two reads of the rest. */
 const POLL_MS = 2_000;
-const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
 const UNKNOWN_CHAIN = 'eip155:999999';
 
 interface Payment {

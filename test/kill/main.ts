@@ -6,6 +6,7 @@ import { startAnvil } from '#local/evm/anvil.ts';
 import { localChain } from '#local/evm/chain.ts';
 import type { TransferBody } from '#cli/api-client.ts';
 import { Client } from '#cli/api-client.ts';
+import { UNLIMITED } from '#local/stack/configuration.ts';
 import type { Person } from '#local/stack/provision.ts';
 import { createPerson, createReadyVault } from '#local/stack/provision.ts';
 import type { StackOptions } from '#local/stack/stack.ts';
@@ -40,7 +41,6 @@ const POLL_MS = 1_000;
 const STANDSTILL_MS = 180_000;
 const COSIGNERS = 3;
 const ETHER = 10n ** 18n;
-const UNLIMITED = { read: 1_000_000, write: 1_000_000 };
 
 /** What is not well during one life. */
 interface Weather {

@@ -4,8 +4,7 @@ import type { CheckedRequest, SigningRequest } from '#cosigner/policy/approval-c
 import { checkRequest } from '#cosigner/policy/approval-check.ts';
 import type { PolicyWithMandate } from '#cosigner/policy/policy-chain.ts';
 import { isExpired, parsePolicy } from '#cosigner/policy/policy-chain.ts';
-import { successionFault } from '#devices/policy-succession.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { CosignerStorage, recordOf } from '#cosigner/storage.ts';
 import { SUPPORTED_PROTOCOLS } from '#cosigner/protocol-version.ts';
 import { refusal, type Refused } from '#cosigner/refusal.ts';
@@ -233,7 +232,7 @@ export class SimulatedCosigner {
     if (known !== undefined) {
       return policyHashOf(known) === policyHashOf(policy) ? accepted(null) : refused(refusal('policy-mismatch'));
     }
-    if (!((await successionFault(current, policy, mandate)) === null)) {
+    if ((await successionFault(current, policy, mandate)) !== null) {
       return refused(refusal('policy-mismatch', String(current.version)));
     }
     const hash = policyHashOf(policy);

@@ -21,6 +21,9 @@ export function Steps({ transaction }: { readonly transaction: Transaction }) {
   );
 }
 
+/** The API gives the states of the history as text. */
+const STATES: Readonly<Record<string, string>> = STATE_NAMES;
+
 const ACTIONS: Readonly<Record<string, string>> = {
   create: 'Created',
   approve: 'Approved',
@@ -53,10 +56,6 @@ const ACTIONS: Readonly<Record<string, string>> = {
   observe: 'Observed on the chain',
 };
 
-function nameOf(state: string): string {
-  return Object.entries(STATE_NAMES).find(([one]) => one === state)?.[1] ?? state;
-}
-
 /** Shows the steps from the audit history of the vault, oldest first. */
 function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
   const { loaded, reload } = useLoaded(`steps ${id} ${version}`, () =>
@@ -77,7 +76,7 @@ function AllSteps({ id, version }: Pick<Transaction, 'id' | 'version'>) {
                   </>
                 )}
               </span>
-              {to !== null && to !== from && <span class="state">{nameOf(to)}</span>}
+              {to !== null && to !== from && <span class="state">{STATES[to] ?? to}</span>}
               {detail !== null && <span class="quiet">{detail}</span>}
               <span class="quiet">
                 <Time iso={at} />

@@ -3,8 +3,9 @@ import type {
   ApprovalDecline,
   PageReady,
   ApprovalRequest,
+  EnrolmentAnswer,
+  EnrolmentRequest,
 } from '#domain/access/approval-page-message.ts';
-import type { EnrolmentAnswer, EnrolmentRequest } from '#domain/access/approval-page-message.ts';
 
 /**
  * The addresses by which the dashboard and the approval page communicate where no window opens, as

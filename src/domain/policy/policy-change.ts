@@ -1,9 +1,13 @@
 import type { CanonicalField } from '#domain/canonical/bytes.ts';
 import type { PolicyChangeState } from '#domain/policy/change-state.ts';
 import { canonicalBytes } from '#domain/canonical/bytes.ts';
-import { hasRequiredDevice, isRequiredDevice, countedApprovers } from '#domain/transaction/approvals.ts';
+import {
+  hasRequiredDevice,
+  isRequiredDevice,
+  countedApprovers,
+  lacksDeviceSignature,
+} from '#domain/transaction/approvals.ts';
 import type { DeviceSignature } from '#domain/access/device.ts';
-import { lacksDeviceSignature } from '#domain/transaction/approvals.ts';
 import type { PolicyChangeId } from '#domain/id.ts';
 import type { Member } from '#domain/access/member.ts';
 import { hasPermission } from '#domain/access/member.ts';

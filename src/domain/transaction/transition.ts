@@ -4,8 +4,9 @@ import {
   hasApproved,
   hasRequiredDevice,
   isRequiredDevice,
+  countsUnder,
+  lacksDeviceSignature,
 } from '#domain/transaction/approvals.ts';
-import { countsUnder, lacksDeviceSignature } from '#domain/transaction/approvals.ts';
 import { cancelAfterDeadline } from '#domain/transaction/not-after.ts';
 import type { EventOf, EventType, TransactionEvent } from '#domain/transaction/event.ts';
 import { unsignedAttempt } from '#domain/transaction/event.ts';
@@ -25,8 +26,10 @@ import {
   includeAgain,
   notFoundAfterFailure,
   notFoundInBroadcast,
+  handleReorg,
+  ifDisputed,
+  resumeWatching,
 } from '#domain/transaction/inclusion-steps.ts';
-import { handleReorg, ifDisputed, resumeWatching } from '#domain/transaction/inclusion-steps.ts';
 import type { DecisionContext, TransitionStep } from '#domain/transaction/step.ts';
 import { replaceNewest } from '#domain/transaction/step.ts';
 import type { Attempt, SendOutcome, Speed, Transaction, TransactionState } from '#domain/transaction/transaction.ts';

@@ -1,6 +1,5 @@
-import type { TokenId, VaultId } from '#domain/id.ts';
+import type { TokenId, VaultId, CredentialResetId } from '#domain/id.ts';
 import { parseTokenId, parseVaultId } from '#domain/id.ts';
-import type { CredentialResetId } from '#domain/id.ts';
 import { CREDENTIAL_RESET_SCHEMA, CredentialResetStorage } from '#objects/vault/tables/reset-table.ts';
 
 /**

@@ -1,6 +1,5 @@
 import type { Vault } from '#domain/vault.ts';
-import type { CoordinatorConfig } from '#objects/configuration.ts';
-import type { JobMessage } from '#objects/configuration.ts';
+import type { CoordinatorConfig, JobMessage } from '#objects/configuration.ts';
 import type { HistoryEntry } from '#objects/vault/history.ts';
 import type { OutboxRow } from '#objects/vault/outbox.ts';
 import { resendDelayMs } from '#objects/vault/outbox.ts';

@@ -1,8 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { describe, expect, test } from 'vitest';
-import { successionFault } from '#devices/policy-succession.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { newPolicyChangeId, parseVaultId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { mandateBytes } from '#domain/policy/policy-change.ts';
@@ -11,8 +10,6 @@ import type { Actor, Approval } from '#domain/transaction/transaction.ts';
 import { present } from '../../chains/evm/cast.ts';
 import { alice, bob, carol, mallory, NOON_MS, policy } from '../../domain/cast.ts';
 import { next } from './check-scene.ts';
-
-const isSuccessor = async (...args: Parameters<typeof successionFault>) => (await successionFault(...args)) === null;
 
 describe('the next policy', () => {
   const requested = next(policy, { threshold: 1 });
@@ -24,19 +21,19 @@ describe('the next policy', () => {
   const mandate = (approvals: readonly Approval[]) => ({ ...terms, approvals });
 
   test('is adopted with the approvals that the version before requires, and not with fewer', async () => {
-    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, bob)))).toBe(true);
-    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice)))).toBe(false);
-    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, alice)))).toBe(false);
-    expect(await isSuccessor(policy, requested, mandate(approvalsOf(requested, alice, mallory)))).toBe(false);
-    expect((await successionFault(policy, requested, null)) === null).toBe(false);
+    expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice, bob)))).toBeNull();
+    expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice)))).not.toBeNull();
+    expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice, alice)))).not.toBeNull();
+    expect(await successionFault(policy, requested, mandate(approvalsOf(requested, alice, mallory)))).not.toBeNull();
+    expect(await successionFault(policy, requested, null)).not.toBeNull();
   });
 
   test('needs the largest number of approvals that the version before requires for anything', async () => {
     const steps = { ...NO_RULES, unreadableThreshold: 3 };
     const strict = { ...policy, rules: steps };
     const looser = next(strict, { rules: NO_RULES });
-    expect(await isSuccessor(strict, looser, mandate(approvalsOf(looser, alice, bob)))).toBe(false);
-    expect(await isSuccessor(strict, looser, mandate(approvalsOf(looser, alice, bob, carol)))).toBe(true);
+    expect(await successionFault(strict, looser, mandate(approvalsOf(looser, alice, bob)))).not.toBeNull();
+    expect(await successionFault(strict, looser, mandate(approvalsOf(looser, alice, bob, carol)))).toBeNull();
   });
 
   test('is exactly what was approved: not another one, not for another vault, not one that skips a version', async () => {
@@ -46,17 +43,15 @@ describe('the next policy', () => {
     const elsewhere = { ...requested, previousHash: '11'.repeat(32) };
     const foreign = { ...requested, vaultId: present(parseVaultId(2)) };
     for (const changed of [other, skipping, elsewhere, foreign]) {
-      expect((await successionFault(policy, changed, mandate(approvals))) === null).toBe(false);
+      expect(await successionFault(policy, changed, mandate(approvals))).not.toBeNull();
     }
     for (const changed of [skipping, elsewhere, foreign]) {
-      expect(await isSuccessor(policy, changed, mandate(approvalsOf(changed, alice, bob)))).toBe(false);
+      expect(await successionFault(policy, changed, mandate(approvalsOf(changed, alice, bob)))).not.toBeNull();
     }
     // Nor with other terms than those that were approved.
-    expect((await successionFault(policy, requested, { ...mandate(approvals), note: 'harmless' })) === null).toBe(
-      false,
-    );
+    expect(await successionFault(policy, requested, { ...mandate(approvals), note: 'harmless' })).not.toBeNull();
     expect(
-      (await successionFault(policy, requested, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 })) === null,
-    ).toBe(false);
+      await successionFault(policy, requested, { ...mandate(approvals), expiresAtMs: NOON_MS + 2 }),
+    ).not.toBeNull();
   });
 });

@@ -5,8 +5,17 @@ import type { VaultKey } from '#domain/vault.ts';
 import { thresholdSign } from '#jobs/signing/threshold-sign.ts';
 import { generateKey } from '../key/generate-key.ts';
 import { syncPolicies } from '#cosigner-client/sync-policies.ts';
-import { approvalsOf, changeTo, first, LAPTOP, NEW_LAPTOP } from '../../attacks/policy-scene.ts';
-import { NEW_PHONE, PHONE, revoked, shownTo } from '../../attacks/policy-scene.ts';
+import {
+  approvalsOf,
+  changeTo,
+  first,
+  LAPTOP,
+  NEW_LAPTOP,
+  NEW_PHONE,
+  PHONE,
+  revoked,
+  shownTo,
+} from '../../attacks/policy-scene.ts';
 import { byDevice } from './device-scene.ts';
 import type { Cosigners } from '../cosigners.ts';
 import { approvedTransfer, newKey, startCosigners } from '../cosigners.ts';

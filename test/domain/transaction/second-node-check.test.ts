@@ -4,7 +4,7 @@ import { outstandingJob } from '#domain/transaction/job.ts';
 import type { Attempt, SecondNodeVerdict, Transaction } from '#domain/transaction/transaction.ts';
 import { decide } from '#domain/transaction/transition.ts';
 import { alice, inclusion, NOON_MS, OTHER_HASH, policy, PREPARED, transactionIn, UNSPENT } from '../cast.ts';
-import { after, cancellation, sentWith } from './step.ts';
+import { after, cancellation, miss, sentWith } from './step.ts';
 
 /** Covers an inclusion that is deep enough, and the report of a second RPC node. */
 
@@ -102,20 +102,19 @@ test('an inclusion that a second node contradicts from the start is not recorded
     'confirm',
   ]);
   expect(after(waiting, found('disagrees', { confirmations: 9 }))).toBe(waiting);
-  const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
   // A node that repeatedly states and withdraws an inclusion changes the record no more often than
   // bytes are sent again.
   const often = {
     ...waiting,
     attempts: [sentWith('accepted', {})].map((one) => ({ ...one, sent: sentTimes(one.sent, 4) })),
   };
-  expect(after(often, miss)).toBe(often);
-  expect(stand(after(often, miss, NOON_MS + 120_000))).toEqual(['BROADCAST', 'REBROADCASTING']);
+  expect(after(often, miss())).toBe(often);
+  expect(stand(after(often, miss(), NOON_MS + 120_000))).toEqual(['BROADCAST', 'REBROADCASTING']);
   const later = NOON_MS + 15_000;
   for (const seen of [{ inMempool: true }, { isUnexplained: true }, { isCoinUnknown: true }]) {
-    expect(after(waiting, { ...miss, ...seen })).toBe(waiting);
+    expect(after(waiting, miss(seen))).toBe(waiting);
   }
-  const healed = after(waiting, { ...miss, inMempool: true }, later);
+  const healed = after(waiting, miss({ inMempool: true }), later);
   expect(stand(healed)).toEqual(['BROADCAST', null]);
   expect(after(healed, found('disagrees'), later + 14_999)).toBe(healed);
   // A reason that requires a person stays.
@@ -152,12 +151,11 @@ test('a late report of a contradicted inclusion does not undo a cancellation in 
 });
 
 test('an inclusion that one node states and withdraws in turn is gone permanently only after some time', () => {
-  const miss = { type: 'miss', inMempool: false, nonceTaken: false } as const;
   const claimed = after(sent(), found('away'));
-  expect(after(claimed, miss, NOON_MS + 14_999)).toBe(claimed);
-  expect(stand(after(claimed, miss, NOON_MS + 15_000))).toEqual(['BROADCAST', 'REORGED']);
+  expect(after(claimed, miss(), NOON_MS + 14_999)).toBe(claimed);
+  expect(stand(after(claimed, miss(), NOON_MS + 15_000))).toEqual(['BROADCAST', 'REORGED']);
   for (const second of ['agrees', null] as const) {
-    expect(after(after(sent(), found(second)), miss).state).toBe('BROADCAST');
+    expect(after(after(sent(), found(second)), miss()).state).toBe('BROADCAST');
   }
 });
 

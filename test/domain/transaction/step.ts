@@ -39,10 +39,17 @@ export function afterEvents(before: Transaction, ...events: readonly Transaction
 
 export const broadcast = (attempts: readonly Attempt[], differences: Partial<Transaction> = {}) =>
   transactionIn('BROADCAST', { attempts, ...differences });
+/** What the record of an attempt says after one send with this result. */
+export const sentOnce = (outcome: SendOutcome, answer: string | null = null) => ({
+  outcome,
+  answer,
+  atMs: CREATED_AT_MS,
+  times: 1,
+});
 export const sentWith = (outcome: SendOutcome, differences: Partial<Attempt> = {}): Attempt => ({
   ...sentAttempt(),
   ...differences,
-  sent: { outcome, answer: null, atMs: CREATED_AT_MS, times: 1 },
+  sent: sentOnce(outcome),
 });
 export const cancellation = { purpose: 'cancellation' } as const;
 export const second = { number: 2, signed: { raw: '0x02ee', hash: OTHER_HASH, atMs: CREATED_AT_MS } };

@@ -2,17 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { signedAmountOf } from '#domain/asset/amount.ts';
 import type { FailureReason, TransactionEvent } from '#domain/transaction/event.ts';
 import type { BalanceChange } from '#domain/activity/movement.ts';
-import {
-  amount,
-  CREATED_AT_MS,
-  inclusion,
-  NOON_MS,
-  OTHER_HASH,
-  sentAttempt,
-  signedAttempt,
-  transactionIn,
-} from '../cast.ts';
-import { broadcast, cancellation, second, sentWith, step } from './step.ts';
+import { amount, inclusion, NOON_MS, OTHER_HASH, sentAttempt, signedAttempt, transactionIn } from '../cast.ts';
+import { broadcast, cancellation, second, sentOnce, sentWith, step } from './step.ts';
 
 /** Covers exactly what a block, or its absence, writes into a record. */
 
@@ -105,12 +96,7 @@ describe('no block', () => {
   const miss = (inMempool: boolean, nonceTaken: boolean): TransactionEvent => ({ type: 'miss', inMempool, nonceTaken });
 
   test('has it: the same bytes are sent again after the mempool dropped them', () => {
-    const sent = {
-      outcome: 'unknown',
-      answer: 'The transaction is not in the mempool.',
-      atMs: CREATED_AT_MS,
-      times: 1,
-    };
+    const sent = sentOnce('unknown', 'The transaction is not in the mempool.');
     for (const outcome of ['accepted', 'refused'] as const) {
       expect(step(broadcast([sentWith(outcome)]), miss(false, false))).toEqual({
         stateReason: 'REBROADCASTING',
@@ -132,12 +118,7 @@ describe('no block', () => {
   });
 
   test('a transaction whose block is gone is in flight again, and so is its nonce', () => {
-    const sent = {
-      outcome: 'unknown',
-      answer: 'A reorg removed the block of the transaction.',
-      atMs: CREATED_AT_MS,
-      times: 1,
-    };
+    const sent = sentOnce('unknown', 'A reorg removed the block of the transaction.');
     const back = { state: 'BROADCAST', stateReason: 'REORGED', inclusion: null };
     const attempts = [{ ...sentAttempt(), sent }];
     expect(step(transactionIn('CONFIRMING'), miss(false, false))).toEqual({ ...back, attempts });

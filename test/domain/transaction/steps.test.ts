@@ -16,7 +16,7 @@ import {
   signedAttempt,
   transactionIn,
 } from '../cast.ts';
-import { broadcast, cancellation, now, second, sentWith, step } from './step.ts';
+import { broadcast, cancellation, now, second, sentOnce, sentWith, step } from './step.ts';
 
 /**
  * Covers exactly what each event of the table writes into a record, and when it writes nothing.
@@ -175,12 +175,7 @@ describe('another attempt', () => {
   const abandon: TransactionEvent = { type: 'abandonReplacement', reason: 'FEE_CAP_EXCEEDED' };
 
   test('another attempt is requested when no block can include the newest any more', () => {
-    const sent = {
-      outcome: 'lapsed',
-      answer: 'The attempt has expired and can no longer be included in a block.',
-      atMs: CREATED_AT_MS,
-      times: 1,
-    };
+    const sent = sentOnce('lapsed', 'The attempt has expired and can no longer be included in a block.');
     expect(step(broadcast([sentAttempt()]), lapse)).toEqual({
       stateReason: 'SIGNING_AGAIN',
       attempts: [{ ...sentAttempt(), sent }],

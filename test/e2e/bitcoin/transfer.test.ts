@@ -14,7 +14,7 @@ import { BTC, mainnet, REGTEST, regtest, stranger } from '../../chains/bitcoin/c
 import type { Gate } from '../rpc-proxy.ts';
 import { startGate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
-import { finished, reaches, startWorld, taken } from '../world.ts';
+import { finished, reaches, refusalOf, startWorld, taken } from '../world.ts';
 
 /**
  * A vault on Bitcoin, from the outside: the same calls as everywhere, against a regtest that checks
@@ -148,13 +148,8 @@ test.each<[string, string, object, number, string]>([
 ])(
   'a transfer of %s is refused with a clear problem, and nothing is stored',
   async (_name, kind, body, status, code) => {
-    const { alice } = world.people();
-    const before = await alice.client.transactions(vault.id);
-    const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
-      body: { vaultId: vault.id, chain: CHAIN, ...body },
-    });
-    expect([refused.status, refused.body.code]).toEqual([status, code]);
-    expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+    const refused = await refusalOf(world.people().alice, kind, { vaultId: vault.id, chain: CHAIN, ...body });
+    expect(refused).toEqual([status, code]);
   },
 );
 

@@ -14,7 +14,7 @@ import { ed25519Key } from '../../mpc/ed25519-key.ts';
 import type { Gate } from '../rpc-proxy.ts';
 import { startGate } from '../rpc-proxy.ts';
 import type { World } from '../world.ts';
-import { finished, reaches, startWorld } from '../world.ts';
+import { finished, reaches, refusalOf, startWorld } from '../world.ts';
 
 /**
  * A vault on Solana, from the outside: the same calls as everywhere, against the real virtual
@@ -207,13 +207,8 @@ test.each<[string, string, object, number, string]>([
 ])(
   'a transfer of %s is refused with a clear problem, and nothing is stored',
   async (_name, kind, body, status, code) => {
-    const { alice } = world.people();
-    const before = await alice.client.transactions(vault.id);
-    const refused = await alice.client.request<{ code: string }>('POST', `/transaction/${kind}`, {
-      body: { vaultId: vault.id, chain: CHAIN, ...body },
-    });
-    expect([refused.status, refused.body.code]).toEqual([status, code]);
-    expect((await alice.client.transactions(vault.id)).transactions.length).toBe(before.transactions.length);
+    const refused = await refusalOf(world.people().alice, kind, { vaultId: vault.id, chain: CHAIN, ...body });
+    expect(refused).toEqual([status, code]);
   },
 );
 

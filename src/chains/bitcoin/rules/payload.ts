@@ -1,4 +1,4 @@
-import { isHash } from '#chains/bitcoin/rules/utxo.ts';
+import { isHash, dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
 import { memoised } from '#chains/inspect/memoised-inspection.ts';
 import { equalBytes } from '@noble/curves/utils.js';
 import { sha256 } from '@noble/hashes/sha2.js';
@@ -6,7 +6,6 @@ import { scriptTypeOf, maxInputsOf } from '#chains/bitcoin/rules/script-type.ts'
 import { signedMessage } from '#chains/bitcoin/rules/message.ts';
 import { bytesOfPayload } from '#chains/inspect/payload-hex.ts';
 import type { Utxo, SpendPlan } from '#chains/bitcoin/rules/utxo.ts';
-import { dustOf, MAX_SATOSHI, outpointText, totalOf } from '#chains/bitcoin/rules/utxo.ts';
 import type { Payment } from '#chains/bitcoin/rules/transaction.ts';
 import {
   feeOf,

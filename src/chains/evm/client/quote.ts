@@ -4,8 +4,15 @@ import type { PermanentFault } from '#chains/inspect/permanent-fault.ts';
 import { callFault, dryRunFault, tokensHeld } from '#chains/evm/client/dry-run.ts';
 import { permanent, shortOf } from '#chains/inspect/permanent-fault.ts';
 import type { Fees, TipRow } from '#chains/evm/client/fees.ts';
-import { feesFor, feeTiers, gasLimitFor, median, replacementFees } from '#chains/evm/client/fees.ts';
-import { tipNeeded, withMinTip } from '#chains/evm/client/fees.ts';
+import {
+  feesFor,
+  feeTiers,
+  gasLimitFor,
+  median,
+  replacementFees,
+  tipNeeded,
+  withMinTip,
+} from '#chains/evm/client/fees.ts';
 import type { NodeProblem } from '#chains/rpc/node-pool.ts';
 import type { RpcNode } from '#chains/rpc/json-rpc.ts';
 import {

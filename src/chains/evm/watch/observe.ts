@@ -9,8 +9,15 @@ import { executionFailure } from '#chains/evm/watch/execution.ts';
 import { movementsIn } from '#chains/evm/watch/movements.ts';
 import { findNonceConsumer } from '#chains/evm/watch/nonce-consumer.ts';
 import type { Block, BlockTransaction, KnownTransaction, Receipt, WholeBlock } from '#chains/evm/client/rpc-calls.ts';
-import { getBlock, getNonce, getReceipt, getReceiptInBlock, getBlockTimestamp } from '#chains/evm/client/rpc-calls.ts';
-import { traceTransaction, getTransaction } from '#chains/evm/client/rpc-calls.ts';
+import {
+  getBlock,
+  getNonce,
+  getReceipt,
+  getReceiptInBlock,
+  getBlockTimestamp,
+  traceTransaction,
+  getTransaction,
+} from '#chains/evm/client/rpc-calls.ts';
 import { parseUnsigned } from '#chains/evm/rules/transaction.ts';
 import { parseAmount } from '#domain/asset/amount.ts';
 import type { Chain } from '#domain/asset/chain.ts';

@@ -1,16 +1,9 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, randomBytes } from '@noble/hashes/utils.js';
+import { randomBytes } from '@noble/hashes/utils.js';
 import { newPolicyChangeId } from '#domain/id.ts';
 import type { Policy } from '#domain/policy/policy.ts';
 import { thresholdForChange } from '#domain/policy/policy.ts';
 import type { AdoptedPolicy, PolicyChange, PolicyChangeEvent } from '#domain/policy/policy-change.ts';
-import {
-  ADOPTION_PERIOD_MS,
-  decideChange,
-  decisionEndOf,
-  isRenewal,
-  mandateBytes,
-} from '#domain/policy/policy-change.ts';
+import { ADOPTION_PERIOD_MS, decideChange, decisionEndOf, isRenewal } from '#domain/policy/policy-change.ts';
 import type { Refusal } from '#domain/refusal.ts';
 import type { Result } from '#domain/result.ts';
 import { accepted, refused } from '#domain/result.ts';
@@ -19,7 +12,7 @@ import type { Vault } from '#domain/vault.ts';
 import type { PolicyPatch, PolicyPatchFault } from '#domain/policy/next-policy.ts';
 import { nextPolicy } from '#domain/policy/next-policy.ts';
 import { withPolicy } from '#domain/access/membership.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
+import { mandateDigest, policyHashOf } from '#devices/policy-succession.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { writeVaultChange } from '#objects/vault/writes/vault-writes.ts';
 
@@ -89,7 +82,7 @@ export function openChange(
     approvals: [],
     rejection: null,
     decisionEndsAtMs,
-    digest: bytesToHex(sha256(mandateBytes(mandate, policyHashOf(policy)))),
+    digest: mandateDigest(mandate, policy),
     requiredApprovals: thresholdForChange(decider),
     createdBy: actor,
     updatedAtMs: nowMs,

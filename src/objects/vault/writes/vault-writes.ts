@@ -15,8 +15,13 @@ import { NATIVE } from '#domain/activity/movement.ts';
 import { enqueueMissingKeys } from '#objects/vault/writes/key-jobs.ts';
 import { policyHashOf } from '#devices/policy-succession.ts';
 import type { OutboxJob } from '#objects/vault/outbox.ts';
-import { VALUATION_DELAY_MS, pollDelayMs, PROJECTION_DELAY_MS } from '#objects/vault/outbox.ts';
-import { retryDelayMs, watchDelayMs } from '#objects/vault/outbox.ts';
+import {
+  VALUATION_DELAY_MS,
+  pollDelayMs,
+  PROJECTION_DELAY_MS,
+  retryDelayMs,
+  watchDelayMs,
+} from '#objects/vault/outbox.ts';
 import type { VaultStorage } from '#objects/vault/storage.ts';
 import { walletsOf } from '#objects/vault/wallets.ts';
 

@@ -1,12 +1,11 @@
 import { expect, test } from 'vitest';
 import { isExpired } from '#cosigner/policy/policy-chain.ts';
-import { successionFault } from '#devices/policy-succession.ts';
+import { successionFault, policyHashOf } from '#devices/policy-succession.ts';
 import { mandateOf } from '#cosigner/sent-policy.ts';
 import { hasPermission } from '#domain/access/member.ts';
 import { accepted, refused } from '#domain/result.ts';
 import type { Vault } from '#domain/vault.ts';
 import { encodePolicy } from '#cosigner-client/sync-policies.ts';
-import { policyHashOf } from '#devices/policy-succession.ts';
 import { PolicyCommands } from '#objects/vault/commands/policy.ts';
 import type { VaultContext } from '#objects/vault/context.ts';
 import type { Signs } from '../../../attacks/policy-scene.ts';
