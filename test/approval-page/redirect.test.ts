@@ -45,7 +45,7 @@ function arrivalIn(address: string | null): RedirectRequest {
   return arrival;
 }
 
-test('a request that follows its call is asked, with the nonce that went to the dashboard', async () => {
+test('a request whose opener holds the nonce is shown to the signer', async () => {
   const tab = newTab();
   void requestFromRedirect(arrivalIn(requestUrl(PAGE, { dashboard: DASHBOARD, requestId })), tab);
   const [hello = ''] = tab.gone;
@@ -57,7 +57,7 @@ test('a request that follows its call is asked, with the nonce that went to the 
   expect(response).toMatchObject({ dashboard: DASHBOARD, way: 'redirect', nonce: NONCE, request });
 });
 
-test('the answer goes to the dashboard that the nonce went to', async () => {
+test('the answer is sent to the dashboard that received the nonce', async () => {
   const tab = newTab([DASHBOARD, OTHER]);
   called(tab);
   const response = await requestFromRedirect(arrived(), tab);
@@ -74,7 +74,7 @@ test('the answer goes to the dashboard that the nonce went to', async () => {
   });
 });
 
-test('a dashboard that is not on the list gets neither a nonce nor an answer', async () => {
+test('a dashboard origin that is not configured receives neither a nonce nor an answer', async () => {
   const lists = [[], [OTHER], [`${DASHBOARD}/`], [`${DASHBOARD}.evil.example`], ['https://vaults.example']];
   for (const allowed of lists) {
     const tab = newTab(allowed);
@@ -83,7 +83,7 @@ test('a dashboard that is not on the list gets neither a nonce nor an answer', a
         () => 'asked',
         (error: unknown) => error,
       );
-      // A call that is answered never settles.
+      // The promise of an answered call never settles, because the tab navigates away.
       const waits = new Promise((resolve) => void setImmediate(() => resolve('called')));
       expect(await Promise.race([fault, waits])).toBeInstanceOf(InvalidRequest);
     }
@@ -91,7 +91,7 @@ test('a dashboard that is not on the list gets neither a nonce nor an answer', a
   }
 });
 
-test('a request without its own call is not asked', async () => {
+test('a request from a dashboard that did not start it is not shown to the signer', async () => {
   const other = { ...request, requestId: 'request-2' };
   const attempts: ((tab: ReturnType<typeof newTab>) => RedirectRequest)[] = [
     () => arrived(),
@@ -127,7 +127,7 @@ test('a nonce serves one request', async () => {
   await expect(requestFromRedirect(arrived(), tab)).rejects.toThrow(/has already shown it/);
 });
 
-test('an address without a redirect is no arrival', () => {
+test('an address without redirect parameters starts no request', () => {
   const dashboard = encodeURIComponent(DASHBOARD);
   const fragments = ['', '#', `#dashboard=${dashboard}`, `#redirect=r`, `#dashboard=${dashboard}&redirect=a/b`];
   expect(fragments.map((fragment) => parseRedirectRequest(fragment))).toEqual(fragments.map(() => null));
@@ -140,7 +140,7 @@ test('an address without a redirect is no arrival', () => {
   expect(parseRedirectResult('#/approval/r/%')?.message).toBe('');
 });
 
-test('a request beyond the length limit of browsers has no address', () => {
+test('a request that exceeds the length limit of browser addresses gets no address', () => {
   const addressOf = (bytes: number) =>
     resultTargetUrl(PAGE, { dashboard: DASHBOARD, request: { ...request, policy: '00'.repeat(bytes) } });
   expect(addressOf(40_000)?.length).toBeLessThan(100_000);

@@ -53,7 +53,7 @@ export function deviceOf(described: Parameters<typeof parseDevice>[0]): Device {
   return device;
 }
 
-/** The identity keys of co-signers, by the name of their operator. */
+/** The identity public keys of the co-signers, by the name of their operator. */
 export function pinsOf(operator: string, count = 3): readonly CosignerPin[] {
   return Array.from({ length: count }, (_, i) => ({
     index: i + 1,
@@ -104,7 +104,7 @@ export function transferOf(policy: Policy, changes: Partial<TransferIntent> = {}
   };
 }
 
-/** A statement of a co-signer of an operator, by its true signature. */
+/** Returns a policy statement of one operator's co-signer with its valid signature. */
 export function statementOf(cosigner: number, said: Partial<PolicyStatement>, operator = 'honest'): RelayedStatement {
   const statement: PolicyStatement = {
     cosigner,
@@ -121,7 +121,10 @@ export function statementOf(cosigner: number, said: Partial<PolicyStatement>, op
   return { cosigner, keyId: statement.keyId, statement: { ...statement, signature } };
 }
 
-/** Returns the statements of all three co-signers when they have this policy in force. */
+/**
+ * Returns the statements of all three co-signers, each of which states that it has adopted
+ * `policy`.
+ */
 export function statementsOf(policy: Policy, said: Partial<PolicyStatement> = {}): readonly RelayedStatement[] {
   const inForce = { policyVersion: policy.version, policyHash: hashOf(policy) };
   return [1, 2, 3].map((cosigner) => statementOf(cosigner, { ...inForce, ...said }));

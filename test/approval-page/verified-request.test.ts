@@ -29,13 +29,13 @@ const pins = { cosigners: PINS, threshold: 2 };
 const judged = (request: ApprovalRequest) =>
   confirm(verifyRequest(request, NOW_MS), request, { pins, nonce: NONCE, nowMs: NOW_MS });
 
-/** The same intent with some fields replaced, added or left out. */
+/** Returns the same intent with some fields replaced, added or removed. */
 function withFields(change: (fields: readonly CanonicalField[]) => readonly CanonicalField[]): ApprovalRequest {
   const { domain, fields } = readCanonical(intentBytes(intent));
   return requestOf(policy, intent, { canonical: bytesToHex(canonicalBytes(domain, change(fields))) });
 }
 
-/** The same transfer with further fields where only some transfers have any. */
+/** Returns the same transfer with extra fields that only some transfers have. */
 function withExtras(extras: readonly CanonicalField[]): ApprovalRequest {
   return withFields((fields) => fields.flatMap((field) => (field[0] === 'lookalikeOf' ? [field, ...extras] : [field])));
 }
@@ -48,12 +48,12 @@ test('an intent that names a confirmed policy can be approved by the digest of i
   expect(judged(request)).toMatchObject({ fault: null });
 });
 
-test('an intent with an end is read with it', () => {
+test('the expiry time of an intent is read from its bytes', () => {
   const ending = { ...intent, notAfterMs: intent.expiresAtMs };
   expect(verifyRequest(requestOf(policy, ending), NOW_MS).subject).toEqual({ kind: 'intent', intent: ending });
 });
 
-test('a memo and an acknowledgement are read out of the bytes, in their one order', () => {
+test('a memo and an acknowledgement are read from the bytes, in the one order that is allowed', () => {
   const extras = { memo: '104729', recipientMayHaveNoKey: true } as const;
   for (const of of [
     { ...intent, ...extras },
@@ -96,7 +96,7 @@ test.each<[string, ApprovalRequest]>([
   ['another policy than the intent names', requestOf(policyOf({ threshold: 1 }), intent)],
   ['a policy with a field more', requestOf(policy, intent, { policy: withOneField(policyBytes(policy)) })],
   ['a proposed policy beside an intent', changeOf(policy, policy, { canonical: requestOf(policy, intent).canonical })],
-])('a request with %s has nothing to approve', (_name, request) => {
+])('a request with %s cannot be approved', (_name, request) => {
   expect(() => verifyRequest(request, NOW_MS)).toThrow(InvalidRequest);
 });
 
@@ -131,22 +131,25 @@ function copies() {
 test.each<[string, { policyVersion: number; policyHash: string }, string]>([
   ['a later policy', { policyVersion: 2, policyHash: '22'.repeat(32) }, 'disagrees'],
   ['another first policy', { policyVersion: 1, policyHash: '22'.repeat(32) }, 'disagrees'],
-])('a co-signer that has %s in force has to be named, and stops nothing', (_name, said, says) => {
-  const statements = [...statementsOf(policy).slice(0, 2), statementOf(3, said)];
-  const { fault, exceptions, isInForce } = judged(requestOf(policy, intent, { statements }));
-  expect([fault, exceptions.map((one) => [one.cosigner, one.says]), isInForce]).toEqual([null, [[3, says]], true]);
-  const alone = judged(requestOf(policy, intent, { statements: statements.slice(1) }));
-  expect([alone.fault, alone.isInForce]).toEqual([expect.stringMatching(/^Too few co-signers/), false]);
-});
+])(
+  'a co-signer that states %s must be acknowledged by the signer, and does not block the request',
+  (_name, said, says) => {
+    const statements = [...statementsOf(policy).slice(0, 2), statementOf(3, said)];
+    const { fault, exceptions, isInForce } = judged(requestOf(policy, intent, { statements }));
+    expect([fault, exceptions.map((one) => [one.cosigner, one.says]), isInForce]).toEqual([null, [[3, says]], true]);
+    const alone = judged(requestOf(policy, intent, { statements: statements.slice(1) }));
+    expect([alone.fault, alone.isInForce]).toEqual([expect.stringMatching(/^Too few co-signers/), false]);
+  },
+);
 
-test('a co-signer that is not heard from has to be named like one that disagrees', () => {
+test('a co-signer without a statement must be acknowledged like a co-signer that disagrees', () => {
   const statements = statementsOf(policy).slice(0, 2);
   expect(judged(requestOf(policy, intent, { statements })).exceptions).toMatchObject([
     { cosigner: 3, says: 'unknown' },
   ]);
 });
 
-test('a co-signer that has the policy before in force is behind', () => {
+test('a co-signer that states the previous policy is reported as behind', () => {
   const next = policyOf({ version: 2, previousHash: hashOf(policy) });
   const behind = statementOf(3, { policyVersion: 1, policyHash: hashOf(policy) });
   const statements = [...statementsOf(next).slice(0, 2), behind];
@@ -155,18 +158,18 @@ test('a co-signer that has the policy before in force is behind', () => {
   ]);
 });
 
-test('co-signers that have adopted the proposed policy already agree with the renewal of its mandate', () => {
+test('co-signers that have adopted the proposed policy agree with the renewal of its mandate', () => {
   const next = policyOf({ version: 2, threshold: 1, previousHash: hashOf(policy) });
   const statements = [...statementsOf(next).slice(0, 2), ...statementsOf(policy).slice(2)];
   const { fault, exceptions, isInForce } = judged(changeOf(policy, next, { statements }));
-  // The keys of co-signers that the older policy pins are not learned again.
+  // The co-signer keys that the older policy pins are not learned a second time.
   expect([fault, exceptions, isInForce]).toEqual([null, [], false]);
   const other = policyOf({ version: 2, threshold: 2, previousHash: hashOf(policy) });
   const hidden = [...statementsOf(other).slice(0, 2), ...statementsOf(policy).slice(2)];
   expect(judged(changeOf(policy, next, { statements: hidden })).fault).toMatch(/^Too few co-signers/);
 });
 
-test('a policy change must follow the policy in force and be the one that its mandate names', () => {
+test('a policy change must follow the policy in force and be the policy that its mandate names', () => {
   const proposed = policyOf({ version: 2, threshold: 1, previousHash: hashOf(policy) });
   expect(verifyRequest(changeOf(policy, proposed), NOW_MS).subject).toMatchObject({ kind: 'change', proposed });
   const skipped = policyOf({ version: 3, previousHash: hashOf(policy) });
@@ -181,7 +184,7 @@ test('a policy change must follow the policy in force and be the one that its ma
   }
 });
 
-test('a policy without co-signer keys uses those of the server, and none are refused', () => {
+test('a policy without co-signer keys is checked with the keys from the server, and without keys it is refused', () => {
   const { cosigners: _cosigners, ...old } = policyOf();
   const request = requestOf(old, transferOf(old), { cosigners: PINS });
   expect(claimedPins(request, verifyRequest(request, NOW_MS))).toEqual(PINS);
@@ -189,17 +192,17 @@ test('a policy without co-signer keys uses those of the server, and none are ref
   expect(() => claimedPins(none, verifyRequest(none, NOW_MS))).toThrow(InvalidRequest);
 });
 
-test('keys that a quorum has adopted replace the confirmed ones', () => {
+test('co-signer keys that a quorum has adopted replace the confirmed keys', () => {
   const next = policyOf({ cosigners: pinsOf('new') });
   const request = requestOf(next, transferOf(next));
   const verified = verifyRequest(request, NOW_MS);
   expect(pinsAfter(pins, verified)).toEqual({ cosigners: pinsOf('new'), threshold: 2 });
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new') }, verified).cosigners).toEqual(pinsOf('new'));
-  // The number of co-signers that sign together is unknown for four: all have to agree.
+  // The signing threshold of four co-signers is unknown to the page, so all four must agree.
   expect(pinsAfter({ ...pins, cosigners: pinsOf('new').slice(0, 2) }, verified).threshold).toBe(3);
 });
 
-test('a message with a field that the page does not know is no request', () => {
+test('a message with a field that the page does not know is refused as a request', () => {
   const request = requestOf(policy, intent);
   expect(parseApprovalRequest(request)).toEqual(request);
   expect(parseApprovalRequest({ ...request, digest: '00'.repeat(32) })).toBe(null);

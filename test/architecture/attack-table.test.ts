@@ -12,7 +12,7 @@ import {
   withstoodForgers,
 } from './attack-table.ts';
 
-/** Finding 18 is a statement that the documents lack, and no attack. */
+/** Finding 18 is a sentence that the documents lacked. It has no attack. */
 const FINDINGS = '2.1 2.2 2.3 2.4 2.5 2.6 2.7 2.8 2.9 2.10 2.11 12 13 14 15 16 19 20 21'.split(' ');
 
 const PATH = 'test/attacks/coordinator/example.test.ts';
@@ -25,7 +25,7 @@ const HEADER = `/**
  */
 `;
 
-test('docs/attacks.md is what npm run attack-table writes', () => {
+test('docs/attacks.md equals the output of npm run attack-table', () => {
   expect(readFileSync(ATTACKS_DOCUMENT, 'utf8')).toBe(attacksDocument(readAttacks()));
 });
 
@@ -34,7 +34,7 @@ test.each(FINDINGS)('finding %s has a test that plays the attacker', (finding) =
   expect(files).not.toEqual([]);
 });
 
-test('a header is read, with every finding that it names', () => {
+test('the header of an attack file is read with all finding numbers in it', () => {
   expect(parseAttack(PATH, HEADER)).toEqual({
     path: PATH,
     attacker: 'coordinator',
@@ -45,7 +45,7 @@ test('a header is read, with every finding that it names', () => {
   });
 });
 
-test('the attacker may be written with hyphens or with spaces', () => {
+test('the attacker in a header may be spelled with hyphens or with spaces', () => {
   const path = 'test/attacks/coordinator-and-cosigner/example.test.ts';
   for (const words of ['coordinator-and-cosigner', 'coordinator and co-signer']) {
     const text = HEADER.replace('Attacker: coordinator', `Attacker: ${words}`);
@@ -67,13 +67,13 @@ test.each<[string, string]>([
   expect(() => parseAttack(PATH, text)).toThrow(PATH);
 });
 
-test('an attack file in a folder that is no attacker is refused', () => {
+test('an attack file in a folder that stands for no attacker is refused', () => {
   expect(() =>
     parseAttack('test/attacks/mallory/example.test.ts', HEADER.replace('coordinator\n', 'mallory\n')),
   ).toThrow();
 });
 
-test.each(GROUPS)('$t of $n: what the rules allow is what the formulas say', (group) => {
+test.each(GROUPS)('$t of $n co-signers: the formulas give the same numbers as the signing rules', (group) => {
   const { t, n } = group;
   expect(withstoodForgers(group)).toBe(t - 1);
   expect(withstoodDoubleSigners(group, 'every-cosigner')).toBe(t - 1);
@@ -82,7 +82,7 @@ test.each(GROUPS)('$t of $n: what the rules allow is what the formulas say', (gr
   expect(harmlessAbsences(group, 'quorum')).toBe(n - t);
 });
 
-test.each(GROUPS)('$t of $n: a new vault in device mode withstands one hostile co-signer', (group) => {
+test.each(GROUPS)('$t of $n co-signers: a new vault in device mode withstands one hostile co-signer', (group) => {
   const { signOnce } = defaultRules('device', { threshold: group.t, count: group.n });
   expect(withstoodDoubleSigners(group, signOnce)).toBeGreaterThanOrEqual(1);
 });

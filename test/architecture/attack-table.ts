@@ -12,7 +12,9 @@ const PROJECT = join(import.meta.dirname, '..', '..');
 const ATTACKS = join('test', 'attacks');
 export const ATTACKS_DOCUMENT = join(PROJECT, 'docs', 'attacks.md');
 
-/** Each folder of `test/attacks/`, in the order of the document, with the attacker in words. */
+/**
+ * The folders of `test/attacks/` in the order of the document, each with the name of its attacker.
+ */
 const ATTACKERS: Readonly<Record<string, string>> = {
   coordinator: 'The coordinator, with every database, queue, token and service key',
   'coordinator-and-cosigner': 'The coordinator and fewer co-signers than the signing threshold',
@@ -24,13 +26,18 @@ const ATTACKERS: Readonly<Record<string, string>> = {
 
 /** The header of one attack file. */
 export interface Attack {
-  /** From the top of the project, with forward slashes. */
+  /** A path from the top of the project, with forward slashes. */
   readonly path: string;
   readonly attacker: string;
   readonly attack: string;
-  /** How many co-signers the attacker holds; `f` where the attack takes any number of them. */
+  /**
+   * The number of co-signers that the attacker controls; `f` where the attack works with any number
+   * of them.
+   */
   readonly cosigners: string;
-  /** Numbers of the findings that the attack comes from. The document does not show them. */
+  /**
+   * The numbers of the findings that the attack comes from. The document does not show the numbers.
+   */
   readonly findings: readonly string[];
   readonly defence: string;
 }
@@ -47,18 +54,18 @@ const HEADER = new RegExp(
   'u',
 );
 /**
- * A section (2.1, 3), one of the lesser findings (12 to 21), P4: the finding about operators; or of money on chain: a finding (C1,
- * H1, M1) or an expectation of its users (E1).
+ * The spellings of a finding: a section (2.1, 3), a minor finding (12 to 21), the finding about
+ * operators (P4), a finding about money on chain (C1, H1, M1), or an expectation of users (E1).
  */
 const FINDING = /^(?:2\.(?:[1-9]|1[01])|3|1[2-9]|2[01]|P4|[CHME][1-9]|[ME]1\d)$/u;
 
 /** The header of an attack file. Throws when it is missing or malformed. */
 export function parseAttack(path: string, text: string): Attack {
-  // The folder of the attacker; its attacks may be sorted further inside.
+  // The folder of one attacker, which may have folders inside.
   const folder = path.split('/')[2] ?? '';
   const { attack = '', attacker = '', cosigners = '', findings = '', defence = '' } = HEADER.exec(text)?.groups ?? {};
   if (attack === '') throw new Error(`${path} does not begin with the header of an attack`);
-  // The words of the folder, with spaces or with hyphens.
+  // The name of the attacker, with spaces or with hyphens.
   const isOfFolder = attacker.trim().replaceAll(' ', '-').replace('co-signer', 'cosigner') === folder;
   if (!isOfFolder || ATTACKERS[folder] === undefined) throw new Error(`${path} names the attacker "${attacker}"`);
   const numbers = findings.split(', ').map((one) => one.trim());
@@ -66,7 +73,10 @@ export function parseAttack(path: string, text: string): Attack {
   return { path, attacker: folder, attack: sentence(attack), cosigners, findings: numbers, defence: sentence(defence) };
 }
 
-/** Every attack of the folder, in the order of the paths. Throws for the first malformed header. */
+/**
+ * Returns all attacks of a folder, in the order of their paths. Throws for the first malformed
+ * header.
+ */
 export function readAttacks(): readonly Attack[] {
   const files = readdirSync(join(PROJECT, ATTACKS), { recursive: true, encoding: 'utf8' });
   const tests = files.filter((file) => file.endsWith('.test.ts')).map((file) => join(ATTACKS, file));
@@ -92,7 +102,7 @@ export const GROUPS: readonly Group[] = [
 ];
 const RECOMMENDED: Group = { t: 3, n: 4 };
 
-/** Sets of co-signers are the bits of a number. */
+/** A set of co-signers is a bit mask. */
 function setsOf(n: number, size: number): readonly number[] {
   return Array.from({ length: 2 ** n }, (_, set) => set).filter((set) => sizeOf(set) === size);
 }
@@ -101,22 +111,28 @@ function sizeOf(set: number): number {
   return set.toString(2).replaceAll('0', '').length;
 }
 
-/** The largest size up to n of a set of co-signers, for which no set of this or a smaller size succeeds; -1 for none. */
+/**
+ * Returns the largest size up to n for which no set of this size or a smaller one succeeds; -1
+ * where the empty set succeeds.
+ */
 function largestWithout({ n }: Group, succeeds: (set: number) => boolean): number {
   const sizes = Array.from({ length: n + 1 }, (_, size) => size);
   return sizes.findIndex((size) => setsOf(n, size).some(succeeds)) - 1;
 }
 
-/** The number of hostile co-signers that cannot sign what nobody approved: no honest one takes part. */
+/**
+ * Returns how many hostile co-signers are too few to sign a payment without approvals: every
+ * signature needs an honest co-signer.
+ */
 export function withstoodForgers(group: Group): number {
   return largestWithout(group, (hostile) => setsOf(group.n, group.t).some((signers) => (signers & ~hostile) === 0));
 }
 
 /**
- * The number of hostile co-signers that cannot have one payment signed twice. An honest co-signer
- * commits to one payment. A group that signs commits its honest members; where the policy asks for
- * receipts, an honest member sees to it that every honest co-signer commits. So a payment is signed
- * twice where two groups commit no honest co-signer in common.
+ * Returns how many hostile co-signers are too few to have one payment signed twice. An honest
+ * co-signer commits to one payment. A group that signs commits its honest members. Where the policy
+ * requires receipts, an honest member also makes every honest co-signer commit. So a payment is
+ * signed twice only if two groups have no committed honest co-signer in common.
  */
 export function withstoodDoubleSigners(group: Group, signOnce: SignOnceMode): number {
   const signers = setsOf(group.n, group.t);
@@ -128,7 +144,7 @@ export function withstoodDoubleSigners(group: Group, signOnce: SignOnceMode): nu
   });
 }
 
-/** The number of absent co-signers that block no signature. */
+/** Returns how many co-signers can be absent without blocking signatures. */
 export function harmlessAbsences(group: Group, signOnce: SignOnceMode): number {
   return largestWithout(group, (absent) => {
     const canSign = setsOf(group.n, group.t).some((signers) => (signers & absent) === 0);
@@ -136,7 +152,7 @@ export function harmlessAbsences(group: Group, signOnce: SignOnceMode): number {
   });
 }
 
-/** The text of docs/attacks.md. */
+/** Returns the text of docs/attacks.md. */
 export function attacksDocument(attacks: readonly Attack[]): string {
   return [HEAD, ...attackLists(attacks), GROUPS_HEAD, groupTable(), GROUPS_FOOT, ''].join('\n\n').trimEnd() + '\n';
 }
@@ -163,7 +179,7 @@ const HEAD = [
   ),
 ].join('\n\n');
 
-/** The number of co-signers in a header, for a reader. */
+/** Returns the number of co-signers in a header as words. */
 const HOSTILE: ReadonlyMap<string, string> = new Map([
   ['0', 'none'],
   ['f', 'fewer than t'],
@@ -248,7 +264,7 @@ const GROUPS_FOOT = [
     .join('\n'),
 ].join('\n\n');
 
-/** Wraps text at spaces. Every line but the first begins with the indent. */
+/** Wraps text at spaces. Every line after the first begins with the indent. */
 function paragraph(text: string, indent = ''): string {
   const lines: string[] = [];
   let line = /^ */u.exec(text)?.[0] ?? '';
@@ -262,7 +278,7 @@ function paragraph(text: string, indent = ''): string {
   return [...lines, line].join('\n');
 }
 
-/** One spelling for all: a capital letter first, and one full stop at the end. */
+/** Returns the text with a capital first letter and one full stop at the end. */
 function sentence(text: string): string {
   // A long header continues on the next line, indented.
   const trimmed = text

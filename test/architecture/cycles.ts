@@ -1,11 +1,14 @@
 import { posix } from 'node:path';
 import type { SourceFile } from './house.ts';
 
-/** Import cycles, types included: files of a cycle can only be read together. */
+/**
+ * Returns the import cycles of the source, type imports included. The files of a cycle can only be
+ * understood together.
+ */
 
 const ROOTS: Readonly<Record<string, string>> = { local: 'local', cli: 'cli' };
 
-/** The path of an imported file; null for a package. */
+/** Returns the path of an imported file, or null for a package. */
 function importedPath(from: string, target: string): string | null {
   if (target.startsWith('.')) return posix.join(posix.dirname(from), target);
   const [, room = '', rest = ''] = /^#([a-z-]+)\/(.+)$/.exec(target) ?? [];

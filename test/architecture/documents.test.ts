@@ -9,7 +9,10 @@ import type { Document, Facts } from './documents.ts';
 import { endpointOf, rules } from './documents.ts';
 import { PROJECT, projectFiles } from './project-files.ts';
 
-/** Documents name what exists: paths, commands, endpoints, settings and codes. */
+/**
+ * These rules check that documents name only paths, commands, endpoints, settings and codes that
+ * exist.
+ */
 
 const read = (path: string) => readFileSync(resolve(PROJECT, path), 'utf8');
 const files = projectFiles();
@@ -53,7 +56,7 @@ describe.each(Object.entries(rules))('rule %s', (_name, rule) => {
   });
 });
 
-/** A rule that finds nothing proves nothing until it has been seen to find something. */
+/** A rule counts only if it has found a planted fault. */
 test.each<[string, string, string]>([
   ['width', 'docs/api.md', 'x'.repeat(121)],
   ['paths', 'docs/api.md', 'See `src/http/nowhere.ts`.'],
@@ -74,7 +77,7 @@ test.each<[string, string, string]>([
   expect(rules[name]?.({ path, text }, facts)).toHaveLength(1);
 });
 
-/** The names under a heading of the second level: its headings of the third level. */
+/** Returns the headings of the third level below a heading of the second level. */
 function headingsUnder(path: string, heading: string): readonly string[] {
   const section =
     textOf(path)
@@ -83,7 +86,7 @@ function headingsUnder(path: string, heading: string): readonly string[] {
   return [...section.matchAll(/^### (.+)$/gmu)].map((match) => match[1] ?? '').toSorted();
 }
 
-/** The members of an interface. */
+/** Returns the names of the members of an interface. */
 function membersOf(path: string, name: string): readonly string[] {
   const body = new RegExp(`interface ${name} [^{]*\\{(.*?)^\\}`, 'msu').exec(read(path))?.[1] ?? '';
   return [...body.matchAll(/^ {2}readonly (\w+)\??: (.+);$/gmu)].map((match) => `${match[1]} ${match[2]}`).toSorted();
@@ -124,7 +127,7 @@ test('runbook.md has every alert, and every event that the Workers log as an err
   expect(expected.filter((code) => !headings.has(code))).toEqual([]);
 });
 
-test('api.md has every code of a problem with its status, and no other', () => {
+test('api.md has every problem code with its status, and no other code', () => {
   const written = [...textOf('docs/api.md').matchAll(/^- `([a-z-]+)` \((\d{3})\):/gmu)];
   const codes = [...read('src/http/encode/problem.ts').matchAll(/^ {2}'?([a-z-]+)'?: \[(\d{3}), /gmu)];
   const lines = (matches: readonly RegExpMatchArray[]) =>
@@ -133,7 +136,7 @@ test('api.md has every code of a problem with its status, and no other', () => {
   expect(lines(written)).toEqual(lines(codes));
 });
 
-test('api.md has every reason of a state', () => {
+test('api.md has every reason of a transaction state', () => {
   const rooms = /^src\/(?:domain\/transaction|domain\/wallet|jobs\/signing|chains\/rpc)\/[\w-]+\.ts$/;
   const reasons = files
     .filter((path) => rooms.test(path))

@@ -1,29 +1,32 @@
 /** The rules of the documents, as functions of a document and of the facts of the code. Each returns the faults that it finds, in words. */
 
 export interface Document {
-  /** From the top of the project: `docs/api.md`. */
+  /** A path from the top of the project, such as `docs/api.md`. */
   readonly path: string;
   readonly text: string;
 }
 
-/** What documents may name. */
+/** The names that documents may use. */
 export interface Facts {
-  /** Every file and folder of the project, from its top. */
+  /** The paths of all files and folders of the project. */
   readonly paths: ReadonlySet<string>;
   readonly documents: ReadonlyMap<string, string>;
   readonly scripts: ReadonlySet<string>;
   /** The text that `conclave COMMAND --help` prints, by the name of the command. */
   readonly usages: ReadonlyMap<string, string>;
-  /** Such as `GET /vault/{}`: the names of parameters do not count. */
+  /** Endpoints such as `GET /vault/{}`, without the names of path parameters. */
   readonly endpoints: ReadonlySet<string>;
-  /** Every word of source, tests, configuration and scripts, in lower case: the names of headers have any. */
+  /**
+   * Every word of source, tests, configuration and scripts, in lower case because header names have
+   * any case.
+   */
   readonly words: ReadonlySet<string>;
 }
 
 type Rule = (document: Document, facts: Facts) => readonly string[];
 
 const MAX_COLUMNS = 120;
-/** Written by a tool: the attack table, and the figures of the bench. */
+/** Documents that a tool writes: the attack table, and the figures of the bench. */
 const isGenerated = ({ path }: Document, line: string) =>
   path === 'docs/attacks.md' || (path === 'docs/performance.md' && line.startsWith('|'));
 
@@ -34,7 +37,10 @@ function width(document: Document): readonly string[] {
   });
 }
 
-/** Code in a document: what stands between backticks, and the lines of fenced blocks, with continued lines joined. */
+/**
+ * Returns the code of a document: the text between backticks, and the lines of fenced blocks, with
+ * continued lines joined.
+ */
 function codeOf(text: string): { readonly inline: readonly string[]; readonly lines: readonly string[] } {
   const blocks = [...text.matchAll(/^ *```[^\n]*\n(.*?)^ *```$/gmsu)].map((match) => match[1] ?? '');
   const prose = text.replaceAll(/^ *```[^\n]*\n.*?^ *```$/gmsu, '');
@@ -50,7 +56,7 @@ function paths({ text }: Document, facts: Facts): readonly string[] {
     .map((code) => `there is no ${code}`);
 }
 
-/** The anchor that a heading gets: lower case, without punctuation, spaces as hyphens. */
+/** Returns the anchor of a heading: lower case, without punctuation, hyphens for spaces. */
 function anchorsOf(text: string): ReadonlySet<string> {
   const headings = [...text.replaceAll(/^```.*?^```$/gmsu, '').matchAll(/^#{1,6} (.+)$/gmu)];
   return new Set(
@@ -87,7 +93,10 @@ function scriptFaults(line: string, { scripts }: Facts): readonly string[] {
   return named.filter((script) => !scripts.has(script)).map((script) => `there is no npm run ${script}`);
 }
 
-/** Commands of `conclave`, with each flag that the line names. A placeholder such as COMMAND is none. */
+/**
+ * Returns the `conclave` commands of a document, each with the flags that its line names. A
+ * placeholder such as COMMAND is skipped.
+ */
 function conclaveFaults(line: string, { usages }: Facts): readonly string[] {
   return [...line.matchAll(/\bconclave -- ([^|>#]*)/gu)].flatMap((match) => {
     const [name = '', ...words] = (match[1] ?? '').trim().split(/\s+/u);
@@ -95,7 +104,7 @@ function conclaveFaults(line: string, { usages }: Facts): readonly string[] {
     const usage = usages.get(name);
     if (usage === undefined) return [`there is no command ${name}`];
     const known = new Set([...(usage.match(/[\w-]+/gu) ?? []), '--help']);
-    // What stands before the first flag or value are the names of sub-commands.
+    // The words before the first flag or value are the names of sub-commands.
     const end = words.findIndex((word) => !/^[a-z][a-z-]*$/.test(word));
     const named = words.slice(0, end === -1 ? words.length : end);
     const flags = words.filter((word) => /^--[a-z]/.test(word)).map((word) => word.split('=')[0] ?? '');
@@ -104,7 +113,7 @@ function conclaveFaults(line: string, { usages }: Facts): readonly string[] {
   });
 }
 
-/** An endpoint without the names of its parameters. */
+/** Returns an endpoint without the names of its path parameters. */
 export function endpointOf(method: string, path: string): string {
   return `${method} ${path.replaceAll(/:[A-Za-z]+|\{[A-Za-z]+\}/gu, '{}')}`;
 }
@@ -117,7 +126,10 @@ function endpoints({ text }: Document, facts: Facts): readonly string[] {
   });
 }
 
-/** Codes, settings, reasons, events and flags: one word with a hyphen, an underscore or a capital inside. */
+/**
+ * Matches codes, settings, reasons, events and flags: one word with a hyphen, an underscore or an
+ * inner capital.
+ */
 const IDENTIFIER = /^(?:--)?[A-Za-z][A-Za-z0-9]*(?:(?:[-_][A-Za-z0-9]+)+|[a-z0-9][A-Z][A-Za-z0-9]*)$/;
 
 function identifiers({ path, text }: Document, facts: Facts): readonly string[] {
@@ -130,7 +142,7 @@ function identifiers({ path, text }: Document, facts: Facts): readonly string[] 
 const MAX_README_LINES = 180;
 const MAX_LIMIT_LINES = 2;
 
-/** A README of one page, and limits that are read at a glance; their reasons stand under "Background". */
+/** The README has one page. Limits are one line each, and their reasons are under "Background". */
 function length({ path, text }: Document): readonly string[] {
   const lines = text.trimEnd().split('\n');
   if (path === 'README.md' && lines.length > MAX_README_LINES) return [`has ${lines.length} lines`];

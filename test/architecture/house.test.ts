@@ -11,11 +11,11 @@ import { tooWide } from './width.ts';
 
 const paths = projectFiles();
 const files: readonly SourceFile[] = paths
-  // The rules themselves and their examples name what they forbid.
+  // The files of the rules contain the words that the rules forbid.
   .filter((path) => /\.tsx?$/.test(path) && !path.startsWith('test/architecture/'))
   .map((path) => ({ path, text: readFileSync(resolve(PROJECT, path), 'utf8') }));
 
-test('the house has its rooms, and no file is outside of them', () => {
+test('every room of the house exists, and every source file is in a room', () => {
   const rooms = new Set(files.map(({ path }) => roomOf(path)).filter((room) => room !== null));
   expect([...rooms].toSorted()).toEqual([
     '',
@@ -44,7 +44,7 @@ describe.each(Object.entries(house))('rule %s', (_name, rule) => {
   });
 });
 
-/** A rule that finds nothing proves nothing until it has been seen to find something. */
+/** A rule counts only if it has found a planted fault. */
 test.each<[keyof typeof house, string, string]>([
   ['floors', 'src/domain/vault.ts', `import { sign } from '#jobs/signing/sign.ts';`],
   ['floors', 'src/http/app.ts', `import { sign } from '#jobs/signing/sign.ts';`],
@@ -88,11 +88,11 @@ test.each<[keyof typeof house, string, string]>([
   expect(house[name]({ path, text })).not.toEqual([]);
 });
 
-test('no file imports itself through others, types included', () => {
+test('no file imports itself through other files, type imports included', () => {
   expect(importCycles(files.filter(({ path }) => !path.startsWith('test/')))).toEqual([]);
 });
 
-test('a cycle is found, also through a type and through a relative path', () => {
+test('a cycle is found through a type import and through a relative path', () => {
   const file = (path: string, text: string) => ({ path, text });
   const cycle = [
     file('src/mpc/share.ts', `import type { Group } from '#mpc/group.ts';`),
@@ -123,7 +123,7 @@ test.each([
   [`const text = 'Ask the other signers.';`, 0],
   ['// `askInVain` is stored.', 0],
   [`const codes = ['told', 'voice'];`, 0],
-])('the words of %s are judged', (text, faults) => {
+])('the rule for words is applied to %s', (text, faults) => {
   expect(privateProse({ path: 'src/domain/vault.ts', text })).toHaveLength(faults);
 });
 
@@ -132,7 +132,7 @@ test.each([
   [`// ${'x'.repeat(97)}`, 0],
   [`const ${'x'.repeat(111)} = 1;`, 1],
   [`const text = '${'x'.repeat(120)}';`, 0],
-])('the width of %s is judged', (text, faults) => {
+])('the rule for widths is applied to %s', (text, faults) => {
   expect(tooWide({ path: 'src/domain/vault.ts', text })).toHaveLength(faults);
 });
 
@@ -148,12 +148,12 @@ test('a folder with 21 entries is found, whether they are files or folders', () 
   ]);
 });
 
-test('every exception of the vocabulary is still needed', () => {
+test('every exception in the vocabulary is still used', () => {
   const used = new Set(files.flatMap(({ text }) => text.match(/\w+/g) ?? []));
   expect([...FROZEN].filter((name) => !used.has(name))).toEqual([]);
 });
 
-test('no committed file names an address to install from', () => {
+test('no committed file names the address of a package registry', () => {
   const lockfile = readFileSync(resolve(PROJECT, 'package-lock.json'), 'utf8');
   expect(lockfile).not.toContain('"resolved"');
   expect(lockfile).not.toMatch(
@@ -171,7 +171,7 @@ test('every dependency is pinned to one version', () => {
   expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-[a-z0-9.]+)?$/.test(version))).toEqual([]);
 });
 
-test('every import name of the package stands for a folder that exists', () => {
+test('every import alias of the package leads to a folder that exists', () => {
   const manifest: { imports: Record<string, string> } = JSON.parse(
     readFileSync(resolve(PROJECT, 'package.json'), 'utf8'),
   );

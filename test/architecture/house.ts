@@ -1,16 +1,21 @@
 import { privateWords } from './vocabulary.ts';
 
-/** The rules of the house, as functions of a file's path and text. Each gives what is wrong, in words, or nothing. */
+/**
+ * The rules of the house, as functions of a file's path and text. Each returns its faults in words.
+ */
 
 export interface SourceFile {
-  /** From the top of the project: `src/domain/id.ts`. */
+  /** A path from the top of the project, such as `src/domain/id.ts`. */
   readonly path: string;
   readonly text: string;
 }
 
 type Rule = (file: SourceFile) => readonly string[];
 
-/** A room may use the rooms of lower floors and itself; rooms on one floor do not know each other. */
+/**
+ * A room may import from rooms on lower floors and from itself. Rooms on the same floor must not
+ * import from each other.
+ */
 const FLOORS: Readonly<Record<string, number>> = {
   domain: 0,
   mpc: 1,
@@ -31,7 +36,10 @@ const FLOORS: Readonly<Record<string, number>> = {
 };
 const ENTRY_FLOOR = 4;
 
-/** Packages that belong to some rooms only. What is not named here may stand anywhere but in domain/. */
+/**
+ * Packages that only the named rooms may import. All other packages may be imported anywhere except
+ * in domain/.
+ */
 const PACKAGE_ROOMS: Readonly<Record<string, readonly string[]>> = {
   hono: ['http', 'dashboard'],
   preact: ['dashboard', 'approval-page'],
@@ -55,7 +63,10 @@ const BRAND_PARSERS = [
   'src/mpc/wasm/one-block-sha256.ts',
 ];
 
-/** Ways to sign with a whole key. None may exist, not even for tests: what is not there cannot be called by mistake. */
+/**
+ * Functions that sign with a whole private key. The project has none, not even in tests, so that no
+ * code can call one by mistake.
+ */
 const WHOLE_KEY = /\b(privateKeyToAccount|mnemonicToAccount|hdKeyToAccount|secp256k1\.sign|schnorr\.sign|signAsync)\b/;
 
 export const house = {
@@ -99,7 +110,10 @@ function onlyDownwards({ path, text }: SourceFile): readonly string[] {
   });
 }
 
-/** What browsers run knows of the service only what the wire says: the types of its answers, and how to read what is signed. */
+/**
+ * Code for browsers may import only the types of API answers and the readers of canonical bytes
+ * from the service.
+ */
 function overTheWire({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) === 'approval-page') return notByItself(text);
   if (roomOf(path) !== 'dashboard') return [];
@@ -113,7 +127,10 @@ function overTheWire({ path, text }: SourceFile): readonly string[] {
   );
 }
 
-/** The approval page judges by itself: it reads, hashes and verifies with the rooms that anybody can check, and asks no service. */
+/**
+ * The approval page verifies everything itself. It may import only the rooms that read, hash and
+ * verify, and it sends no request to the service.
+ */
 function notByItself(text: string): readonly string[] {
   return importsOf(text).flatMap((target) =>
     /^#(?!(?:approval-page|domain|chains|devices)\/)/.test(target)
@@ -129,7 +146,9 @@ function noRelativePaths({ path, text }: SourceFile): readonly string[] {
   );
 }
 
-/** What the runtime of Workers has of Node in native code, and the files that are fast by it. */
+/**
+ * Modules of Node that workerd implements in native code, and the files that use them for speed.
+ */
 const NATIVE_FILES: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': ['src/mpc/transcript.ts', 'src/chains/solana/rules/assemble.ts', 'src/http/edge/etag.ts'],
 };
@@ -157,7 +176,10 @@ function noDrawers({ path }: SourceFile): readonly string[] {
   return DRAWERS.test(path) ? ['is a drawer: name the noun that it is about'] : [];
 }
 
-/** A file that only hands on the exports of others hides where things live. Entries must: the platform looks there for classes. */
+/**
+ * A file that only exports what other files define hides the real path. Worker entry files are
+ * allowed to, because the platform looks for the classes there.
+ */
 function noBarrels({ path, text }: SourceFile): readonly string[] {
   if ((roomOf(path) ?? '') === '') return [];
   return /^export (\*|\{[^}]*\}) from /m.test(text) ? ['hands on what another file exports'] : [];
@@ -169,19 +191,25 @@ function brandsByTheirParser({ path, text }: SourceFile): readonly string[] {
 }
 
 function noWholeKeySigner({ text }: SourceFile): readonly string[] {
-  // Identities sign envelopes with Ed25519 through WebCrypto; that key holds no funds.
+  // Identity keys sign envelopes with Ed25519 through WebCrypto. These keys control no funds.
   const found = WHOLE_KEY.exec(text);
   return found === null ? [] : [`can sign with a whole key: ${found[0]}`];
 }
 
-/** No clock, no randomness, no I/O: what domain/ decides, a test or an auditor can decide again. */
+/**
+ * Code in domain/ uses no clock, no randomness and no I/O, so a test or an auditor can repeat each
+ * decision.
+ */
 function domainIsPure({ path, text }: SourceFile): readonly string[] {
   if (roomOf(path) !== 'domain') return [];
   const found = /\b(Date\.now|new Date\(\)|Math\.random|crypto\.|fetch\(|setTimeout|console\.)/.exec(text);
   return found === null ? [] : [`is not pure: ${found[0]}`];
 }
 
-/** Co-signers and pages load the rules of a chain without its clients: what decides about bytes asks no RPC node. */
+/**
+ * Co-signers and pages import the rules of a chain without its clients: code that checks bytes
+ * calls no RPC node.
+ */
 function rulesArePure({ path, text }: SourceFile): readonly string[] {
   if (!/^src\/chains\/[a-z]+\/rules\//.test(path)) return [];
   return importsOf(text).flatMap((target) =>
@@ -193,7 +221,10 @@ function noDatabaseTransactions({ path, text }: SourceFile): readonly string[] {
   return roomOf(path) === 'store' && text.includes('.transaction(') ? ['D1 has no transactions; use batch'] : [];
 }
 
-/** Amounts are text outside and bigint inside; a float has 53 bits and a wei amount up to 256. */
+/**
+ * Amounts are text in JSON and bigint in code: a float has 53 bits, and an amount in wei has up to
+ * 256.
+ */
 function noFloatsNearAmounts({ path, text }: SourceFile): readonly string[] {
   const room = roomOf(path);
   if (room === null) return [];
@@ -218,13 +249,19 @@ function noUnfinishedWork({ text }: SourceFile): readonly string[] {
   return found === null ? [] : [`is unfinished: ${found[0]}`];
 }
 
-/** A folder that has more is no room in which a stranger finds a file. */
+/** A folder with more entries is too large for a newcomer to find a file in it. */
 const MAX_ENTRIES = 20;
 
-/** Lists of one kind of file, and test/, which has a room for each of src/ and the suites beside them. */
+/**
+ * Folders that may be larger: lists of files of one kind, and test/, which has a folder for each
+ * room of src/ and for each suite.
+ */
 const LISTS: ReadonlySet<string> = new Set(['docs/adr', 'migrations', 'migrations/meta', 'test']);
 
-/** The folders with more than 20 entries, files and folders alike. The top of the project is not counted: tools look there for their files. */
+/**
+ * Returns the folders with more than 20 entries, files and folders together. The top of the project
+ * is not counted, because tools require their files there.
+ */
 export function crowdedFolders(paths: readonly string[]): readonly string[] {
   const entries = new Map<string, Set<string>>();
   for (const path of paths) {

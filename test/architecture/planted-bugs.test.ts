@@ -2,14 +2,17 @@ import { existsSync, readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { BUGS } from '../planted-bugs/all-bugs.ts';
 
-/** The suite that plants the bugs takes an hour. What makes a bug useless, a renamed file or line, is found here in a moment. */
+/**
+ * Planting all bugs takes an hour. This test finds in a moment which planted bugs a renamed file or
+ * a changed line has made useless.
+ */
 
-test('the text that each planted bug replaces is in its file exactly once', () => {
+test('the text that a planted bug replaces occurs exactly once in its file', () => {
   const lost = BUGS.filter(({ file, was }) => !existsSync(file) || readFileSync(file, 'utf8').split(was).length !== 2);
   expect(lost.map(({ name }) => name)).toEqual([]);
 });
 
-test('each test that has to catch a planted bug exists', () => {
+test('each test that must catch a planted bug exists', () => {
   const missing = BUGS.flatMap(({ caughtBy }) =>
     typeof caughtBy === 'string' ? [] : caughtBy.filter((file) => !existsSync(file)),
   );

@@ -5,8 +5,8 @@ import { resolve } from 'node:path';
 export const PROJECT = resolve(import.meta.dirname, '..', '..');
 
 /**
- * Returns the paths of all files of the project from its top, also of those that are not committed
- * yet, without those that Git ignores.
+ * Returns the paths of all project files from its top. Files that are not committed yet are
+ * included; files that Git ignores are not.
  */
 export function projectFiles(): readonly string[] {
   const list = ['ls-files', '--cached', '--others', '--exclude-standard'];

@@ -4,7 +4,7 @@ import { textsIn } from './source-texts.ts';
 
 type Term = readonly [word: RegExp, term: string];
 
-/** Words that neither a comment nor a text for people uses, with what to write instead. */
+/** Words that are forbidden in comments and in user-facing texts, each with its replacement. */
 const TERMS: readonly Term[] = [
   [/\b(?:nobody|somebody|anybody|whoever|nobody's|somebody's|someone|anyone's)\b/i, 'the role of the party'],
   [/\b(?:tells?|told|telling)\b/i, 'report, state or notify'],
@@ -19,13 +19,19 @@ const TERMS: readonly Term[] = [
   [/\bby the word of\b|\bfor good\b|\bon (?:its|their) way\b/i, 'a plain phrase'],
 ];
 
-/** A text may ask a person; in the code one part requests something of another. */
+/**
+ * Words that are forbidden only in comments. User-facing texts may use them, because a text may ask
+ * a person.
+ */
 const TERMS_OF_COMMENTS: readonly Term[] = [[/\b(?:asks?|asked|asking)\b/i, 'request, call or require']];
 
-/** Words of others: a quoted message of a client, or the name of a method of another program. */
+/**
+ * Quotations, in which the words are allowed: messages of clients, and method names of other
+ * programs.
+ */
 const QUOTED = /`[^`]*`|'[^']*'|"[^"]*"|“[^”]*”/gu;
 
-/** Returns a fault for each comment and each text with a word that the project does not use. */
+/** Returns a fault for each comment and each user-facing text with a forbidden word. */
 export function privateProse({ path, text }: SourceFile): readonly string[] {
   const { program, comments } = parseSync(path, text);
   const commented = comments.map(({ value }) => value.replaceAll(QUOTED, ''));
@@ -43,7 +49,7 @@ function faultsIn(text: string, terms: readonly Term[]): readonly string[] {
   });
 }
 
-/** Strings that are sentences: they have a space. Codes, names and paths have none. */
+/** Returns the string literals that contain a space. Codes, names and paths contain none. */
 function sentencesIn(program: unknown): readonly string[] {
   return textsIn(program).flatMap(({ text }) => (text.trim().includes(' ') ? [text] : []));
 }

@@ -5,8 +5,8 @@ export interface Span {
 }
 
 /**
- * Returns the literals of a parsed file, the parts of its templates, and the text of its JSX. The
- * text of a literal that is no string is empty.
+ * Returns the literals of a parsed file, the parts of its templates, and the text of its JSX. A
+ * literal that is not a string has an empty text.
  */
 export function textsIn(program: unknown): readonly (Span & { readonly text: string })[] {
   const texts: (Span & { readonly text: string })[] = [];

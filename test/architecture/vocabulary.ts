@@ -2,8 +2,9 @@ import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
 
 /**
- * Words that this project used for things which the field calls otherwise, with the term to write instead. The rule reads the words of each
- * identifier and of each file name: `askedAtMs` has the words asked, at and ms.
+ * Words that this project formerly used in identifiers where the field has another term, each with
+ * that term. The rule splits identifiers and file names into words: `askedAtMs` has the words
+ * asked, at and ms.
  */
 const TERMS: Readonly<Record<string, string>> = {
   ...of('request, call or get', 'ask', 'asks', 'asked', 'asking', 'question', 'questions'),
@@ -38,25 +39,29 @@ const TERMS: Readonly<Record<string, string>> = {
 /** Constants of a bound begin with MAX_ or MIN_. */
 const BOUND = /^(MOST|LONGEST|LARGEST|DEEPEST|LEAST|FEWEST|SHORTEST)_/;
 
-/** Words that a field has for itself in some files: Bitcoin calls the signatures of a transaction its witness, and a price source names coins. */
+/**
+ * Words that are terms of the field in some files: Bitcoin calls the signatures of a transaction
+ * its witness, and a price source lists coins.
+ */
 const WORDS_OF_OTHERS: readonly (readonly [room: RegExp, words: readonly string[]])[] = [
   [/bitcoin|segwit|taproot|networks|other-network|utxo|vectors|adversary\/oracle/, ['witness', 'witnesses']],
-  // Coin selection is the field's term.
+  // Coin selection is a term of the field.
   [/coin-selection/, ['coin']],
   [/^(src|test)\/prices\/|value-assets/, ['coin', 'coins']],
 ];
 
 /**
- * Names that are stored, signed or on the wire, where a co-signer or a client of another version reads them. The list may only become shorter: a
- * name leaves it with the codec or the revision of the protocol that changes it.
+ * Names that are stored, signed or sent over the wire, so that a co-signer or a client of another
+ * version reads them. The list may only become shorter: a name is removed when its codec or the
+ * protocol revision changes.
  */
 export const FROZEN: ReadonlySet<string> = new Set(
   [
     // Events of the hash-chained history.
     ['ask', 'askInVain', 'dropVotes', 'lookedFor', 'LookedFor', 'keepsCoins', 'isCoinUnknown', 'COIN_UNKNOWN'],
-    // Fields of stored records, and columns.
+    // Fields of stored records, and columns of D1.
     ['isAsked', 'coinParents', '_coinParents', 'foundedAtMs', 'appraisalPending', 'nudgedAtMs', 'coin'],
-    // Members of answers and of requests to co-signers.
+    // Members of API answers and of requests to co-signers.
     ['breach', 'coins', 'witness', 'witnesses'],
     // Names of packages and of typed data in tests.
     ['question', 'Vote'],
@@ -67,7 +72,7 @@ function of(term: string, ...words: readonly string[]): Readonly<Record<string, 
   return Object.fromEntries(words.map((word) => [word, term]));
 }
 
-/** Returns a fault for each identifier, and for each part of the path, that uses such a word. */
+/** Returns a fault for each identifier and each part of the path that contains such a word. */
 export function privateWords({ path, text }: SourceFile): readonly string[] {
   const own = new Set(WORDS_OF_OTHERS.flatMap(([room, words]) => (room.test(path) ? words : [])));
   const faultIn = (name: string): string | null => {

@@ -2,11 +2,17 @@ import { parseSync } from 'oxc-parser';
 import type { SourceFile } from './house.ts';
 import { type Span, textsIn } from './source-texts.ts';
 
-/** Code has at most 120 columns, and a line of a comment 100: two files stand beside each other on a screen. */
+/**
+ * Code has at most 120 columns and comments have at most 100, so that two files fit on a screen
+ * side by side.
+ */
 
 const MAX_CODE_COLUMNS = 120;
 const MAX_COMMENT_COLUMNS = 100;
-/** A line is as long as the text that it holds where that text is longer than this: no formatter breaks it. */
+/**
+ * A code line with a text longer than this may be wider than the limit, because the formatter does
+ * not split texts.
+ */
 const LONG_TEXT = 60;
 
 const sharedBy = (a: Span, b: Span) => Math.min(a.end, b.end) - Math.max(a.start, b.start);

@@ -7,7 +7,7 @@ const ROWS = [
   { what: 'approve', rps: 500, lastingRps: 120.5, p50Ms: 2, p95Ms: 3.45, ratio: { value: 0.257, of: 'bare' } },
 ];
 
-test('the figures of a run replace the former ones, and nothing else changes', () => {
+test('the figures of a new run replace the previous figures, and the rest of the text stays unchanged', () => {
   const written = withTable(DOCUMENT, ROWS, 'figures');
   expect(written).toContain('| approve | 500        | 121     | 2.0    | 3.5    | 0.26 of bare       |');
   expect(written).toContain('| bare    | 12000      | 11999   | 0.1    | 1.0    |                    |');
@@ -16,7 +16,7 @@ test('the figures of a run replace the former ones, and nothing else changes', (
   expect(withTable(written, ROWS, 'figures')).toBe(written);
 });
 
-test('a latency that was not measured is left out', () => {
+test('a latency that was not measured is left out of the table', () => {
   const rows = [{ what: 'approve', rps: 500, lastingRps: 500, p50Ms: Number.NaN, p95Ms: Number.NaN, ratio: null }];
   expect(withTable(DOCUMENT, rows, 'figures')).toContain(
     '| approve | 500        | 500     |        |        |                    |',
@@ -30,7 +30,7 @@ test('a text without markers for the tables is unchanged', () => {
 
 const MEMORY = new Map([['conclave', { most: 20 * 2 ** 20, inUse: 8.5 * 2 ** 20 }]]);
 
-test('each table has its own markers', () => {
+test('each table is found by its own markers', () => {
   const growth = '<!-- npm run bench -- --growth --write writes from here -->\n<!-- to here -->\n';
   const memory = '<!-- npm run bench -- --growth --write, its memory, writes from here -->\n<!-- to here -->\n';
   const document = `${DOCUMENT}${growth}${memory}`;

@@ -3,7 +3,7 @@ import { costsIn } from '../../bench/profile.ts';
 
 const frame = (functionName: string, lineNumber: number) => ({ functionName, url: 'worker.js', lineNumber });
 
-test('a function costs its own time and that of all its calls, and a recursive one is counted once', () => {
+test('the total time of a function includes its calls, and recursive calls are counted once', () => {
   const profile = {
     nodes: [
       { id: 1, callFrame: frame('(root)', -1), children: [2, 6] },

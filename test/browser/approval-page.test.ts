@@ -16,8 +16,8 @@ import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere, complaintsOf } from './chromium.ts';
 
 /**
- * Two people create passkeys on the approval page and pay with them; the dashboard, the co-signers
- * and the chain are real.
+ * Covers two people who create passkeys on the approval page and pay with them. The dashboard, the
+ * co-signers and the chain are real.
  */
 
 const executable = chromiumHere();
@@ -36,8 +36,8 @@ describe.skipIf(executable === null)('with an approval page', () => {
     position = await serveApprovalPage(() => dashboards);
     scene = await startBrowserWorld(executable ?? '', undefined, { approvalOrigin: position.origin });
     dashboards.push(scene.url);
-    // Alice's browser accepts the script that checks accessibility; the others keep the content
-    // security policy.
+    // Alice's browser disables the content security policy, because the accessibility checker runs
+    // as a script. All other browsers enforce it.
     const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' as const, bypassCSP: true };
     for (const name of NAMES) pages.set(name, (await scene.keptPageOf(name, name === 'alice' ? phone : {})).page);
     pins = pinsOfStack(scene.world.folder);
@@ -53,7 +53,10 @@ describe.skipIf(executable === null)('with an approval page', () => {
     return page;
   };
 
-  /** Does what a person does on the approval page that a button of the dashboard opens. */
+  /**
+   * Opens the approval page with a button of the dashboard and performs the steps of the signer on
+   * it.
+   */
   async function onApprovalPage(name: string, button: string, act: (page: Page) => Promise<void>): Promise<void> {
     const opening = pageOf(name).waitForEvent('popup');
     await pageOf(name).getByRole('button', { name: button, exact: true }).click();
@@ -73,7 +76,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     }
   };
 
-  test('passkeys are created on the approval page, and another page is refused', async () => {
+  test('passkeys are created on the approval page, and a page of another origin cannot use them', async () => {
     const { people } = scene.world;
     for (const name of NAMES) {
       await pageOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
@@ -108,7 +111,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     });
   }, 120_000);
 
-  test('a quorum replaces a lost passkey: it removes the old one and adds another', async () => {
+  test('a quorum replaces a lost passkey: it removes the lost one and adds a new one', async () => {
     const { people } = scene.world;
     const line = people().alice.client.api.vault[':vaultId'];
     const devicesNow = async () =>
@@ -137,7 +140,7 @@ describe.skipIf(executable === null)('with an approval page', () => {
     expect(await devicesNow()).toBe(before);
   }, 60_000);
 
-  test('a payment is read and signed on the approval page, and paid', async () => {
+  test('a payment is shown and signed on the approval page, and is paid', async () => {
     const { people, chain } = scene.world;
     const line = people().alice.client.api.vault[':vaultId']['policy-change'];
     const json = { approvalMode: 'device' as const, cosigners: [...pins], note: 'Devices from now on' };
@@ -175,7 +178,8 @@ describe.skipIf(executable === null)('with an approval page', () => {
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /**
- * Returns the accessibility barriers of a page (axe, WCAG 2.2 AA), and what does not fit a phone.
+ * Returns the accessibility violations of a page (axe, WCAG 2.2 AA), and the elements that are too
+ * wide for a phone.
  */
 async function barriersOf(page: Page): Promise<readonly unknown[]> {
   await page.evaluate(AXE);

@@ -13,14 +13,14 @@ import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
 /**
- * Covers people whose browser opens no window for the approval page: one tab goes there and comes
- * back. Alice has a phone, bob's browser blocks windows, and carol chooses this way.
+ * Covers people whose browser opens no second window for the approval page: one tab goes to the
+ * page and returns. Alice has a phone, bob's browser blocks windows, and carol prefers this method.
  */
 
 const executable = chromiumHere();
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
 
-describe.skipIf(executable === null)('an approval page without a window', () => {
+describe.skipIf(executable === null)('an approval page without a second window', () => {
   let position: ApprovalPageServer;
   let scene: BrowserWorld;
   let pins: readonly CosignerPin[];
@@ -34,7 +34,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     dashboards.push(scene.url);
     for (const name of ['alice', 'bob', 'carol']) {
       const { page } = await scene.keptPageOf(name, name === 'alice' ? PHONE : {});
-      // Blocks windows as a blocker does; carol's browser would open one.
+      // Blocks new windows like a pop-up blocker. Carol's browser would open one.
       if (name !== 'carol') await page.addInitScript(() => (window.open = () => null));
       await page.reload();
       page.on('popup', (popup) => opened.push(popup.url()));
@@ -66,12 +66,12 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
   }
 
   /**
-   * Opens the approval page from the link in the dashboard, and confirms the co-signers if it
-   * requires so.
+   * Opens the approval page from the link in the dashboard, and confirms the co-signers where the
+   * page requires it.
    */
   async function toApprovalPage(name: string, path: string): Promise<void> {
     await tabOf(name).goto(`${scene.url}/#${path}`);
-    // The tab may have been there before: then it has an older list.
+    // The tab may have shown this page before. It would then show an older list.
     await tabOf(name).reload();
     await button(name, name === 'carol' ? 'Go there in this tab' : 'Approve on the approval page').click();
     await tabOf(name).waitForURL(`${position.origin}/`);
@@ -83,7 +83,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     await button(name, 'Confirm').click();
   }
 
-  test('a passkey is made on the way there and back, and proposed', async () => {
+  test('a passkey is created on the approval page and proposed after the return to the dashboard', async () => {
     for (const name of ['alice', 'bob', 'carol']) {
       await tabOf(name).goto(`${scene.url}/#/vault/${scene.vault.id}/policy`);
       await button(name, name === 'carol' ? 'Add passkey in this tab' : 'Add passkey').click();
@@ -105,7 +105,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     await approvedBySessions(id);
   }, 120_000);
 
-  test('a payment is read on the approval page, signed, sent once, and paid', async () => {
+  test('a payment is shown on the approval page, signed, submitted once, and paid', async () => {
     const { people, chain } = scene.world;
     const { alice } = people();
     const body = { vaultId: scene.vault.id, chain: 'anvil', to: await chain.account(7), amount: '1000' };
@@ -138,7 +138,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     expect([done.state, done.approvals.length]).toEqual(['SUCCEEDED', 2]);
   }, 120_000);
 
-  test('a policy change is read and signed on the approval page', async () => {
+  test('a policy change is shown and signed on the approval page', async () => {
     const json = { recipients: 'address-book' as const, note: 'Known recipients alone' };
     const { id } = await unwrap(changes().$post({ param: vaultParam(), json }));
     for (const name of ['alice', 'carol']) {
@@ -153,7 +153,7 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     expect(opened).toEqual([]);
   }, 120_000);
 
-  test('an answer that the tab did not ask for is not sent, and leaves the address bar', async () => {
+  test('an answer that the tab did not request is not submitted, and is removed from the address bar', async () => {
     const tab = tabOf('carol');
     const sent: string[] = [];
     tab.on('request', (request) => {
@@ -161,8 +161,8 @@ describe.skipIf(executable === null)('an approval page without a window', () => 
     });
     const answer = { type: 'conclave/approval/answer', version: 1, requestId: 'other', keyId: 'k', signature: 's' };
     const message = encodeURIComponent(JSON.stringify({ ...answer, authenticatorData: 'a', clientDataJSON: 'c' }));
-    // From another page, as every answer comes: a change of the fragment alone does not load the
-    // dashboard.
+    // Answers always arrive from another page: a change of the fragment alone does not load the
+    // dashboard again.
     await tab.goto(position.origin);
     await tab.goto(`${scene.url}/#/approval/other/${message}`);
     await tab.getByText('did not request').waitFor();

@@ -10,8 +10,8 @@ export interface VirtualCredential {
 }
 
 /**
- * Gives a page an authenticator whose owner always agrees. Each window has its own, so a passkey is
- * carried along.
+ * Gives a page a virtual authenticator that confirms every prompt. Each window has its own
+ * authenticator, so the passkeys are copied between windows.
  */
 export async function withAuthenticator(page: Page, passkeys: readonly VirtualCredential[] = []) {
   const session = await page.context().newCDPSession(page);
@@ -27,7 +27,7 @@ export async function withAuthenticator(page: Page, passkeys: readonly VirtualCr
     },
   });
   for (const credential of passkeys) await session.send('WebAuthn.addCredential', { authenticatorId, credential });
-  /** The passkeys that it has now. */
+  /** Returns the current passkeys of the authenticator. */
   return async (): Promise<readonly VirtualCredential[]> =>
     (await session.send('WebAuthn.getCredentials', { authenticatorId })).credentials;
 }

@@ -7,8 +7,8 @@ type ContextOptions = Parameters<Browser['newContext']>[0];
 type StorageState = Awaited<ReturnType<BrowserContext['storageState']>>;
 
 /**
- * The dashboard of a person in a context that may have a session already; one that has ended is
- * begun again.
+ * Opens the dashboard for a person in a browser context. The context may have a session; an ended
+ * session is started again.
  */
 async function enteredPage(context: BrowserContext, url: string, name: string): Promise<Page> {
   if ((await context.cookies()).length === 0) return logIn(context, url, name);
@@ -23,8 +23,8 @@ async function enteredPage(context: BrowserContext, url: string, name: string): 
 }
 
 /**
- * The whole stack, a vault called treasury, and a real browser in which people log in. @param urlOf
- * the service as its readers call it
+ * Starts the whole stack with a vault called treasury, and a browser in which people log in. @param
+ * urlOf the address of the service as its users call it
  */
 export async function startBrowserWorld(
   executable: string,
@@ -36,13 +36,13 @@ export async function startBrowserWorld(
   const vault = await world.vault('treasury');
   const browser = await launch(executable);
   /**
-   * The session of each person that has logged in: a login with the issuer is four pages, and costs
-   * a second of CPU.
+   * The sessions of the people who have logged in. They are reused, because a login takes four
+   * pages and a second of CPU.
    */
   const sessions = new Map<string, StorageState>();
   /**
-   * Opens the page of a person, in a browser of their own, with its console messages until then. It
-   * stays open.
+   * Opens a page in a browser of that person alone. Returns it with its console messages so far.
+   * The page stays open.
    */
   const keptPageOf = async (name: string, options: ContextOptions = {}) => {
     const storageState = sessions.get(name);
@@ -58,8 +58,8 @@ export async function startBrowserWorld(
     browser,
     keptPageOf,
     /**
-     * The same until the test ends: an open page follows every event of the vault, and slows all
-     * pages after it.
+     * Opens such a page and closes it at the end of the test: an open page follows every event of
+     * the vault and slows down all later pages.
      */
     pageOf: async (name: string, options: ContextOptions = {}) => {
       const person = await keptPageOf(name, options);
@@ -67,7 +67,7 @@ export async function startBrowserWorld(
       return person;
     },
     goTo: (page: Page, path: string) => page.goto(`${url}/#${path}`),
-    /** Creates a transfer of alice's without decisions. Returns its id. */
+    /** Creates a transfer by alice without decisions. Returns its id. */
     transferOf: async (note: string | null = null): Promise<string> => {
       const to = await world.chain.account(7);
       const body = { vaultId: vault.id, chain: 'anvil', to, amount: '1000000000000000' };

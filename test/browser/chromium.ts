@@ -2,23 +2,26 @@ import { execFileSync } from 'node:child_process';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { chromium } from 'playwright-core';
 
-/** The names of the whole browser: Debian's, and those of others. */
+/** The names of the complete browser: in Debian, and in other distributions. */
 const BROWSERS = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The same engine without a window, for half the CPU. It displays no notifications. */
+/**
+ * The name of the same engine without windows. It needs half the CPU, and displays no
+ * notifications.
+ */
 const HEADLESS_SHELL = 'chromium-headless-shell';
 
 /**
  * Returns the path of the Chromium for most tests: CHROMIUM, else the headless shell, else the
- * whole browser. Null where there is none.
+ * complete browser. Returns null where none is installed.
  */
 export function chromiumHere(): string | null {
   return executableOf([HEADLESS_SHELL, ...BROWSERS]);
 }
 
 /**
- * Returns the path of a Chromium with all its parts: CHROMIUM, else the first by name. Null where
- * there is none.
+ * Returns the path of a complete Chromium: CHROMIUM, else the first installed name. Returns null
+ * where none is installed.
  */
 export function wholeChromiumHere(): string | null {
   return executableOf(BROWSERS);
@@ -31,7 +34,7 @@ function executableOf(names: readonly string[]): string | null {
     try {
       return execFileSync('which', [name], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
     } catch {
-      // The next name.
+      // This name is not installed, so the next one is tried.
     }
   }
   return null;
@@ -42,8 +45,8 @@ export function launch(executablePath: string): Promise<Browser> {
 }
 
 /**
- * The messages of a page on its console, and its violations of the content security policy: none is
- * expected.
+ * Returns the console messages of a page and its violations of the content security policy. Tests
+ * expect none.
  */
 export function complaintsOf(page: Page): readonly string[] {
   const complaints: string[] = [];
@@ -54,7 +57,7 @@ export function complaintsOf(page: Page): readonly string[] {
   return complaints;
 }
 
-/** Logs a person in, in a browser of their own, with the local issuer. */
+/** Logs a person in through the local issuer, in a browser of that person alone. */
 export async function logIn(context: BrowserContext, url: string, name: string): Promise<Page> {
   const page = await context.newPage();
   await page.goto(`${url}/`);

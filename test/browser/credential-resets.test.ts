@@ -7,7 +7,7 @@ import { chromiumHere } from './chromium.ts';
 
 /**
  * Covers an operator's credential reset: the dashboard announces it to the person and to the
- * members of their vaults, who can cancel it.
+ * members of that person's vaults, who can cancel it.
  */
 
 const executable = chromiumHere();
@@ -20,7 +20,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     scene = await startBrowserWorld(executable ?? '');
     ({ page: alice } = await scene.keptPageOf('alice'));
     ({ page: bob } = await scene.keptPageOf('bob'));
-    // A person without a credential in use needs no reset.
+    // A person who uses no credential needs no reset.
     for (const page of [alice, bob]) await page.getByRole('link', { name: 'treasury' }).waitFor();
   }, 120_000);
   afterAll(() => scene.end());
@@ -37,21 +37,21 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     return data.filter(({ state }) => state === 'PENDING' || state === 'READY').map(({ id }) => id);
   };
   const banner = (page: Page) => page.getByRole('alert').filter({ hasText: 'requested new credentials' });
-  /** A page as it is when its reader opens it anew. */
+  /** Opens the page anew, as its reader would. */
   const opened = async (page: Page, path: string) => {
     await scene.goTo(page, path);
     await page.reload();
     await page.getByRole('heading', { level: 1 }).waitFor();
   };
 
-  test('the person sees it on their first page, and cancels it there', async () => {
+  test('the person sees the reset on their first page, and cancels it there', async () => {
     await opened(alice, '/');
     expect(await banner(alice).count()).toBe(0);
     const id = await requested();
     expect(await openResets()).toEqual([id]);
     await opened(alice, '/');
     await banner(alice).getByText('If you did not ask for this, cancel it now.').waitFor();
-    // Bob sees the request in the vault that he shares with alice, and has no reset of his own.
+    // Bob sees the reset in the vault that he shares with alice. He has no reset of his own.
     await opened(bob, '/');
     expect(await banner(bob).count()).toBe(0);
     await alice.getByRole('button', { name: 'Cancel the reset' }).click();
@@ -59,7 +59,7 @@ describe.skipIf(executable === null)('the banner of a credential reset', () => {
     expect(await openResets()).toEqual([]);
   });
 
-  test('a member sees it in the vault, with the name of the person, and cancels it there', async () => {
+  test('a member sees the reset in the vault, with the name of the person, and cancels it there', async () => {
     const path = `/vault/${scene.vault.id}`;
     const id = await requested();
     await opened(bob, path);

@@ -11,7 +11,7 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** Covers people at the dashboard, in a real browser, each in one of their own. */
+/** Covers people at the dashboard in real browsers, one browser for each person. */
 
 const executable = chromiumHere();
 if (executable === null) console.warn('No Chromium here: the dashboard is not tested. CHROMIUM names one.');
@@ -53,7 +53,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const row = alice.page.getByRole('listitem').filter({ hasText: 'Pending approval' });
     await row.getByText('0.001 ETH').waitFor();
     await world.people().alice.client.approve(id);
-    // Bob opens the address, as a notification would give it to him.
+    // Bob opens the address of the transaction, as from a notification.
     await bob.page.goto(`${url}/#/transaction/${id}`);
     await bob.page.getByRole('heading', { name: '1 of 2 approvals' }).waitFor();
     const approved = bob.page.getByRole('region', { name: 'Review and approve' });
@@ -84,7 +84,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(carol.complaints).toEqual([]);
   }, 60_000);
 
-  test('the page reads the intent out of the approved bytes, so a service that sends other bytes gets no approval', async () => {
+  test('the page decodes the intent from the approved bytes, so a service that sends other bytes gets no approval', async () => {
     const bob = await pageOf('bob');
     const id = await transferOf('honest');
     await bob.page.route('**/challenge', async (route) => {
@@ -97,7 +97,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(await bob.page.getByRole('button', { name: 'Approve' }).count()).toBe(0);
   }, 60_000);
 
-  test('alice proposes a transfer as she typed it and sees its cost; a double click creates one transfer', async () => {
+  test('alice proposes a transfer with the values that she typed and sees its cost; a double click creates one transfer', async () => {
     const { page, complaints } = await pageOf('alice');
     await openVault(page);
     await page.getByRole('link', { name: 'New transfer' }).click();
@@ -129,11 +129,11 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const { transactions } = await world.people().alice.client.transactions(vault.id);
     const made = transactions.filter(({ note }) => note === 'Typed by hand');
     expect(made.map(({ amount: units, speed }) => [units, speed])).toEqual([['12500000000000000', 'fast']]);
-    // The browser also reports the refused estimates, which are expected.
+    // The browser also logs the refused fee estimates. They are expected.
     expect(complaints.filter((one) => !one.includes('422'))).toEqual([]);
   }, 60_000);
 
-  test('a look-alike of a paid address is named, and proposed only by a person who means it', async () => {
+  test('a recipient that resembles a paid address gives a warning, and is proposed only after a confirmation', async () => {
     const { page } = await pageOf('alice');
     const known = (await world.chain.account(7)).toLowerCase();
     const similar = `${known.slice(0, 8)}${'0'.repeat(known.length - 14)}${known.slice(-6)}`;
@@ -149,7 +149,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     await page.getByRole('heading', { name: '0 of 3 approvals' }).waitFor();
   }, 60_000);
 
-  test('a receiving address is shown whole, to be copied, and as a QR code', async () => {
+  test('a receiving address is shown in full, with a copy button and as a QR code', async () => {
     const { page, complaints } = await pageOf('carol');
     await page.goto(`${url}/#/vault/${vault.id}/receive`);
     await page.getByText(vault.address).waitFor();
@@ -157,7 +157,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('any content of a note or a name is shown as text', async () => {
+  test('HTML in a note or a name is shown as text', async () => {
     const alice = await pageOf('alice');
     const id = await transferOf(SCRIPT);
     await alice.page.goto(`${url}/#/transaction/${id}`);
@@ -171,7 +171,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(alice.complaints).toEqual([]);
   }, 60_000);
 
-  test('a token is made, shown once, used by a script, disabled and deleted', async () => {
+  test('a token is created, shown once, used by a script, disabled and deleted', async () => {
     const bob = await pageOf('bob');
     await bob.page.getByRole('link', { name: 'Tokens' }).click();
     await bob.page.getByLabel('Name').fill('nightly');
@@ -196,7 +196,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(bob.complaints).toEqual([]);
   }, 60_000);
 
-  test('the history filters, and loads further pages by itself', async () => {
+  test('the history filters its entries, and loads further pages when the reader scrolls', async () => {
     const { page, complaints } = await pageOf('alice');
     const rejected = await transferOf('not this one');
     await world.people().bob.client.request('POST', `/transaction/${rejected}/reject`);
@@ -215,7 +215,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     const row = page.locator(`a[href="#/transaction/${id}"]`);
     await row.waitFor();
     expect(await rows.count()).toBe(before + 1);
-    // A cancelled transaction waits for no signer any more.
+    // A cancelled transaction needs no approvals any more.
     await world.people().alice.client.request('POST', `/transaction/${id}/cancel`);
     await row.waitFor({ state: 'detached' });
     await page.getByLabel('Status').selectOption('All statuses');
@@ -223,7 +223,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('a proposal is cancelled by its creator, hidden from lists and shown again', async () => {
+  test('the creator cancels a proposal, hides it from the list and shows it again', async () => {
     const [alice, bob] = [await pageOf('alice'), await pageOf('bob')];
     const id = await transferOf('on second thoughts');
     for (const { page } of [alice, bob]) await scene.goTo(page, `/transaction/${id}`);
@@ -243,7 +243,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect([alice.complaints, bob.complaints]).toEqual([[], []]);
   }, 60_000);
 
-  test('an unmined transaction is sped up, or cancelled, from its page', async () => {
+  test('a transaction that is not yet mined is sped up or cancelled from its page', async () => {
     const { page, complaints } = await pageOf('alice');
     const miner = anvilClient(world.chainUrl);
     await miner.setAutomine(false);
@@ -261,7 +261,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('incoming, outgoing and allowed amounts are shown beside the approval', async () => {
+  test('balances and pending amounts are shown beside the approval', async () => {
     const { page, complaints } = await pageOf('bob');
     await scene.goTo(page, `/transaction/${await transferOf('foreseen')}`);
     const shown = page.getByRole('region', { name: 'Simulation' });
@@ -283,7 +283,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('a logout closes the dashboard, and so does the end of the session elsewhere', async () => {
+  test('the dashboard closes after a logout, and after the session ends elsewhere', async () => {
     const alice = await pageOf('alice');
     await alice.page.getByRole('button', { name: 'Log out' }).click();
     await alice.page.getByRole('link', { name: 'Log in' }).waitFor();
@@ -298,7 +298,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     ['on a desktop', { width: 1200, height: 900 }],
     ['on a phone', { width: 390, height: 844 }],
   ] as const)(
-    'the layout does not shift while it loads, %s',
+    'the layout does not shift while the page loads, %s',
     async (_where, viewport) => {
       const id = await transferOf('to be loaded');
       const { page } = await pageOf('bob', { viewport });
@@ -325,7 +325,7 @@ describe.skipIf(executable === null)('the dashboard', () => {
     ['light', { width: 1200, height: 900 }],
     ['dark', { width: 390, height: 844 }],
   ] as const)(
-    'no page has an accessibility barrier (axe, WCAG 2.2 AA), %s',
+    'no page has an accessibility violation (axe, WCAG 2.2 AA), %s',
     async (colorScheme, viewport) => {
       const id = await transferOf('to be looked at');
       const { page, complaints } = await pageOf('alice', { colorScheme, viewport, bypassCSP: true });

@@ -7,8 +7,8 @@ import { startBrowserWorld } from './browser-world.ts';
 import { wholeChromiumHere } from './chromium.ts';
 
 /**
- * Covers who may use a page, and until when: other sites, ended sessions, and notifications while
- * no page is open.
+ * Covers who may use a page and for how long: requests from other sites, ended sessions, and
+ * notifications while no page is open.
  */
 
 const executable = wholeChromiumHere();
@@ -26,7 +26,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
   };
 
   test.each(['127.0.0.1', 'localhost'])(
-    'a page of another origin (%s) makes no browser of a user pay, approve or log out',
+    "a page of another origin (%s) cannot make a user's browser pay, approve or log out",
     async (host) => {
       const { page } = await scene.pageOf('alice');
       const id = await scene.transferOf('bait');
@@ -83,7 +83,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
       evil.close();
       evil.closeAllConnections();
       expect(await statesNow()).toEqual(before);
-      // She is logged in as before, and has no token that she has not created.
+      // She is still logged in, and has no token that she did not create.
       await page.reload();
       await page.getByRole('link', { name: 'Tokens' }).click();
       await page.getByRole('listitem').first().waitFor();
@@ -92,7 +92,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     60_000,
   );
 
-  test('an ended session is reported at the next step, and its page is there again after the next login', async () => {
+  test('an ended session is reported at the next action, and the same page returns after the next login', async () => {
     const [here, there] = [await scene.pageOf('bob'), await scene.pageOf('bob')];
     const id = await scene.transferOf('while away');
     await scene.goTo(here.page, `/transaction/${id}`);
@@ -107,7 +107,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await here.page.getByRole('button', { name: 'Approve' }).waitFor();
   }, 60_000);
 
-  test('a refused live stream starts again, with the changes that it missed', async () => {
+  test('a refused event stream reconnects and delivers the changes that it missed', async () => {
     const { page } = await scene.pageOf('carol');
     await scene.transferOf('before');
     let refusals = 0;
@@ -119,7 +119,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     const rows = page.getByRole('region', { name: 'History' });
     await rows.getByRole('listitem').first().waitFor();
     await expect.poll(() => refusals, { timeout: 20_000 }).toBeGreaterThan(0);
-    // While there is no stream.
+    // This change is made while the stream is closed.
     const missed = await scene.transferOf('missed');
     await rows.locator(`a[href="#/transaction/${missed}"]`).waitFor();
     const received = await scene.transferOf('heard');
@@ -127,7 +127,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     expect(refusals).toBe(2);
   }, 60_000);
 
-  /** The issuer may know its browser, and require nothing more. */
+  /** The issuer may still have its own session for this browser, and require no password. */
   async function loggedIn(page: Page, name: string): Promise<void> {
     const field = page.locator('input[name="login"]');
     await Promise.race([field.waitFor(), page.getByRole('navigation').waitFor()]);
@@ -138,11 +138,12 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await page.locator('button[type="submit"]').click();
   }
 
-  test('a browser notifies its owner of pending decisions, also without an open page, until the owner turns it off', async () => {
+  test('a browser notifies its owner of pending decisions, with and without an open page, until the owner turns this off', async () => {
     const { page, complaints } = await scene.pageOf('bob');
     const context = page.context();
     await context.grantPermissions(['notifications'], { origin: scene.url });
-    // Its push service is not reachable here; this one takes and gives what a real one does.
+    // The real push service is not reachable here. This replacement accepts and returns the same
+    // messages.
     await page.addInitScript(() => {
       PushManager.prototype.subscribe = async function subscribe(options?: PushSubscriptionOptionsInit) {
         const { userVisibleOnly, applicationServerKey: key } = options ?? {};
@@ -162,15 +163,15 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     await page.getByRole('link', { name: 'Notifications' }).click();
     await page.getByText('Notifications are off.').waitFor();
     const session = await context.newCDPSession(page);
-    // A browser drops a push message for a worker that is not activated yet.
+    // A browser drops a push message for a service worker that is not activated yet.
     const activated = new Promise<string>((resolve) => {
       session.on('ServiceWorker.workerVersionUpdated', ({ versions }) => {
         for (const { registrationId, status } of versions) if (status === 'activated') resolve(registrationId);
       });
     });
     await session.send('ServiceWorker.enable');
-    // Chromium's record of each notification that it displays: `getNotifications` stayed empty in
-    // trials after a notification was displayed.
+    // Reads Chromium's own record of displayed notifications: `getNotifications` returned none in
+    // trials.
     const shown: object[] = [];
     session.on('BackgroundService.backgroundServiceEventReceived', ({ backgroundServiceEvent: event }) => {
       if (event.eventName !== 'Notification displayed') return;
@@ -202,7 +203,7 @@ describe.skipIf(executable === null)('the dashboard and its surroundings', () =>
     expect(complaints).toEqual([]);
   }, 60_000);
 
-  test('a user who refuses notifications gets none, and sees so', async () => {
+  test('a user who refuses notifications gets none, and the page shows that', async () => {
     const { page } = await scene.pageOf('carol', { permissions: [] });
     await page.addInitScript(() => {
       Notification.requestPermission = async () => 'denied';

@@ -3,11 +3,11 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** Covers how signers change the rules at the dashboard. */
+/** Covers signers who change the rules of a policy at the dashboard. */
 
 const executable = chromiumHere();
 
-describe.skipIf(executable === null)('other rules', () => {
+describe.skipIf(executable === null)('a policy with other rules', () => {
   let scene: BrowserWorld;
   let path: string;
 
@@ -24,7 +24,7 @@ describe.skipIf(executable === null)('other rules', () => {
     return body.policy;
   };
 
-  test('the form proposes only the fields that differ, and they are in force after the approval of the quorum', async () => {
+  test('the form proposes only the fields that differ, and the change is in force after the quorum approves it', async () => {
     const before = await policyOf();
     const landlord = await scene.world.chain.account(7);
     const { page, complaints } = await scene.pageOf('alice');
@@ -49,7 +49,7 @@ describe.skipIf(executable === null)('other rules', () => {
     await step.getByLabel('Amount above').fill('0.25');
     await step.getByLabel('Approvals').fill('9');
     await propose.click();
-    // The service knows how many signers there are.
+    // The server knows the number of signers.
     await says('from 1 to the number of signers');
     await step.getByLabel('Approvals').fill('3');
     await page.getByLabel('Reason').fill('The landlord alone');
@@ -60,7 +60,7 @@ describe.skipIf(executable === null)('other rules', () => {
       const person = await scene.pageOf(name);
       await scene.goTo(person.page, `${path}/policy`);
       const article = person.page.getByRole('article').filter({ hasText: 'The landlord alone' });
-      // Read out of the bytes of the policy that would be in force.
+      // The expected text is decoded from the bytes of the proposed policy.
       await article.getByText(landlord).first().waitFor();
       await article.getByRole('button', { name: 'Approve', exact: true }).click();
       await article.getByRole('button', { name: 'Approve', exact: true }).waitFor({ state: 'detached' });
@@ -75,11 +75,11 @@ describe.skipIf(executable === null)('other rules', () => {
       limits: [{ chain: 'anvil', tokenAddress: null, perTransaction: null, perDay: '1000500000000000000000' }],
       higherThresholds: [{ chain: 'anvil', tokenAddress: null, above: '250000000000000000', threshold: 3 }],
     });
-    // The browser also reports the refused proposal, which is expected.
+    // The browser also logs the refused proposal. It is expected.
     expect(complaints.filter((one) => !one.includes('400'))).toEqual([]);
   }, 60_000);
 
-  test('existing rules are in the form unchanged, and can be removed there', async () => {
+  test('existing rules appear unchanged in the form, and can be removed there', async () => {
     const { page } = await scene.pageOf('carol');
     await scene.goTo(page, `${path}/rules`);
     const limit = page.getByRole('group', { name: 'limit 1' });
@@ -97,7 +97,7 @@ describe.skipIf(executable === null)('other rules', () => {
     expect((await policyOf())['version']).toBe(2);
   }, 60_000);
 
-  test('a member who does not sign sees the policy, and no way to propose another', async () => {
+  test('a member who is not a signer sees the policy, and no form to propose another one', async () => {
     const { mallory } = scene.world.people();
     await scene.world
       .service()

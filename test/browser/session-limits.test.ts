@@ -4,15 +4,15 @@ import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
 /**
- * Sessions have the default limits in all page tests; here a person uses them as fast as a browser
- * can.
+ * All page tests run with the default rate limits of sessions. This test uses them as fast as a
+ * browser can.
  */
 
 const executable = chromiumHere();
 const PAGES = 60;
 const APPROVALS = 20;
 
-describe.skipIf(executable === null)('the limits of a session', () => {
+describe.skipIf(executable === null)('the rate limits of a session', () => {
   let scene: BrowserWorld;
   beforeAll(async () => {
     scene = await startBrowserWorld(executable ?? '');

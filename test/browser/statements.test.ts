@@ -3,7 +3,10 @@ import type { BrowserWorld } from './browser-world.ts';
 import { startBrowserWorld } from './browser-world.ts';
 import { chromiumHere } from './chromium.ts';
 
-/** Covers the policy page: it shows what co-signers state, and that this proves nothing there. */
+/**
+ * Covers the policy page: it shows the statements of the co-signers, and says that the page alone
+ * proves nothing.
+ */
 
 const executable = chromiumHere();
 
@@ -19,7 +22,7 @@ describe.skipIf(executable === null)('statements of the co-signers', () => {
   }, 120_000);
   afterAll(() => scene.end());
 
-  test('each co-signer agrees, disagrees or is unknown, and the page states that it proves nothing', async () => {
+  test('the policy page shows each co-signer as agreeing, disagreeing or unknown, and says that this proves nothing', async () => {
     const { page, complaints } = await scene.pageOf('alice');
     const nonces: (string | null)[] = [];
     page.on('request', (request) => {
@@ -34,7 +37,7 @@ describe.skipIf(executable === null)('statements of the co-signers', () => {
     expect(text.match(/version 1 is in force/g)).toHaveLength(3);
     expect(text).not.toMatch(/unknown|disagrees/);
 
-    // From now on the server leaves out one statement and changes another one.
+    // From here on the server omits one statement and changes another one.
     await page.route(/\/policy\?nonce=/, async (route) => {
       const response = await route.fetch();
       const body = (await response.json()) as PolicyAnswer;

@@ -6,7 +6,7 @@ import { Client } from '#cli/api-client.ts';
 
 test('the client closes an idle connection long before the runtime would close it', async () => {
   const sockets: Socket[] = [];
-  // The server would wait for an hour.
+  // The server itself would keep the connection open for an hour.
   const server = createServer({ keepAliveTimeout: 3_600_000 }, (_request, response) => response.end('{}'));
   server.on('connection', (socket) => sockets.push(socket));
   server.listen(0, '127.0.0.1');
@@ -18,7 +18,7 @@ test('the client closes an idle connection long before the runtime would close i
   if (socket === undefined) throw new Error('a client has connected');
   const answeredAt = performance.now();
   await once(socket, 'close');
-  // The runtime's patience is five seconds.
+  // The runtime would close an idle connection after five seconds.
   expect(performance.now() - answeredAt).toBeLessThan(4_000);
   await new Promise((resolve) => server.close(resolve));
 });

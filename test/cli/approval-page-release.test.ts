@@ -9,7 +9,7 @@ const PROJECT = resolve(import.meta.dirname, '..', '..');
 const folder = mkdtempSync(join(tmpdir(), 'conclave-page-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** The files that a build makes in a checkout, under an environment. */
+/** Builds the page in a checkout under the given environment. Returns the files of the build. */
 function built(project: string, name: string, environment: Readonly<Record<string, string>>): string {
   const outDir = join(folder, name);
   const vite = join(PROJECT, 'node_modules', 'vite', 'bin', 'vite.js');
@@ -18,7 +18,7 @@ function built(project: string, name: string, environment: Readonly<Record<strin
   return outDir;
 }
 
-test('the page is the same bytes from two folders, and the bytes of the committed release', () => {
+test('two folders build the same bytes of the page, and they equal the committed release', () => {
   const elsewhere = join(folder, 'another checkout');
   for (const name of ['src', 'deploy', 'vite.config.ts', 'package.json', 'tsconfig.json']) {
     cpSync(join(PROJECT, name), join(elsewhere, name), { recursive: true });
@@ -27,18 +27,19 @@ test('the page is the same bytes from two folders, and the bytes of the committe
   const here = built(PROJECT, 'here', { NODE_ENV: 'development', TZ: 'Asia/Tokyo' });
   const there = built(elsewhere, 'there', {});
   expect(releaseOf(there)).toBe(releaseOf(here));
-  // Another page requires another release: `npm run approval-page:hash -- --write`.
+  // After a change of the page, run `npm run approval-page:hash -- --write` to record its new
+  // release.
   expect(releaseOf(here)).toBe(readFileSync(RELEASE, 'utf8'));
 });
 
-test('a release names every file, and another byte is another release', () => {
+test('a release names every file, and changes with every byte', () => {
   const release = readFileSync(RELEASE, 'utf8');
   const names = release.split('\n').map((line) => line.split('  ')[1]);
   expect(names).toEqual(['_headers', 'approval-page.css', 'approval-page.js', 'index.html', undefined]);
   expect(releaseHash(release)).not.toBe(releaseHash(release.replace('  _headers', '  headers')));
 });
 
-test('the page asks nothing but its own host, runs nothing but its own script, and lies in no frame', () => {
+test('the page connects only to its own host, runs only its own script, and refuses to be framed', () => {
   const page = readFileSync(join(PROJECT, 'src/approval-page/index.html'), 'utf8');
   const headers = readFileSync(join(PROJECT, 'src/approval-page/public/_headers'), 'utf8');
   for (const text of [page, headers]) {

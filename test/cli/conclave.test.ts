@@ -32,7 +32,9 @@ afterEach(() => {
   process.exitCode = 0;
 });
 
-/** Runs the command line in this process: a process for each call costs half a second. */
+/**
+ * Runs the command line inside this process: a new process for each call would take half a second.
+ */
 async function run(...args: readonly string[]): Promise<Ended> {
   process.exitCode = 0;
   const [output, errors] = (['log', 'error'] as const).map((name) =>
@@ -43,7 +45,7 @@ async function run(...args: readonly string[]): Promise<Ended> {
   return { code: process.exitCode, output: said(output), errors: said(errors) };
 }
 
-/** Runs it as a process of its own. */
+/** Runs the command line as a separate process. */
 function spawned(args: readonly string[], input: string): Promise<Ended> {
   return new Promise((resolve) => {
     const child = execFile(process.execPath, ['cli/conclave.ts', ...args], (error, output, errors) => {
@@ -86,7 +88,7 @@ test.each([
   expect(errors).toContain('npm run ');
 });
 
-test('failed work ends with exit code 1, and its reason is on standard error', async () => {
+test('a failed command ends with exit code 1 and prints the reason on standard error', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-cli-'));
   try {
     const page = join(folder, 'page.json');
@@ -98,7 +100,7 @@ test('failed work ends with exit code 1, and its reason is on standard error', a
   }
 });
 
-test('a process has these exit codes, and its standard output holds the answer alone', async () => {
+test('a separate process has these exit codes, and prints only the answer on standard output', async () => {
   const ended = await Promise.all([
     spawned(['cosigner-identity'], '01'.repeat(32)),
     spawned(['cosigner-identity'], 'no secret'),

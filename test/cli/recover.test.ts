@@ -10,8 +10,8 @@ import { dealKey, party } from '../mpc/dealt-key.ts';
 import { x25519 } from '@noble/curves/ed25519.js';
 
 /**
- * Covers the packages of the co-signers of a P2WPKH vault: they give the wallet of each network,
- * and its former one.
+ * Covers the recovery packages of a P2WPKH vault: they give the wallet of each network, and its
+ * former wallet.
  */
 
 const scheme = 'ecdsa-secp256k1';
@@ -41,7 +41,7 @@ async function opened() {
   return { key: dealt.publicKey, wallets: answer.wallets };
 }
 
-test('both wallets of every test network are recovered, the former one marked; mainnet has one', async () => {
+test('both wallets of every test network are recovered, with the former one marked, and one wallet of mainnet', async () => {
   const { key, wallets } = await opened();
   const found = wallets.map(({ chain, address, isFormer = false }) => ({ chain, address, isFormer }));
   const on = (chain: string, publicKey: Uint8Array, isFormer: boolean) => ({
@@ -56,7 +56,7 @@ test('both wallets of every test network are recovered, the former one marked; m
   expect([found, tests.length]).toEqual([requested, 3]);
 });
 
-test('each recovered secret is the one of its address', async () => {
+test('each recovered secret belongs to the address beside it', async () => {
   for (const { chain, address, secret } of (await opened()).wallets) {
     expect(addressOn(chain, scheme, secp256k1.getPublicKey(hexToBytes(secret)))).toBe(address);
   }

@@ -6,7 +6,7 @@ import { actor } from '../domain/cast.ts';
 
 type Line = HistoryEntry & { readonly hash: string };
 
-/** Returns the history that the service would have written. */
+/** Returns a history in the format of the service. */
 function chain(length: number): readonly Line[] {
   const lines: Line[] = [];
   for (let seq = 1; seq <= length; seq++) {
@@ -32,7 +32,7 @@ function chain(length: number): readonly Line[] {
 const five = chain(5);
 const [first, second, third, fourth, fifth] = five as [Line, Line, Line, Line, Line];
 
-test('a history of the service is unbroken', () => {
+test('a history that the service wrote is valid', () => {
   expect([chainFault(five), chainFault([])]).toEqual([null, null]);
 });
 
@@ -47,7 +47,7 @@ test.each<[string, readonly Line[], string]>([
   expect(chainFault(lines)).toContain(words);
 });
 
-test('a line that was changed and hashed anew breaks with the next one', () => {
+test('a line that was changed and hashed again breaks the chain at the next line', () => {
   const entry = { ...second, digest: 'another' };
   const { hash: _hash, ...rest } = entry;
   expect(chainFault([first, { ...rest, hash: historyHash(rest) }, third])).toContain(

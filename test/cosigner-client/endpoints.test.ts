@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import type { CosignerSettings } from '#cosigner-client/endpoints.ts';
 import { cosignerEndpoints } from '#cosigner-client/endpoints.ts';
 
-/** Where a coordinator finds its co-signers. */
+/** Covers the settings by which a coordinator finds its co-signers. */
 
 const bound = { fetch: () => {} } as unknown as Fetcher;
 const three = { COSIGNER_1: bound, COSIGNER_2: bound, COSIGNER_3: bound };
@@ -55,6 +55,6 @@ test.each<[string, CosignerSettings]>([
   ],
   ['an address with a path', { ...three, COSIGNER_URLS: '{"1":"https://a.example/x"}', COORDINATOR_SECRET }],
   ['a number in place of an address', { ...three, COSIGNER_URLS: '{"1":1}', COORDINATOR_SECRET }],
-])('%s: the settings are no deployment', (_name, env) => {
+])('the settings %s are refused', (_name, env) => {
   expect(() => cosignerEndpoints(env)).toThrow(/co-signers|COSIGNER_URLS/);
 });

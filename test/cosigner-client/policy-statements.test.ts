@@ -7,10 +7,7 @@ import { NOON_MS, policy, vaultId } from '../domain/cast.ts';
 import { hashOf, mandateFor, successor } from '../devices/policy-links-scene.ts';
 import { party } from '../mpc/dealt-key.ts';
 
-/**
- * Statements about the policy in force, while some of the co-signers have not adopted the newest
- * policy.
- */
+/** Covers requests for statements while some co-signers have not adopted the newest policy. */
 
 const KEY = 'k'.repeat(26);
 const NONCE = 'ab'.repeat(32);
@@ -20,7 +17,10 @@ const history: readonly AdoptedPolicy[] = [
   { policy: next, mandate: { ...mandateFor(next), policy: next } },
 ];
 
-/** A co-signer that has this version, and adopts what it is shown unless it refuses. */
+/**
+ * A co-signer that has adopted this version, and adopts each further policy unless `refuses` is
+ * set.
+ */
 function cosigner(index: number, version: number, refuses = false) {
   const calls: string[] = [];
   let inForce = version === 1 ? policy : next;
@@ -65,7 +65,7 @@ test('a co-signer with an older policy gets the newer one and a second request; 
   expect(stubborn.calls.filter((call) => call === 'statement')).toEqual(['statement']);
 });
 
-test('where no co-signer is behind, the history of the policies is not read', async () => {
+test('the policy history is not read if no co-signer is behind', async () => {
   const unreachable: CosignerClient = {
     index: party(3),
     call: async () => refused({ cosigner: party(3), code: 'unreachable', detail: null, culprit: null }),

@@ -16,7 +16,7 @@ test.each([
   ['-1500', 3, '−1.5'],
   ['-1', 2, '−0.01'],
   ['24937412307', 6, '24,937.412307'],
-])('%s of %i decimals is %s in English', (units, digits, text) => {
+])('%s smallest units with %i decimals are shown as %s in English', (units, digits, text) => {
   expect(unitsText(units, digits, 'en-US')).toBe(text);
 });
 
@@ -25,7 +25,7 @@ test.each([
   ['en-IN', '1,234.5'],
   ['fr-FR', '1\u202f234,5'],
   ['pl-PL', '1\u00a0234,5'],
-])('the separators in %s are those of the locale: %s', (name, text) => {
+])('the separators in %s are the separators of the locale: %s', (name, text) => {
   expect(unitsText('1234500', 3, name)).toBe(text);
 });
 
@@ -37,14 +37,14 @@ test('a shown amount is read back as the same amount, in every locale and with a
   );
 });
 
-test('an amount without separators is read in every locale, and with the spaces of a keyboard', () => {
+test('an amount without separators is read in every locale, and with the spaces that a keyboard types', () => {
   for (const name of LOCALES) expect(parseUnits(' 1234 ', 2, name)).toBe('123400');
   expect(parseUnits('1 234,5', 2, 'fr-FR')).toBe('123450');
   expect(parseUnits('1 234,5', 2, 'pl-PL')).toBe('123450');
   expect(parseUnits("1'234.5", 2, 'de-CH')).toBe('123450');
 });
 
-test('a decimal that the locale does not write so is refused, and never read as a larger amount', () => {
+test('a decimal that the locale does not write in this way is refused, and never read as a larger amount', () => {
   expect([parseUnits('0,5', 18, 'en-US'), parseUnits('1,5', 18, 'en-US'), parseUnits('0.5', 18, 'de-DE')]).toEqual([
     null,
     null,
@@ -86,7 +86,7 @@ test('an invalid amount is refused', () => {
   expect(['007.5', ' 1. ', '1,234'].map((text) => parseUnits(text, 2, 'en-US'))).toEqual(['750', '100', '123400']);
 });
 
-test('the error shows an amount as the locale writes it', () => {
+test('the error shows an example amount in the format of the locale', () => {
   expect(amountHint(18, 'en-US')).toBe('Enter an amount such as 1,234.5, with at most 18 decimals.');
   expect(amountHint(6, 'de-DE')).toContain('1.234,5');
   expect(amountHint(0, 'en-US')).toContain('1,234,');
@@ -100,7 +100,7 @@ test.each([
   ['0.004', '< $0.01'],
   ['0.999', '$1.00'],
   ['123456789012345678901234567890.129', '$123,456,789,012,345,678,901,234,567,890.13'],
-])('%s dollars are shown as %s', (value, text) => {
+])('a value of %s dollars is shown as %s', (value, text) => {
   expect(usdText(value, 'en-US')).toBe(text);
 });
 

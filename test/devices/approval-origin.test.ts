@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { approvalOrigin, isOfOtherOrigin, passkeyWarnings } from '#devices/approval-origin.ts';
 import { ALICE, deviceOf, scriptOf } from '../approval-page/request-scene.ts';
 
-test('the origin of the approval page is an origin and nothing else', () => {
+test('the setting of the approval page accepts an origin only', () => {
   expect(approvalOrigin({})).toBe(null);
   expect(approvalOrigin({ APPROVAL_ORIGIN: ' ' })).toBe(null);
   expect(approvalOrigin({ APPROVAL_ORIGIN: 'https://approve.example.com' })).toBe('https://approve.example.com');
@@ -10,13 +10,13 @@ test('the origin of the approval page is an origin and nothing else', () => {
 });
 
 test.each(['https://approve.example.com/', 'http://approve.example.com', 'approve.example.com', 'javascript:alert(1)'])(
-  'the setting %s is refused, and not repeated',
+  'the setting %s is refused, and the error does not repeat it',
   (text) => {
     expect(() => approvalOrigin({ APPROVAL_ORIGIN: text })).toThrow(/^APPROVAL_ORIGIN must be an origin/);
   },
 );
 
-test('only a passkey can be of another origin, and only if there is an approval page', () => {
+test('only a passkey may have another origin, and only if an approval page is configured', () => {
   const passkey = deviceOf({
     userId: ALICE,
     algorithm: 'webauthn-p256',

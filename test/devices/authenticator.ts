@@ -5,7 +5,7 @@ import type { DeviceSignature, Passkey } from '#domain/access/device.ts';
 import { enrolmentBytes } from '#domain/access/device.ts';
 import type { UserId } from '#domain/id.ts';
 
-/** The faults of a browser and an authenticator that a test sets. */
+/** The faults of the browser and the authenticator, which a test can set. */
 export interface Assertion {
   readonly type?: string;
   readonly challenge?: string;
@@ -14,14 +14,16 @@ export interface Assertion {
   readonly topOrigin?: string;
   readonly rpId?: string;
   readonly flags?: number;
-  /** Replaces all of it. */
+  /** Replaces the whole client data. */
   readonly clientDataJson?: string;
   readonly counter?: number;
 }
 
 const PRESENT_AND_VERIFIED = 0b101;
 
-/** A browser and an authenticator as one, by Web Authentication Level 2, with OpenSSL's P-256. */
+/**
+ * Simulates a browser with an authenticator by Web Authentication Level 2, with OpenSSL's P-256.
+ */
 export class Authenticator {
   readonly #secret: KeyObject = generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey;
   readonly passkey: Passkey;
@@ -80,7 +82,7 @@ export class Authenticator {
     return { keyId: this.passkey.keyId as string, ...this.#sent(digest) };
   }
 
-  /** Returns the proof of possession of an enrolment. */
+  /** Returns the proof of possession for an enrolment. */
   proof() {
     return this.#sent(createHash('sha256').update(enrolmentBytes(this.passkey)).digest('hex'));
   }

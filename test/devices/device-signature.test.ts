@@ -14,7 +14,7 @@ import type { Assertion } from './authenticator.ts';
 import { Authenticator } from './authenticator.ts';
 
 /**
- * Covers which signatures count as approvals, and whose they are. OpenSSL signs, and another
+ * Covers which signatures count as approvals, and for which signer. OpenSSL signs, and another
  * implementation verifies.
  */
 
@@ -23,7 +23,7 @@ const script = ScriptDevice.create();
 const phone = new Authenticator(bob.userId);
 const laptop = script.asDevice(alice.userId);
 
-test('a key that signs for a script, and a passkey that signs for a person, speak for their owners', async () => {
+test("a script's key and a person's passkey sign for the member who owns them", async () => {
   expect(await signatureFault(laptop, DIGEST, script.signed(DIGEST))).toBeNull();
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST))).toBeNull();
 });
@@ -58,12 +58,12 @@ test.each<[string, Assertion, string]>([
   expect(await signatureFault(phone.passkey, DIGEST, phone.signed(DIGEST, differences))).toBe(fault);
 });
 
-test('an authenticator may count, may report that the key is backed up, and may add extensions', async () => {
+test('an authenticator may raise its counter, report a backed-up key, and add extensions', async () => {
   const kept = phone.signed(DIGEST, { flags: 0b11101, counter: 7 });
   expect(await signatureFault(phone.passkey, DIGEST, kept)).toBeNull();
 });
 
-test('a byte order mark in front of the client data is no part of it', async () => {
+test('a byte order mark before the client data does not count as a part of it', async () => {
   const { origin } = phone.passkey;
   const challenge = Buffer.from(DIGEST, 'hex').toString('base64url');
   const said = `\uFEFF${JSON.stringify({ type: 'webauthn.get', challenge, origin, crossOrigin: false })}`;
@@ -75,7 +75,7 @@ test('a signature of another authenticator is wrong', async () => {
   expect(await signatureFault(phone.passkey, DIGEST, other)).toBe('wrong-signature');
 });
 
-test('no byte of a device signature can be changed', async () => {
+test('a device signature is invalid after a change of any of its bytes', async () => {
   const change = (text: string, at: number) => {
     const bytes = Buffer.from(text, 'base64url');
     bytes[at % bytes.length] = (bytes[at % bytes.length] ?? 0) ^ (1 << (at % 8));
@@ -128,7 +128,7 @@ test('a passkey without authenticator data is malformed', async () => {
   expect(await signatureFault(phone.passkey, DIGEST, { ...right, assertion: short })).toBe('malformed');
 });
 
-test('a signature with the larger S of its two is one, as authenticators give it', async () => {
+test('a signature with the larger S is accepted, because authenticators may produce it', async () => {
   const right = phone.signed(DIGEST);
   const { r, s } = p256.Signature.fromBytes(new Uint8Array(Buffer.from(right.signature, 'base64url')), 'der');
   const other = new p256.Signature(r, p256.Point.Fn.ORDER - s).toBytes('der');
@@ -175,11 +175,11 @@ test.each<[string, DeviceDescription, string]>([
   ['a page of another domain', described({ origin: 'https://vaults.example.com.mallory.org' }), 'origin'],
   ['a domain that ends alike', described({ origin: 'https://badexample.com' }), 'origin'],
   ['a page with a path', described({ origin: 'https://vaults.example.com/' }), 'origin'],
-])('%s gives no device', async (_name, description, part) => {
+])('an enrolment with %s gives no device', async (_name, description, part) => {
   expect(parseDevice(description)).toBe(part);
 });
 
-test('one key has one id, however its point is encoded', async () => {
+test('a key has one id, however its point is encoded', async () => {
   const whole = p256.Point.fromHex(phone.passkey.publicKey).toHex(false);
   const device = parseDevice(described({ publicKey: whole }));
   expect(device).toMatchObject({ publicKey: phone.passkey.publicKey, keyId: phone.passkey.keyId });
@@ -201,12 +201,13 @@ describe('a policy of devices', () => {
   const hers = approvalOf(alice, script.signed(DIGEST));
   const his = approvalOf(bob, phone.signed(DIGEST));
 
-  test('only a signature by a device of the signer is proven', async () => {
+  test('a signature is proven only if a device of the signer made it', async () => {
     const approvals = [
       hers,
       his,
       approvalOf(carol, null),
-      // Each signs in the other's name, and in that of a user who has no device or is no signer.
+      // Each one signs in the name of the other, and in the name of a user who has no device or is
+      // not a signer.
       approvalOf(bob, script.signed(DIGEST)),
       approvalOf(alice, phone.signed(DIGEST)),
       approvalOf(carol, script.signed(DIGEST)),
@@ -217,7 +218,7 @@ describe('a policy of devices', () => {
     expect(await verifiedApprovals(approvals, policy)).toEqual(approvals);
   });
 
-  test('an approval is refused with the reason why it does not count', async () => {
+  test('an approval that does not count is refused with its reason', async () => {
     expect(await deviceSignatureRefusal(hers, byDevice)).toBeNull();
     expect(await deviceSignatureRefusal(approvalOf(alice, null), byDevice)).toEqual({
       code: 'device-signature-required',

@@ -3,10 +3,10 @@ import { fingerprintOf, isFingerprintOf } from '#devices/pin-fingerprint.ts';
 
 const pins = [1, 2, 3].map((index) => ({ index, signing: `${index}e`.repeat(32) }));
 
-test('a fingerprint is the same for the same keys, and another one for every other key or order', () => {
+test('equal keys in equal order have one fingerprint, and other keys or another order have another', () => {
   expect(fingerprintOf(pins)).toMatch(/^([0-9a-f]{4}-){4}[0-9a-f]{4}$/);
-  // Known answer, computed apart from this code: people compare it with what an operator wrote down
-  // years ago.
+  // This known answer was computed without this code: people compare a fingerprint with one that an
+  // operator wrote down years ago.
   expect(fingerprintOf(pins)).toBe('d0bf-872f-c030-d65e-2d2f');
   const others = [
     pins.slice(0, 2),
@@ -17,7 +17,7 @@ test('a fingerprint is the same for the same keys, and another one for every oth
   for (const other of others) expect(fingerprintOf(other)).not.toBe(fingerprintOf(pins));
 });
 
-test('a fingerprint is entered as a whole, however it is separated', () => {
+test('a fingerprint must be entered in full, with any separators', () => {
   const entered = fingerprintOf(pins);
   const spellings = [entered, entered.toUpperCase(), entered.replaceAll('-', ''), ` ${entered.replaceAll('-', ' ')} `];
   for (const text of spellings) expect(isFingerprintOf(text, pins)).toBe(true);

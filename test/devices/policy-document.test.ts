@@ -34,7 +34,7 @@ const full: Policy = {
   cosigners: [1, 2, 3].map((index) => ({ index, signing: `${index}f`.repeat(32) })),
 };
 
-/** The canonical bytes of the full policy with one field changed. */
+/** Returns the canonical bytes of the full policy with one field changed. */
 function altered(change: (fields: CanonicalField[]) => void): Uint8Array {
   const { domain, fields } = readCanonical(policyBytes(full));
   const copy = [...fields];
@@ -50,13 +50,13 @@ function set(name: string, value: string | null): Uint8Array {
   });
 }
 
-test('a policy is read out of its canonical bytes, with every rule and without any', () => {
+test('a policy is decoded from its canonical bytes, with all optional rules and with none', () => {
   for (const one of [policy, byDevice, full, successor(full, { threshold: 3 })]) {
     expect(readPolicy(policyBytes(one))).toEqual(one);
   }
 });
 
-test('bytes in another spelling, or of an invalid policy, are no policy', () => {
+test('bytes that are not canonical, or that hold an invalid policy, are refused', () => {
   expect(readPolicy(set('threshold', '02'))).toBeNull();
   expect(readPolicy(set('threshold', 'NaN'))).toBeNull();
   expect(readPolicy(set('unreadableThreshold', 'NaN'))).toBeNull();
@@ -70,7 +70,7 @@ test('bytes in another spelling, or of an invalid policy, are no policy', () => 
   expect(readPolicy(set('devices', '9999999999'))).toBeNull();
 });
 
-test('a field more, a field less or another domain is no policy', () => {
+test('bytes with an extra field, a missing field or another domain string are refused', () => {
   expect(readPolicy(altered((fields) => void fields.push(['extra', '1'])))).toBeNull();
   expect(readPolicy(altered((fields) => void fields.pop()))).toBeNull();
   expect(readPolicy(altered((fields) => void fields.push(...fields.splice(0, 1))))).toBeNull();
@@ -79,7 +79,7 @@ test('a field more, a field less or another domain is no policy', () => {
   expect(readPolicy(new Uint8Array())).toBeNull();
 });
 
-test('a mandate is read out of its canonical bytes, and names the hash of its policy', () => {
+test('a mandate is decoded from its canonical bytes, and contains the hash of its policy', () => {
   const { bytes, id, createdAtMs, expiresAtMs } = mandateFor(full);
   expect(readMandate(bytes)).toEqual({ id, note: null, createdAtMs, expiresAtMs, policyHash: hashOf(full) });
   expect(readMandate(policyBytes(full))).toBeNull();

@@ -14,7 +14,7 @@ const MINUTE_MS = 60_000;
 
 export const hashOf = (policy: Policy): string => bytesToHex(sha256(policyBytes(policy)));
 
-/** The policy that follows another one, with these differences. */
+/** Returns the successor of a policy, with the given differences. */
 export function successor(before: Policy, differences: Partial<Policy> = {}): Policy {
   return { ...before, version: before.version + 1, previousHash: hashOf(before), ...differences };
 }
@@ -46,7 +46,7 @@ export function mandateFor(
   return { ...terms, bytes, digest, approvals: given };
 }
 
-/** A further policy as it comes over the wire. */
+/** Returns a further policy in its wire format. */
 export function changed(policy: Policy, approvals?: readonly SignApproval[]): PolicyLinkBytes {
   return { policy: policyBytes(policy), mandate: mandateFor(policy, approvals) };
 }

@@ -24,8 +24,8 @@ function linksOf(...documents: readonly PolicyLinkBytes[]) {
 }
 
 /**
- * Returns the pins of a device that has verified the first policy, under this chain; or why it has
- * none.
+ * Returns the pins of a device that has verified the first policy, after this chain; or the reason
+ * of the refusal.
  */
 async function pinsAfter(...documents: readonly PolicyLinkBytes[]) {
   const known = { version: 1, hash: hashOf(first) };
@@ -33,7 +33,7 @@ async function pinsAfter(...documents: readonly PolicyLinkBytes[]) {
   return found.ok ? found.value : found.refusal;
 }
 
-test('a chain is read in order, and each policy names the one before', () => {
+test('a chain is read in order, and each policy names its predecessor', () => {
   const links = linksOf(creation(first), changed(rotated));
   expect(links.map(({ policy: one, hash }) => [one.version, hash])).toEqual([
     [1, hashOf(first)],
@@ -41,7 +41,7 @@ test('a chain is read in order, and each policy names the one before', () => {
   ]);
 });
 
-test('a gap, another history, another vault and another mandate are no chain', () => {
+test('a chain with a gap, another history, another vault or another mandate is refused', () => {
   const third = successor(rotated);
   expect(read(creation(first), changed(third))).toMatchObject({ refusal: 'broken-chain' });
   expect(read(creation({ ...first, threshold: 1 }), changed(rotated))).toMatchObject({ refusal: 'broken-chain' });
@@ -54,7 +54,7 @@ test('a gap, another history, another vault and another mandate are no chain', (
   expect(read({ policy: policyBytes(first).subarray(1), mandate: null })).toMatchObject({ refusal: 'malformed' });
 });
 
-test('pins follow a policy that the quorum of its predecessor has approved with its devices', async () => {
+test('pins follow a policy that the quorum of its predecessor has approved with device signatures', async () => {
   expect(await pinsAfter(creation(first), changed(rotated))).toEqual(fresh);
   const more = successor(rotated, { threshold: 3 });
   expect(await pinsAfter(creation(first), changed(rotated), changed(more))).toEqual(fresh);
@@ -67,14 +67,14 @@ test('pinned co-signer keys stay when the next policy names the same co-signers 
   expect(await pinsAfter(creation(first), changed(unpinned, []))).toEqual(old);
 });
 
-test('pins do not follow a policy without the approvals of the quorum before it', async () => {
+test("pins do not follow a policy without the approvals of its predecessor's quorum", async () => {
   const refusals = await Promise.all([
     pinsAfter(creation(first), changed(rotated, [byLaptop])),
     pinsAfter(creation(first), changed(rotated, [byLaptop, byLaptop])),
     pinsAfter(creation(first), changed(rotated, [unsigned(alice), unsigned(bob), unsigned(carol)])),
     pinsAfter(creation(first), changed(rotated, [unsigned(mallory), byPhone])),
     pinsAfter(creation(first), creation(rotated)),
-    // The approvals are another change's.
+    // The approvals belong to another policy change.
     pinsAfter(creation(first), {
       ...changed(rotated),
       mandate: { ...mandateFor(rotated), approvals: mandateFor(successor(first, { threshold: 3 })).approvals },
@@ -83,7 +83,7 @@ test('pins do not follow a policy without the approvals of the quorum before it'
   expect(refusals).toEqual(refusals.map(() => 'unproven-pins'));
 });
 
-test('pins do not follow out of token mode, where only the coordinator states the approvals', async () => {
+test('pins do not follow a policy out of token mode, where only the coordinator states the approvals', async () => {
   const byToken: Policy = { ...policy, cosigners: old };
   const next = successor(byToken, { cosigners: fresh });
   const links = linksOf(creation(byToken), changed(next));
@@ -91,12 +91,13 @@ test('pins do not follow out of token mode, where only the coordinator states th
   expect(await pinsUnder(pinned, links)).toEqual({ ok: false, refusal: 'unproven-pins' });
 });
 
-test('pins do not follow a chain that is older than what the device has verified, or another one', async () => {
+test('pins do not follow a chain that is older than the verified one, or that differs from it', async () => {
   const links = linksOf(creation(first), changed(rotated));
   const under = (version: number, hash: string) => pinsUnder({ pins: old, policy: { version, hash } }, links);
   expect(await under(3, hashOf(rotated))).toEqual({ ok: false, refusal: 'older-policy' });
   expect(await under(1, hashOf(rotated))).toEqual({ ok: false, refusal: 'other-history' });
-  // The policy that the device has verified already names others than it has pinned.
+  // The policy that the device has verified already names other co-signer keys than the pinned
+  // ones.
   expect(await under(2, hashOf(rotated))).toEqual({ ok: false, refusal: 'unproven-pins' });
   expect(await pinsUnder({ pins: old, policy: { version: 1, hash: hashOf(first) } }, [])).toEqual({
     ok: false,
@@ -104,7 +105,7 @@ test('pins do not follow a chain that is older than what the device has verified
   });
 });
 
-test('a successor requires as many approvals as any rule of its predecessor, and its required device', async () => {
+test('a successor needs as many approvals as the strictest rule of its predecessor, and its required device', async () => {
   const step = { chain: 'eip155:31337', tokenAddress: null, above: amount('3'), threshold: 3 };
   const stepped: Policy = { ...first, rules: { ...first.rules, higherThresholds: [step] } };
   const next = successor(stepped);

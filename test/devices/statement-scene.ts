@@ -4,7 +4,7 @@ import type { CosignerPin } from '#domain/policy/cosigner-pin.ts';
 import type { PolicyStatement, SignedStatement } from '#domain/policy/statement.ts';
 import { statementBytes } from '#domain/policy/statement.ts';
 
-/** The identity of a co-signer that lives in the test: it signs whatever the test wants. */
+/** The identity of a co-signer that lives in the test: it signs whatever the test gives it. */
 export interface PaperCosigner {
   readonly pin: CosignerPin;
   readonly sign: (statement: PolicyStatement) => SignedStatement;

@@ -35,7 +35,7 @@ const honest = [entry(1, one.sign(statement(1))), entry(2, two.sign(statement(2)
 const verify = (entries: readonly StatementEntry[], query = request) =>
   verifyStatements({ pins, request: query, nowMs: NOON_MS, entries });
 
-/** The proof of co-signer 3 when this was delivered for it, and the two others agree. */
+/** The verdict about co-signer 3 for these statements, while the two other co-signers agree. */
 const ofThird = (...delivered: readonly StatementEntry[]) => {
   const [first, second, third] = verify([...honest.slice(0, 2), ...delivered]);
   expect([first?.verdict, second?.verdict]).toEqual(['agrees', 'agrees']);
@@ -54,25 +54,25 @@ test('a co-signer with another version or another hash disagrees, and both are n
   expect(ofThird(entry(3, three.sign(statement(3, { policyHash: 'ef'.repeat(32) }))))).toBe('disagrees');
 });
 
-test('a statement that is missing is unknown', () => {
+test('a co-signer whose statement is missing is unknown', () => {
   expect(ofThird()).toBe('missing');
   expect(ofThird(entry(3, null))).toBe('missing');
   expect(ofThird({ ...entry(3, three.sign(statement(3))), keyId: 'other' })).toBe('missing');
   expect(verify([])).toEqual([1, 2, 3].map((cosigner) => ({ verdict: 'unknown', cosigner, reason: 'missing' })));
 });
 
-test('a co-signer that is delivered twice is unknown', () => {
+test('a co-signer with two statements is unknown', () => {
   const signed = entry(3, three.sign(statement(3)));
   expect(ofThird(signed, signed)).toBe('repeated');
   expect(ofThird(signed, entry(3, null))).toBe('repeated');
 });
 
-test('a statement under the name or with the key of another co-signer is unknown', () => {
+test('a statement with the name or the key of another co-signer makes its co-signer unknown', () => {
   expect(ofThird(entry(3, two.sign(statement(3))))).toBe('bad-signature');
   expect(ofThird(entry(3, two.sign(statement(2))))).toBe('other-cosigner');
 });
 
-test('a statement of which any signed field was changed is unknown', () => {
+test('a statement with a change in any signed field makes its co-signer unknown', () => {
   const signed = three.sign(statement(3, { policyVersion: 1, issuedAtMs: 5, nonce: '00'.repeat(32) }));
   const { policyVersion, issuedAtMs, nonce } = statement(3);
   expect(ofThird(entry(3, { ...signed, policyVersion, issuedAtMs, nonce }))).toBe('bad-signature');
@@ -80,20 +80,20 @@ test('a statement of which any signed field was changed is unknown', () => {
   expect(ofThird(entry(3, { ...three.sign(statement(3)), signature: '00'.repeat(64) }))).toBe('bad-signature');
 });
 
-test('a replay from another vault, another key or for another nonce is unknown', () => {
+test('a statement for another vault, another key or another nonce makes its co-signer unknown', () => {
   expect(ofThird(entry(3, three.sign(statement(3, { vaultId: 8 }))))).toBe('other-vault');
   expect(ofThird(entry(3, three.sign(statement(3, { keyId: 'o'.repeat(26) }))))).toBe('other-key');
   expect(ofThird(entry(3, three.sign(statement(3, { nonce: 'ba'.repeat(32) }))))).toBe('other-nonce');
 });
 
-test('a statement is believed for five minutes in either direction, and not for one millisecond more', () => {
+test('a statement is valid for five minutes before and after its time, and not a millisecond longer', () => {
   const at = (issuedAtMs: number) => ofThird(entry(3, three.sign(statement(3, { issuedAtMs }))));
   expect([at(NOON_MS - STATEMENT_TTL_MS), at(NOON_MS + STATEMENT_TTL_MS)]).toEqual(['agrees', 'agrees']);
   expect(at(NOON_MS - STATEMENT_TTL_MS - 1)).toBe('too-old');
   expect(at(NOON_MS + STATEMENT_TTL_MS + 1)).toBe('too-old');
 });
 
-test('anything but a statement is unknown', () => {
+test('a value that is not a statement makes its co-signer unknown', () => {
   const signed = three.sign(statement(3));
   const { nonce: _, ...cut } = signed;
   const odd: readonly unknown[] = [
@@ -111,7 +111,7 @@ test('anything but a statement is unknown', () => {
   for (const value of odd) expect(ofThird(entry(3, value))).toBe('malformed');
 });
 
-test('a pin that is no key makes its co-signer unknown', () => {
+test('a pinned key that is malformed makes its co-signer unknown', () => {
   const broken = [one.pin, two.pin, { index: 3, signing: 'zz'.repeat(32) }];
   const [, , third] = verifyStatements({ pins: broken, request, nowMs: NOON_MS, entries: honest });
   expect(third).toEqual({ verdict: 'unknown', cosigner: 3, reason: 'bad-signature' });

@@ -1,4 +1,4 @@
-/** A source of chance, from 0 up to 1. */
+/** A source of random numbers from 0 up to 1, without 1. */
 export type Chance = () => number;
 
 export function pick<T>(chance: Chance, from: readonly T[]): T {
@@ -31,7 +31,7 @@ const ODD_TEXTS = [
   '{"types":{},"primaryType":"A","domain":{},"message":{}}',
 ];
 
-/** Something that a field is hardly ever meant to hold. */
+/** Returns a value that hardly any field accepts. */
 function garbage(chance: Chance, depth = 0): unknown {
   switch (Math.floor(chance() * (depth > 3 ? 6 : 8))) {
     case 0:
@@ -52,8 +52,8 @@ function garbage(chance: Chance, depth = 0): unknown {
 }
 
 /**
- * A body as it may really come: left alone, with fields changed, taken out or put in, or no JSON at
- * all.
+ * Returns a body as clients may send it: unchanged, with fields changed, removed or added, or as
+ * text that is not JSON.
  */
 export function spoiled(chance: Chance, body: Readonly<Record<string, unknown>>): string {
   const dice = chance();

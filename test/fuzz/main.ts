@@ -16,10 +16,10 @@ import type { Chance } from './garbage.ts';
 import { oddText, pick, spoiled } from './garbage.ts';
 
 /**
- * Sends every endpoint right, nearly right and absurd requests, made from the table of
- * routes. No answer may be a 5xx that is not promised, none may break what its route promises, and
- * no refusal may change anything: afterwards every transaction is at exactly the version that the
- * good answers have shown. REQUESTS and SEED may be set; a seed repeats the requests.
+ * Sends valid, nearly valid and absurd requests to every endpoint of the route table. No answer may
+ * be an undocumented 5xx, and each answer must match the schema of its route. No refusal may change
+ * state: afterwards every transaction has exactly the version that the successful answers have
+ * shown. REQUESTS and SEED may be set; an equal seed repeats the requests.
  */
 
 const REQUESTS = Number.parseInt(process.env['REQUESTS'] ?? '20000', 10);
@@ -32,9 +32,9 @@ interface World {
   readonly vaultId: number;
   readonly strangeVaultId: number;
   readonly tokens: readonly string[];
-  /** Tokens that may be renamed, rotated and deleted; no signer uses them. */
+  /** Tokens that a request may rename, rotate and delete. No signer uses them. */
   readonly spareIds: readonly string[];
-  /** The newest version of each transaction that the good answers have shown. */
+  /** The newest version of each transaction in the successful answers. */
   readonly versions: Map<string, number>;
   readonly policyChangeIds: string[];
 }
@@ -61,10 +61,7 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * The policy requires three approvals and only two are given, so that no transaction moves by
- * itself.
- */
+/** The policy requires three approvals and only two are given, so no transaction is signed. */
 async function build(service: Client, url: string): Promise<World> {
   const [alice, bob, carol, mallory] = [
     await createPerson(service, url, 'alice'),
@@ -108,26 +105,23 @@ async function requestOnce(chance: Chance, world: World): Promise<number> {
     body: text === '' ? null : (JSON.parse(text) as unknown),
   };
   const shown = `${route.method} ${path.slice(0, 300)} ${JSON.stringify(body)?.slice(0, 1_000)}`;
-  // What is left of a path with an empty part is another path.
+  // A path with an empty part is a different path, so such requests are not sent.
   const isRoute = !path.split('?')[0]?.includes('//') && received.status !== 405;
   const fault = isRoute ? promiseFault(PROMISED, route, received) : null;
   if (fault !== null && !isOtherPath(received)) throw new Error(`${shown}\n${fault}`);
   const isDown = received.status >= 500 && !(received.status === 503 && path.includes('estimate-fee'));
   if (isDown) throw new Error(`${shown}\nanswered ${received.status}: ${text}`);
-  // A replay shows the record as it was when it was made.
+  // A replayed answer shows the record as it was at its creation.
   if (response.headers.get('idempotency-replayed') === null) learn(world, received);
   return received.status;
 }
 
-/** A slash or a question mark in a parameter leads somewhere else. */
+/** A slash or a question mark in a parameter would lead to another endpoint. */
 function isOtherPath({ status, body }: Received): boolean {
   return status === 404 && (body as { readonly code?: string } | null)?.code === 'not-found';
 }
 
-/**
- * Records the version that a good answer shows; it only ever grows, and one step at a
- * time.
- */
+/** Records the version in a successful answer. A version only grows, by one at a time. */
 function learn({ versions, policyChangeIds }: World, { status, body }: Received): void {
   if (status >= 300 || typeof body !== 'object' || body === null || !('id' in body)) return;
   const { id, version } = body as { readonly id: string; readonly version?: number };
@@ -195,10 +189,13 @@ function headersFor(chance: Chance, { tokens }: World, { body, optionalBody }: R
   };
 }
 
-/** Of no device that there is: where one has to sign, and where none has to, it is refused. */
+/**
+ * A signature of a device that does not exist. It is refused, whether or not the policy requires a
+ * device signature.
+ */
 const SIGNATURE = { keyId: `dev_${'0'.repeat(32)}`, signature: 'A'.repeat(86) };
 
-/** A body that would do, then spoiled more often than not. */
+/** A valid body, which is corrupted in more than half of the requests. */
 function bodyFor(chance: Chance, world: World, { method, path, body, optionalBody }: Route): string | null {
   const isRenewal = path.endsWith('/renewal');
   if (optionalBody !== undefined) {

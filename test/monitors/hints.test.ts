@@ -13,7 +13,7 @@ const hints = (provider: string, body: unknown) =>
     ?.read(body)
     .hints.map(({ chain, hash }) => `${chain} ${hash}`);
 
-test('Standard Webhooks', () => {
+test('a Standard Webhooks delivery gives its hints', () => {
   const activity = {
     type: 'chain.activity',
     timestamp: 'x',
@@ -23,7 +23,7 @@ test('Standard Webhooks', () => {
   expect(hints('standard-webhooks', { ...activity, type: 'other' })).toEqual([]);
 });
 
-test('Alchemy: rows of one transaction give one hint, and a log gives the hash that it carries', () => {
+test('the rows of one transaction in an Alchemy delivery give one hint, and a log gives its transaction hash', () => {
   const event = {
     network: 'BASE_MAINNET',
     activity: [
@@ -55,12 +55,12 @@ test.each([
   expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [{ chain, hash: HASH }], alarm: null });
 });
 
-test('Alchemy reports when it has left something out', () => {
+test('an Alchemy delivery reports when Alchemy has omitted some activity', () => {
   const body = { event: { network: 'ETH_MAINNET', error: { message: 'capacity' } } };
   expect(monitorOf('alchemy')?.read(body)).toEqual({ hints: [], alarm: 'The delivery omits activity.' });
 });
 
-test('QuickNode, a block alone or several', () => {
+test('a QuickNode delivery with one block or several gives its hints', () => {
   const block = { network: 'ethereum-mainnet', transactions: [{ hash: HASH }, { hash: '0x12' }] };
   expect(hints('quicknode', block)).toEqual([`eip155:1 ${HASH}`]);
   expect(hints('quicknode', [block, { ...block, network: 'base-mainnet' }])).toEqual([
@@ -83,7 +83,7 @@ test.each([
   expect(hints('quicknode', { network, transactions: [{ hash: HASH }] })).toEqual([`${chain} ${HASH}`]);
 });
 
-test('Moralis: every list of a block gives hints, and the test delivery of a new stream gives none', () => {
+test('every list of a Moralis block gives hints, and the test delivery of a new stream gives none', () => {
   const lists = {
     txs: [{ hash: HASH }],
     erc20Transfers: [{ transactionHash: OTHER }],
@@ -100,7 +100,7 @@ test('Moralis: every list of a block gives hints, and the test delivery of a new
   expect(hints('moralis', { chainId: '', confirmed: true, txs: [], logs: [] })).toEqual([]);
 });
 
-test('Moralis on Solana and Bitcoin: the main networks give hints, and a payment on Bitcoin has its txid', () => {
+test('Moralis gives hints on the main networks of Solana and Bitcoin, and a Bitcoin payment has its txid', () => {
   const [signature, txid] = ['5'.repeat(88), 'ab'.repeat(32)];
   const solana = { chainId: 'x', network: ['mainnet'], transactions: [{ signature, fee: '5000' }] };
   const bitcoin = { chainId: 'x', network: ['mainnet'], transactions: [{ txid, hash: 'cd'.repeat(32) }] };
@@ -109,8 +109,8 @@ test('Moralis on Solana and Bitcoin: the main networks give hints, and a payment
   expect(hints('moralis', { ...bitcoin, network: ['testnet'] })).toEqual([]);
 });
 
-test('QuickNode on Solana and Bitcoin', () => {
-  // Upper and lower case differ there.
+test('QuickNode gives hints on Solana and Bitcoin', () => {
+  // Solana addresses are case-sensitive.
   const [signature, txid] = ['5kR'.repeat(29), 'ab'.repeat(32)];
   expect(hints('quicknode', { network: 'solana-mainnet', transactions: [{ signature }] })).toEqual([
     `solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp ${signature}`,
@@ -122,7 +122,7 @@ test('QuickNode on Solana and Bitcoin', () => {
   ]);
 });
 
-test('Helius, enhanced and raw', () => {
+test('enhanced and raw Helius deliveries give their hints', () => {
   const signature = '5'.repeat(88);
   const chain = 'solana:5eykt4UsFv8P8NJdTREpY1vzqKqZKvdp';
   expect(hints('helius', [{ signature, type: 'TRANSFER' }])).toEqual([`${chain} ${signature}`]);
@@ -130,7 +130,7 @@ test('Helius, enhanced and raw', () => {
 });
 
 test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
-  '%s accepts any body without an exception',
+  'the parser of %s accepts any body without an exception',
   (provider) => {
     const odd: readonly unknown[] = [
       null,
@@ -156,11 +156,11 @@ test.each(['standard-webhooks', 'alchemy', 'quicknode', 'moralis', 'helius'])(
   },
 );
 
-test('no other monitor name exists', () => {
+test('every other monitor name is refused', () => {
   expect([monitorOf('infura'), monitorOf('__proto__'), monitorOf('toString')]).toEqual([null, null, null]);
 });
 
-test('a field that was not sent is absent, though every object inherits it', () => {
+test('a field that was not sent is absent, even if every object inherits a property of its name', () => {
   const sent: object = { hash: HASH };
   expect(field(sent, 'hash')).toBe(HASH);
   expect([field(Object.create(sent), 'hash'), field({}, 'constructor'), field('x', 'length')]).toEqual(
@@ -168,7 +168,7 @@ test('a field that was not sent is absent, though every object inherits it', () 
   );
 });
 
-test('a delivery has an id if its scheme gives one', () => {
+test('a delivery has an id if its scheme includes one', () => {
   const names = ['standard-webhooks', 'quicknode', 'alchemy', 'moralis', 'helius'].map(
     (provider) => monitorOf(provider)?.idHeader,
   );

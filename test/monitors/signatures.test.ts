@@ -9,8 +9,8 @@ import { verifyDelivery } from '#monitors/endpoint.ts';
 import type { Delivery } from '#monitors/monitor.ts';
 
 /**
- * Covers who may deliver: each scheme against its published vector or another implementation, and
- * everything that is nearly right.
+ * Covers which deliveries are authentic: each scheme is checked against its published vector or
+ * another implementation, and with nearly valid signatures.
  */
 
 const NOW_MS = 1_614_265_330_000;
@@ -42,7 +42,7 @@ describe('Standard Webhooks', () => {
     expect(accepts({ 'webhook-signature': among })).toBe(true);
   });
 
-  test('refuses a difference in a byte, a header, a version or a secret', () => {
+  test('refuses a change of any byte, header, version or secret', () => {
     expect(accepts({}, '{"test": 2432232315}')).toBe(false);
     expect(accepts({}, `${body} `)).toBe(false);
     expect(accepts({ 'webhook-id': 'msg_other' })).toBe(false);
@@ -56,7 +56,7 @@ describe('Standard Webhooks', () => {
     expect(isAccepted('standard-webhooks', delivery(body, headers), ['not-of-this-kind'])).toBe(false);
   });
 
-  test('refuses a delivery without one of its headers, even if it is signed without them', () => {
+  test('refuses a delivery without one of its headers, even if the rest is signed correctly', () => {
     const hmacOver = (text: string) =>
       `v1,${createHmac('sha256', Buffer.from(secret.slice(6), 'base64'))
         .update(text)
@@ -71,7 +71,7 @@ describe('Standard Webhooks', () => {
     for (const some of [nameless, timeless, unsigned, { 'webhook-signature': signature }]) {
       expect(without(some)).toBe(false);
     }
-    // Seconds and nothing behind them.
+    // A timestamp is a number of seconds, with nothing after it.
     const signed = { ...headers, 'webhook-timestamp': `${timestamp}.5` };
     expect(without({ ...signed, 'webhook-signature': hmacOver(`${id}.${timestamp}.5.${body}`) })).toBe(false);
   });
@@ -83,13 +83,13 @@ describe('Standard Webhooks', () => {
     }
   });
 
-  test('accepts five minutes from now in either direction, and not a second more', () => {
+  test('accepts a timestamp within five minutes of now, and refuses one more second', () => {
     expect([accepts({}, body, NOW_MS + 300_000), accepts({}, body, NOW_MS - 300_000)]).toEqual([true, true]);
     expect([accepts({}, body, NOW_MS + 300_001), accepts({}, body, NOW_MS - 300_001)]).toEqual([false, false]);
     expect(accepts({ 'webhook-timestamp': '1e9' })).toBe(false);
   });
 
-  test('Ed25519, for monitors that should hold no secret', async () => {
+  test('Ed25519, for deployments that hold no monitor secret', async () => {
     const pair = (await crypto.subtle.generateKey('Ed25519', true, ['sign', 'verify'])) as CryptoKeyPair;
     const raw = Buffer.from(
       new Uint8Array((await crypto.subtle.exportKey('raw', pair.publicKey)) as ArrayBuffer),
@@ -108,7 +108,7 @@ describe('Standard Webhooks', () => {
       false,
       false,
     ]);
-    // A byte too few or too many, and text that is not base64.
+    // The signature has a byte too few or too many, or is not base64.
     const bytes = Buffer.from(new Uint8Array(signed));
     const lengths = [bytes.subarray(1), Buffer.concat([bytes, Buffer.alloc(1)])].map((some) => some.toString('base64'));
     for (const wrong of [...lengths, '', 'A', '!!!!', 'AAAAA'])
@@ -117,22 +117,23 @@ describe('Standard Webhooks', () => {
       const key = Buffer.alloc(size, Buffer.from(raw, 'base64')).toString('base64');
       expect([size, given(signature, `whpk_${key}`)]).toEqual([size, false]);
     }
-    // The last letter before the padding has four bits that belong to no byte.
+    // Four bits of the last letter before the padding belong to no byte.
     const spelled = signature.replace(/.(?==+$)/, (letter) => String.fromCharCode(letter.charCodeAt(0) + 1));
     expect(Buffer.from(spelled.slice(4), 'base64')).toEqual(bytes);
     expect(given(spelled)).toBe(false);
-    // A public key is no secret to make an HMAC with.
+    // A public key must not be accepted as an HMAC secret.
     const forged = createHmac('sha256', Buffer.from(raw, 'base64')).update(text).digest('base64');
     const asHmac = delivery(body, { ...headers, 'webhook-signature': `v1,${forged}` });
     expect(isAccepted('standard-webhooks', asHmac, [`whpk_${raw}`])).toBe(false);
   });
 });
 
-test('Ed25519 follows RFC 8032: no other encoding of the point of a signature', () => {
+test("Ed25519 follows RFC 8032: another encoding of a signature's point is refused", () => {
   const seed = new Uint8Array(32).fill(7);
   const { scalar, pointBytes } = ed25519.utils.getExtendedPublicKey(seed);
   const text = utf8ToBytes(`n.1614265330.${BODY}`);
-  // The neutral point as y = p + 1: a verifier that reduces it accepts s = k * a as a signature.
+  // The neutral point encoded as y = p + 1: a verifier that reduces y modulo p accepts s = k * a as
+  // a signature.
   const odd = hexToBytes(`ee${'ff'.repeat(30)}7f`);
   const order = ed25519.Point.Fn.ORDER;
   const k = bytesToNumberLE(sha512(concatBytes(odd, pointBytes, text))) % order;
@@ -149,7 +150,7 @@ test('Ed25519 follows RFC 8032: no other encoding of the point of a signature', 
 const BODY = '{"hello":"wörld"}';
 const hmacOf = (text: string) => createHmac('sha256', SECRET).update(text).digest('hex');
 
-/** The headers of a right delivery of each other scheme. */
+/** The headers of a valid delivery of each other scheme. */
 const RIGHT: Readonly<Record<string, (body: string) => Record<string, string>>> = {
   alchemy: (body) => ({ 'x-alchemy-signature': hmacOf(body) }),
   quicknode: (body) => ({
@@ -161,13 +162,13 @@ const RIGHT: Readonly<Record<string, (body: string) => Record<string, string>>> 
   helius: () => ({ authorization: SECRET }),
 };
 
-describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
+describe.each(Object.entries(RIGHT))('monitor signatures of %s', (provider, headersFor) => {
   test('accepts a signature under a current secret', () => {
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)))).toBe(true);
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret', SECRET])).toBe(true);
   });
 
-  test('refuses everything else', () => {
+  test('refuses a delivery without a valid signature', () => {
     expect(isAccepted(provider, delivery(BODY, headersFor(BODY)), ['another-secret'])).toBe(false);
     expect(isAccepted(provider, delivery(BODY, {}))).toBe(false);
     for (const left of Object.keys(headersFor(BODY))) {
@@ -179,7 +180,7 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
       const other = { ...headersFor(BODY), [name]: `${value}0` };
       expect([name, isAccepted(provider, delivery(BODY, other))]).toEqual([name, false]);
     }
-    // Helius signs no body: the comment in the parser states that.
+    // Helius signs no body. The comment in the parser explains it.
     if (provider !== 'helius') expect(isAccepted(provider, delivery(`${BODY} `, headersFor(BODY)))).toBe(false);
     const nameless = { 'x-qn-timestamp': '1614265330', 'x-qn-signature': hmacOf(`null1614265330${BODY}`) };
     expect(isAccepted(provider, delivery(BODY, nameless))).toBe(false);
@@ -188,7 +189,7 @@ describe.each(Object.entries(RIGHT))('%s', (provider, headersFor) => {
   });
 });
 
-test('an endpoint belongs to one provider, and no sender may deliver without a setting', () => {
+test('an endpoint belongs to one provider, and accepts deliveries only if its secret is configured', () => {
   const sent = delivery(BODY, { ...RIGHT['alchemy']?.(BODY), ...RIGHT['helius']?.(BODY) });
   const endpoint = { provider: 'alchemy', endpointId: 'main' };
   expect(verifyDelivery(setting('alchemy', SECRET), endpoint, sent, NOW_MS)).toBe(true);

@@ -1,7 +1,7 @@
-/** A change that no test can notice, or that nothing hangs on. */
+/** A source change that no test can notice, or that has no effect worth a test. */
 export interface Argued {
   readonly file: string;
-  /** The line before and after, as the run says it. */
+  /** The line before and after the change, as the run prints them. */
   readonly was: string;
   readonly is: string;
   readonly why: string;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { domain } from '../planted-bugs/bug.ts';
 
 /**
- * A part of the money core, and the tests that should notice any change of it: first the near
- * ones, then those of other parts that depend on it.
+ * A part of the code that decides about money, and the tests that should notice any change of it:
+ * first its own tests, then tests of other parts that depend on it.
  */
 export interface CorePart {
   readonly file: string;
@@ -14,7 +14,7 @@ export interface CorePart {
 
 const FOLDER = join(import.meta.dirname, '../domain');
 
-/** All of the domain but the half million states of small scopes, which take a minute. */
+/** All tests of the domain except the half million states of small scopes, which take a minute. */
 const ALL_OF_DOMAIN = readdirSync(FOLDER, { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.test.ts') && name !== 'small-scope.test.ts')
   .map((name) => `test/domain/${name}`);
@@ -25,7 +25,7 @@ const inDomain = (name: string, tests: readonly string[] = domain(name)): CorePa
   further: ALL_OF_DOMAIN,
 });
 
-/** What is not of the domain has all of its tests near. */
+/** Parts outside the domain have all of their tests beside them. */
 const outside = (file: string, tests: readonly string[]): CorePart => ({ file: `src/${file}.ts`, tests, further: [] });
 
 const MONITOR_TESTS = ['test/monitors/signatures.test.ts', 'test/monitors/hints.test.ts'];

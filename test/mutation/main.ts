@@ -14,10 +14,11 @@ import { copyOf } from '../planted-bugs/planting.ts';
 import type { Order, Verdict } from '../planted-bugs/test-process.ts';
 
 /**
- * `npm run test:mutation [-- --file PATH]`: every small change of the money core, one at a time, in
- * a copy of the project. A test has to notice it (a test that hangs has noticed), or `argued.ts`
- * says why none can. Exit 1 for a change without a test that notices it and without an argument,
- * and for an argument about a change that no longer exists, or that a test does notice.
+ * `npm run test:mutation [-- --file PATH]` makes every small change of the code that decides about
+ * money, one at a time, in a copy of the project. A test has to notice each change (a test that
+ * hangs counts as one that notices), or `argued.ts` has to state why no test can. Exit 1 for a
+ * change without such a test or argument, and for an argument about a change that no longer exists
+ * or that a test does notice.
  */
 
 const COPIES = 2;
@@ -27,7 +28,7 @@ const { values: options } = parseArgs({ options: { file: { type: 'string' } } })
 
 interface Mutant {
   readonly part: CorePart;
-  /** The whole file. */
+  /** The number of lines of the whole file. */
   readonly source: string;
   readonly line: number;
   readonly was: string;
@@ -52,11 +53,11 @@ function mutantOf(part: CorePart, whole: string, { start, end, is }: Mutation): 
   };
 }
 
-/** A copy of the project, and the process that runs tests in it. */
+/** A copy of the project, with the process that runs its tests. */
 class Bench {
   readonly #folder: string;
   #process: ChildProcess | null = null;
-  /** Files written since the last order to the process. */
+  /** The files that were written since the last request to the process. */
   readonly #changed = new Set<string>();
 
   constructor(root: string) {
@@ -115,8 +116,8 @@ class Bench {
 }
 
 /**
- * Checks the runner itself: no test notices a change without effect, and a test notices one that
- * breaks everything.
+ * Checks the runner itself: no test notices a change without effect, and a test notices a change
+ * that breaks everything.
  */
 async function control(parts: readonly CorePart[], bench: Bench): Promise<void> {
   for (const part of parts) {

@@ -4,7 +4,7 @@ import { parseSync } from 'oxc-parser';
 export interface Mutation {
   readonly start: number;
   readonly end: number;
-  /** What stands there instead. */
+  /** The text that replaces it. */
   readonly is: string;
 }
 
@@ -32,13 +32,13 @@ const COMPARISONS: Readonly<Record<string, readonly string[]>> = {
 
 const CALLS: Readonly<Record<string, string>> = { some: 'every', every: 'some', max: 'min', min: 'max' };
 
-/** Where a text is a name and not a value. */
+/** The places where a text is a name and not a value. */
 const NAMES = new Set(['ImportDeclaration', 'ExportNamedDeclaration', 'ExportAllDeclaration', 'ImportExpression']);
 
 /**
- * All small changes of a TypeScript file that a test of what it does should notice: comparisons and
- * sums by their neighbours, conditions that always or never hold, numbers by one, other texts,
- * parts of lists and whole statements left out. Types are left alone.
+ * Returns all small changes of a TypeScript file that a test of its behaviour should notice: other
+ * comparisons and operators, conditions that always or never hold, numbers changed by one, other
+ * texts, and removed list items and statements. Types are not changed.
  */
 export function mutationsOf(path: string, source: string): readonly Mutation[] {
   const { program, errors } = parseSync(path, source);
@@ -58,7 +58,7 @@ function visit(node: Node, observation: (node: Node) => void): void {
   if (NAMES.has(node.type) && !isNode(node['declaration'])) return;
   observation(node);
   for (const [field, value] of Object.entries(node)) {
-    // A name of a field is no text, and a type is nothing that happens.
+    // A field name is not a value, and a type has no effect at run time.
     if (field === 'typeAnnotation' || field === 'returnType' || field === 'typeArguments') continue;
     if (field === 'key' && node['computed'] !== true) continue;
     for (const child of Array.isArray(value) ? value : [value]) if (isNode(child)) visit(child, observation);

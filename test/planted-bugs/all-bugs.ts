@@ -19,7 +19,7 @@ import { TIME_BUGS } from './bugs/time-bugs.ts';
 import { VAULT_BUGS } from './bugs/vault-bugs.ts';
 import { APPROVAL_BUGS } from './bugs/approval-bugs.ts';
 
-/** Every planted bug, in the order in which they are planted. */
+/** All planted bugs, in the order in which they are planted. */
 export const BUGS: readonly Bug[] = [
   ...FLOW_BUGS,
   ...FEE_BUGS,

@@ -1,11 +1,11 @@
-/** A bug that another project has had, or that is possible here, planted in one place. */
+/** A bug that another project has had, or that is possible here, with the change that plants it. */
 export interface Bug {
   readonly name: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** The text to replace. It occurs exactly once in the file. */
   readonly was: string;
   readonly is: string;
-  /** What has to fail: test files, the simulation, or the games of random attackers. */
+  /** The tests that have to fail: test files, the simulation, or the adversary games. */
   readonly caughtBy: readonly string[] | 'simulation' | 'adversary';
 }
 

@@ -8,25 +8,25 @@ import { parseTurn, rangeOf } from '../setup/turns.ts';
 import { copyOf, isOfWorkers, run, testsOf } from './planting.ts';
 
 /**
- * `npm run test:planted-bugs` plants each bug in a copy of the project, and the tests that are
- * named with it have to fail, within three minutes each. This is the test of the tests. Exit 1 for
- * a bug that no test has noticed.
+ * `npm run test:planted-bugs` plants each bug in a copy of the project and runs the tests that are
+ * named with it. They have to fail, within three minutes each. Exit 1 for a bug that no test has
+ * noticed.
  *
- *     npm run test:planted-bugs                     all of them
- *     npm run test:planted-bugs -- --only WORDS     those with these words in their name
- *     npm run test:planted-bugs -- --turn 2/19      the third nineteenth
- *     npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5
- *         also some of those in files that changed since then
+ *   npm run test:planted-bugs                     all of them
+ *   npm run test:planted-bugs -- --only WORDS     those with these words in their name
+ *   npm run test:planted-bugs -- --turn 2/19      the third nineteenth
+ *   npm run test:planted-bugs -- --turn 2/19 --changed-since HEAD~5
+ *       also some of those in files that changed since then
  */
 
 const COPIES = 2;
 const MAX_MS = 3 * 60_000;
-/** All of them, one after the other. */
+/** The control run without bugs runs all of these tests one after the other. */
 const CONTROL_MS = 20 * 60_000;
 const HISTORIES = '300';
 const GAMES = '1000';
 
-/** Of those in changed files: a rename changes them all. */
+/** Only some bugs of changed files are added: a rename changes the files of all bugs. */
 const MAX_CHANGED = 20;
 
 const { values: options } = parseArgs({
@@ -41,7 +41,7 @@ function selected(): readonly Bug[] {
   const revision = options['changed-since'];
   const files = revision === undefined ? [] : filesChangedSince(revision);
   const changed = named.filter(({ file }, i) => files.includes(file) && (i < from || i >= to));
-  // Where many files changed, each commit takes others of them.
+  // If many files changed, each commit selects other bugs among them.
   const [first] = rangeOf(turn, changed.length);
   const ofChanged = [...changed.slice(first), ...changed.slice(0, first)].slice(0, MAX_CHANGED);
   console.log(
@@ -55,12 +55,12 @@ function filesChangedSince(revision: string): readonly string[] {
   return execFileSync('git', ['diff', '--name-only', revision, 'HEAD'], { encoding: 'utf8' }).split('\n');
 }
 
-/** What has to fail, as a command. */
+/** Returns the command that has to fail. */
 function commandOf(caughtBy: Bug['caughtBy'], upTo: 'first' | 'last'): readonly string[] {
   if (typeof caughtBy !== 'string') return testsOf(caughtBy, upTo);
   const folder = `test/${caughtBy}`;
   const script = ['--no-warnings', '--import', `./${folder}/register.ts`, `${folder}/main.ts`];
-  // What passes is played in two processes; what fails ends at the first failure.
+  // Passing tests run in two processes. A failing run ends at its first failure.
   const until = caughtBy === 'adversary' && upTo === 'last' ? [] : ['--part', '--stop'];
   return [...script, ...until, '--from', '1', '--count', caughtBy === 'adversary' ? GAMES : HISTORIES];
 }
@@ -90,8 +90,7 @@ async function verdictOn(bug: Bug, folder: string): Promise<Verdict> {
 }
 
 /**
- * Checks that every test passes without a bug: a test that cannot even begin would catch all of
- * them.
+ * Checks that every test passes without a bug: a test that cannot start would fail for every bug.
  */
 async function control(bugs: readonly Bug[], folder: string): Promise<void> {
   const kinds = new Map<string, Bug['caughtBy']>();
@@ -130,7 +129,7 @@ async function main(): Promise<readonly string[]> {
   } finally {
     for (const folder of folders) rmSync(folder, { recursive: true });
   }
-  // Again, below a long log.
+  // The names are printed again below the long log.
   for (const name of missed) console.log(`MISSED: ${name}`);
   console.log(`${bugs.length - missed.length} of ${bugs.length} planted bugs are caught`);
   return missed;

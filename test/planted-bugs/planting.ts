@@ -3,11 +3,12 @@ import { cpSync, mkdtempSync, readdirSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Not what is big, or of another machine. */
+/** Leaves out large folders, and files that were built for another machine. */
 const LEFT = new Set(['node_modules', 'dist', '.git', '.conclave', '.wrangler']);
 
 /**
- * A copy of what the tests need, in which bugs are planted; the packages are those of the project.
+ * Makes a copy of the files that the tests need, in which bugs are planted. It uses the packages of
+ * the project.
  */
 export function copyOf(root: string): string {
   const folder = mkdtempSync(join(tmpdir(), 'conclave-mutant-'));
@@ -24,10 +25,11 @@ export function isOfWorkers(file: string): boolean {
 }
 
 /**
- * Test files, as a command. Tests of Workers run in their pool, the others without it.
+ * Returns the command that runs test files. Tests of Workers run in their pool, the others without
+ * it.
  *
- * @param upTo a pool that is stopped at the first failure prints nothing of it, so a caller that
- * needs its output lets all of them run
+ * @param upTo the number of failures at which the run stops. A pool that stops at the first failure
+ * prints nothing of it, so a caller that needs the output runs all tests
  */
 export function testsOf(files: readonly string[], upTo: 'first' | 'last'): readonly string[] {
   const config = files.some(isOfWorkers) ? ['--project', 'worker'] : ['--config', 'test/setup/plain.vitest.config.ts'];
@@ -37,13 +39,14 @@ export function testsOf(files: readonly string[], upTo: 'first' | 'last'): reado
 
 export interface Run {
   readonly failed: 'not' | 'itself' | 'late';
-  /** The last of what it said. */
+  /** The last lines of its output. */
   readonly words: string;
 }
 
-/** Runs a command; one that does not end in time proves nothing. */
+/** Runs a command. A command that exceeds its time counts as no result. */
 export async function run(command: readonly string[], cwd: string, mostMs: number): Promise<Run> {
-  // Exhaustive loops take a part: what only another part would notice is no test of a bug.
+  // Exhaustive loops run in part only. A bug that just another part would notice is not a useful
+  // planted bug.
   const env = { ...process.env, CONCLAVE_TURN: '0' };
   const child = spawn(process.execPath, command, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
   let words = '';

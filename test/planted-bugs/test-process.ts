@@ -1,18 +1,18 @@
 import { createVitest } from 'vitest/node';
 
 /**
- * Runs the same test files again and again in one process, for a caller that changes files in
- * between: starting all of vitest anew would take three times as long as most of these tests. One
- * order as a message, one verdict back.
+ * Runs the same test files repeatedly in one process, for a caller that changes files in between: a
+ * new vitest process would take three times as long as most of these tests. Each message requests
+ * one run, and gets one verdict.
  */
 
 export interface Order {
-  /** What was changed since the order before. */
+  /** The files that changed since the previous request. */
   readonly changed: readonly string[];
   readonly files: readonly string[];
 }
 
-/** Whether a test has failed, or nothing could be loaded. */
+/** True if a test failed or a file could not be loaded. */
 export type Verdict = 'noticed' | 'not noticed';
 
 const CONFIG = 'test/setup/plain.vitest.config.ts';
@@ -27,7 +27,7 @@ async function verdictOn({ changed, files }: Order): Promise<Verdict> {
   );
   if (specifications.length < files.length) throw new Error(`not all of ${files.join()} is there`);
   const { testModules, unhandledErrors } = await vitest.runTestSpecifications(specifications);
-  // It names those as well that have failed before, until they pass.
+  // The list of failures keeps earlier failures until their tests pass.
   const request = testModules.filter(({ moduleId }) => specifications.some((one) => one.moduleId === moduleId));
   const isGood = unhandledErrors.length === 0 && request.every((module) => module.ok());
   return isGood ? 'not noticed' : 'noticed';

@@ -33,7 +33,7 @@ test('the name of an asset has its chain and its token', () => {
   ]);
 });
 
-test('the first that knows is believed, and the others are asked for the rest alone', async () => {
+test('the first source that knows a price wins, and the next sources are called only for the missing prices', async () => {
   const requests: (readonly string[])[] = [];
   const second: PriceSource = async (assets) => {
     requests.push(assets);
@@ -48,7 +48,7 @@ test('the first that knows is believed, and the others are asked for the rest al
   expect(requests).toEqual([[DOLLAR, MEME]]);
 });
 
-test('an unreachable source may know a price that the others do not, and no asset has a price without any source', async () => {
+test('an asset whose price an unreachable source may know is unknown, and without any source no asset has a price', async () => {
   const some = source({ [NATIVE]: known('1') });
   const unavailable = { state: 'unavailable' };
   expect(await reported([unreachable, some])).toEqual({
@@ -63,7 +63,7 @@ test('an unreachable source may know a price that the others do not, and no asse
   });
 });
 
-/** Serves the responses of DefiLlama at an address of this machine. */
+/** Serves DefiLlama's answers on loopback. */
 let url = '';
 let answer: { status: number; body: string } = { status: 200, body: '' };
 const paths: string[] = [];
@@ -91,7 +91,7 @@ const quote = (differences: object = {}) => ({
   ...differences,
 });
 
-test('one request covers all assets, by the names that the source has for them', async () => {
+test('one request covers all assets, under the names that the source uses', async () => {
   const prices = await llama({ 'coingecko:ethereum': quote({ price: 2500.5 }), [dollarId]: quote() });
   expect(prices).toEqual({ [NATIVE]: known('2500500000000000'), [DOLLAR]: known('999800000000') });
   expect(paths.at(-1)).toBe(
@@ -107,11 +107,11 @@ test.each([
   expect(await llama({ [dollarId]: quote(differences) }, [DOLLAR])).toEqual({});
 });
 
-test('a price of very little is read exactly', async () => {
+test('a very small price is read exactly', async () => {
   expect(await llama({ [dollarId]: quote({ price: 1.25e-9 }) }, [DOLLAR])).toEqual({ [DOLLAR]: known('1250') });
 });
 
-test('a chain that the source does not know is not asked for', async () => {
+test('the source is not called for a chain that it does not know', async () => {
   const before = paths.length;
   expect(
     await llama({}, ['eip155:31337', assetName('eip155:31337', '0x4444444444444444444444444444444444444444')]),
@@ -131,7 +131,7 @@ test.each([
   expect(await defillama(url)([DOLLAR], NOON_MS)).toBeNull();
 });
 
-test('an unreachable source gives no answer', async () => {
+test('an unreachable source gives no prices', async () => {
   expect(await defillama('http://127.0.0.1:1')([DOLLAR], NOON_MS)).toBeNull();
 });
 
@@ -155,7 +155,7 @@ async function fed(rounds: Readonly<Record<string, FeedRound | null>>, sequencer
   return prices?.get(NATIVE);
 }
 
-test('a feed on the chain, and the time of its answer', async () => {
+test('a price feed on the chain gives a price, with the time of its answer', async () => {
   expect(await fed({ [FEED]: round() })).toEqual(known('2500000000000000', NOON_MS - 60_000));
   const running = round({ answer: 0n, startedAt: BigInt(NOON - 3600) });
   expect(await fed({ [FEED]: round(), [SEQUENCER]: running }, SEQUENCER)).toEqual(
@@ -176,13 +176,13 @@ test.each<[string, Readonly<Record<string, FeedRound | null>>, string?]>([
     SEQUENCER,
   ],
   ['while the state of the sequencer is unknown', { [FEED]: round() }, SEQUENCER],
-])('a feed %s has no price now', async (_name, rounds, sequencer) => {
+])('a feed %s gives no price', async (_name, rounds, sequencer) => {
   expect(await fed(rounds, sequencer)).toEqual({ state: 'unavailable' });
 });
 
 const noSource = async () => null;
 
-test('the setting: nothing, and sources in their order', async () => {
+test('the setting is empty, or lists price sources in their order', async () => {
   expect([priceSources(undefined, noSource), priceSources(' ', noSource)]).toEqual([[], []]);
   const setting = JSON.stringify([
     { type: 'static', prices: { [DOLLAR]: '1.00' } },
@@ -209,6 +209,6 @@ test.each([
   ['a feed without an age', `[{"type":"chainlink","feeds":{"eip155:1":{"feed":"${FEED}"}}}]`],
   ['an invalid address', '[{"type":"defillama","url":"ftp://prices"}]'],
   ['a field too many', '[{"type":"static","prices":{},"extra":1}]'],
-])('a setting with %s does not start', (_name, setting) => {
+])('the service does not start with a setting that has %s', (_name, setting) => {
   expect(() => priceSources(setting, noSource)).toThrow('PRICE_SOURCES');
 });

@@ -6,12 +6,13 @@ import { wholeChromiumHere } from '../browser/chromium.ts';
 import { PROOF_PARTS } from './parts.ts';
 
 /**
- * `npm run proof` runs every suite whole, each test file apart from the others, in parts of at most
- * ten minutes. Stopped anywhere, it goes on with the first part that has not passed on this commit.
+ * `npm run proof` runs every suite in full, each test file apart from the others, in parts of at
+ * most ten minutes. After an interruption it continues with the first part that has not passed on
+ * this commit.
  *
- *     npm run proof                  the parts that are left
- *     npm run proof -- --minutes 20  until so much time has passed
- *     npm run proof -- --status      which parts have passed, and the last commit proven whole
+ *   npm run proof                  the parts that are left
+ *   npm run proof -- --minutes 20  until so much time has passed
+ *   npm run proof -- --status      which parts have passed, and the last commit proven whole
  *
  * Exit 1 when a part fails: it is run again the next time. Exit 2 for a checkout that is not a
  * commit.
@@ -19,9 +20,9 @@ import { PROOF_PARTS } from './parts.ts';
 
 interface Proof {
   readonly commit: string;
-  /** Name of each part that has passed to the seconds that it took. */
+  /** The seconds that each passed part took, by its name. */
   readonly passed: Readonly<Record<string, number>>;
-  /** ISO 8601: when the last part passed; null while one is left. */
+  /** ISO 8601: the time when the last part passed; null while a part is left. */
   readonly wholeAt: string | null;
 }
 
@@ -47,7 +48,7 @@ function keep(proof: Proof): void {
   writeFileSync(join(FOLDER, `${proof.commit}.json`), JSON.stringify(proof, null, 2));
 }
 
-/** The proof that was completed last, of whatever commit. */
+/** The newest complete proof, of any commit. */
 function lastWhole(): Proof | null {
   const files = existsSync(FOLDER) ? readdirSync(FOLDER) : [];
   const proofs = files.map((file) => proofOf(file.replace('.json', ''))).filter(({ wholeAt }) => wholeAt !== null);
@@ -66,7 +67,7 @@ function showStatus(commit: string): void {
   );
 }
 
-/** Runs the parts that are left. Returns the names of those that failed. */
+/** Runs the parts that are left. Returns the names of the parts that failed. */
 function prove(commit: string, deadlineMs: number): readonly string[] {
   const failed: string[] = [];
   const { CONCLAVE_TURN: _turn, ...everything } = process.env;

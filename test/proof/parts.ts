@@ -6,13 +6,13 @@ export interface ProofPart {
   readonly command: readonly string[];
 }
 
-/** Folders of tests in Node; a test of the parts finds one that is missing. */
+/** Folders of tests that run in Node. parts.test.ts finds a missing folder. */
 const OTHER_ROOMS =
   'approval-page architecture bench cli cosigner-client dashboard devices http jobs local monitors objects prices proof push setup simulation store vectors worker';
 
 /**
- * Folders and files of tests, as vitest is given them: together they hold every test in Node, and
- * every test from the outside.
+ * Folders and test files as arguments for vitest. Together they hold every test that runs in Node,
+ * and every test that runs the whole stack.
  */
 export const NODE_TESTS: Readonly<Record<string, readonly string[]>> = {
   'domain, chains and protocols': ['test/domain/', 'test/chains/', 'test/mpc/'],
@@ -29,7 +29,7 @@ export const OUTSIDE_TESTS: Readonly<Record<string, readonly string[]>> = {
   'browsers, and attacks on them': ['test/browser/', 'test/attacks/'],
 };
 
-/** The test files of a folder itself. */
+/** Returns the test files directly in a folder. */
 function testFilesIn(folder: string): readonly string[] {
   return readdirSync(folder).flatMap((name) => (name.endsWith('.test.ts') ? [`${folder}${name}`] : []));
 }
@@ -45,7 +45,7 @@ function tests(project: string, paths: readonly string[]): readonly string[] {
   return ['npx', 'vitest', 'run', '--project', project, ...paths];
 }
 
-/** Everything that `npm run proof` runs, in order: what fails often and fast comes first. */
+/** Returns all parts of `npm run proof`, in order: parts that fail often and fast come first. */
 export const PROOF_PARTS: readonly ProofPart[] = [
   { name: 'check', command: script('check') },
   { name: 'build', command: script('build') },

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
 import { isPushService, pushSettings } from '#push/settings.ts';
 
-/**
- * Covers which addresses this service calls because a browser named them: only those of push
- * services.
- */
+/** Covers which addresses from browsers the service calls: only those of push services. */
 
 const keys = {
   subject: 'mailto:operator@example.com',
@@ -14,7 +11,7 @@ const keys = {
 const settings = pushSettings(JSON.stringify(keys));
 if (settings === null) throw new Error('the setting must parse');
 
-test('no member is notified without keys', () => {
+test('no member is notified if the keys are not configured', () => {
   expect([pushSettings(undefined), pushSettings(' ')]).toEqual([null, null]);
 });
 
@@ -23,7 +20,9 @@ test.each([
   'https://updates.push.services.mozilla.com/wpush/v2/x',
   'https://web.push.apple.com/x',
   'https://wns2-par02p.notify.windows.com/w/?token=x',
-])('%s is a push service', (endpoint) => expect(isPushService(settings, endpoint)).toBe(true));
+])('%s is accepted as the address of a push service', (endpoint) =>
+  expect(isPushService(settings, endpoint)).toBe(true),
+);
 
 test.each([
   'http://fcm.googleapis.com/x',
@@ -45,7 +44,7 @@ test.each([
   ['half a key', JSON.stringify({ ...keys, publicKey: 'B' })],
   ['a service without TLS', JSON.stringify({ ...keys, services: ['http://push.test'] })],
   ['a field too many', JSON.stringify({ ...keys, extra: 1 })],
-])('a setting with %s does not start, and its words hold no key', (_name, setting) => {
+])('the service does not start with a setting that has %s, and the error repeats no key', (_name, setting) => {
   expect(() => pushSettings(setting)).toThrow(/^WEB_PUSH/);
   expect(() => pushSettings(setting)).not.toThrow(/BBBB|aaaa/);
 });

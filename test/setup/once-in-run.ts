@@ -3,15 +3,18 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Names the folder that all processes of a test run share; a run without it shares nothing. */
+/**
+ * The folder that all processes of a test run share. Without the setting the processes share
+ * nothing.
+ */
 export const RUN_FOLDER = 'CONCLAVE_TEST_RUN';
 
 const POLL_MS = 50;
 
 /**
- * A folder that is expensive to fill: the first process of a test run that needs it fills it, and
- * the others wait. Returns its path, or null where the processes share nothing. A process that
- * fails leaves the task to the next one.
+ * Fills a folder that is expensive to fill once per test run: the first process that needs the
+ * folder fills it, and the others wait. Returns its path, or null where the processes share
+ * nothing. If a process fails, the next process fills the folder.
  */
 export async function onceInRun(name: string, fill: (folder: string) => Promise<void>): Promise<string | null> {
   const shared = process.env[RUN_FOLDER];
@@ -23,7 +26,7 @@ export async function onceInRun(name: string, fill: (folder: string) => Promise<
       continue;
     }
     try {
-      // Another process may have filled it between the check and the lock.
+      // Another process may have filled the folder between the check and the lock.
       if (existsSync(folder)) return folder;
       await rm(unfinished, { recursive: true, force: true });
       await mkdir(unfinished);
@@ -36,7 +39,7 @@ export async function onceInRun(name: string, fill: (folder: string) => Promise<
   return folder;
 }
 
-/** Reports whether this process has taken the lock: one of several that try at once does. */
+/** Tries to take the lock. Returns true for exactly one of several processes that try at once. */
 async function isMine(lock: string): Promise<boolean> {
   try {
     await mkdir(lock);

@@ -10,9 +10,10 @@ import { party } from '../mpc/dealt-key.ts';
 import { onceInRun } from './once-in-run.ts';
 
 /**
- * Puts the secrets and the storage of so many co-signers, of which every two are paired, into a new
- * folder. A pairing costs a second of CPU, and a test run needs the same ones in fifty files. The
- * folder stays empty where a run shares nothing: a first key pairs them then.
+ * Fills a new folder with the secrets and the storage of `count` co-signers, all paired with each
+ * other. One pairing costs a second of CPU, and fifty test files of a run need the same co-signers.
+ * The folder stays empty where the processes of a run share nothing: the first key generation then
+ * pairs the co-signers.
  */
 export async function copyPairedCosigners(folder: string, count: number): Promise<void> {
   const ready = await onceInRun(`cosigners-${count}`, (fresh) => pairAll(fresh, count));
@@ -31,8 +32,8 @@ async function pairAll(folder: string, count: number): Promise<void> {
 }
 
 /**
- * Pairs every two that are not paired, or whose set-up is stale. Throws the refusal where two do
- * not pair.
+ * Pairs all co-signers that are not paired, or whose setup is stale. Throws the refusal of a
+ * co-signer that does not pair.
  */
 export async function pairEvery(cosigners: readonly CosignerClient[], stale?: ReadonlySet<string>): Promise<void> {
   for (;;) {

@@ -2,8 +2,8 @@ import { defineConfig } from 'vitest/config';
 import { workersInNode } from './workers-in-node.ts';
 
 /**
- * Tests that need no Workers pool, one file at a time and without what a whole run prepares: for
- * `npm run check` and for planted bugs.
+ * Runs tests that need no Workers pool, one file at a time and without the preparation of a whole
+ * run. `npm run check` and the planted bugs use it.
  */
 export default defineConfig({
   root: process.cwd(),

@@ -1,15 +1,15 @@
 import { mkdirSync, statfsSync } from 'node:fs';
 
-/** A folder in memory, as Linux has one. */
+/** The folder that Linux keeps in memory. */
 const MEMORY = '/dev/shm';
 
-/** What a run needs at most; a container often has no more than 64 MB there. */
+/** The largest space that a test run needs. A container often has no more than 64 MB there. */
 const BYTES_NEEDED = 2_000_000_000n;
 
 /**
- * Puts the temporary files of this process and of those that it starts into memory, where there is
- * room: storage in workerd is written with every request and kept by no test. A TMPDIR that is set
- * stays.
+ * Puts the temporary files of this process and of its child processes into memory, if there is
+ * room: workerd writes storage with every request, and no test keeps it. A TMPDIR that is already
+ * set is not changed.
  */
 export function keepTemporaryFilesInMemory(): void {
   if (process.env['TMPDIR'] !== undefined || !hasRoom()) return;

@@ -5,7 +5,7 @@ import { bundle, READY_BUNDLES } from '#local/stack/bundle.ts';
 import { COMPILED } from '#local/stack/stack.ts';
 import { RUN_FOLDER } from './once-in-run.ts';
 
-/** Makes the folder of a test run, with both Workers built once for all of its stacks. */
+/** Makes the folder of a test run, with both Workers built once for all stacks of the run. */
 export async function setup(): Promise<() => Promise<void>> {
   // Two projects of one run call this setup.
   if (process.env[RUN_FOLDER] !== undefined) return async () => {};
@@ -16,7 +16,7 @@ export async function setup(): Promise<() => Promise<void>> {
   ]);
   process.env[READY_BUNDLES] = folder;
   process.env[RUN_FOLDER] = folder;
-  // Commands of the tests are processes of their own, which compile the same files.
+  // Commands that tests start are separate processes, which compile the same files.
   process.env['NODE_COMPILE_CACHE'] ??= COMPILED;
   return () => rm(folder, { recursive: true, force: true });
 }

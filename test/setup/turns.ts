@@ -1,6 +1,6 @@
 /**
- * Names the turn of a run, a number of commits: `npm test` sets it. A run without it, as of one
- * file or of the proof, takes everything.
+ * The turn of a run: `npm test` sets it to the number of commits. A run without it, as of one file
+ * or of the proof, runs all cases.
  */
 const TURN = 'CONCLAVE_TURN';
 
@@ -10,9 +10,9 @@ function currentTurn(): number | null {
 }
 
 /**
- * The cases of an exhaustive loop whose turn it is: one of so many parts at each commit. For loops
- * in which a fault may be found some commits late; attacks and the rows of the spec are tested at
- * every commit.
+ * Returns the cases of an exhaustive loop for this turn: one of `parts` equal parts, another one at
+ * each commit. It is for loops in which a fault may be found some commits late. Attack tests and
+ * tests of the specification run in full at every commit.
  */
 export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
   const turn = currentTurn();
@@ -20,8 +20,8 @@ export function inTurn<T>(cases: readonly T[], parts: number): readonly T[] {
 }
 
 /**
- * Of these groups `npm test` takes one at each commit. Their files cost four seconds of CPU and
- * more, and find faults of rare moments; each group costs about 40.
+ * Groups of test files of which `npm test` runs one at each commit. These files cost four seconds
+ * of CPU or more and find rare faults. Each group costs about 40 seconds.
  */
 const FILES_BY_TURNS: readonly (readonly string[])[] = [
   ['test/cosigner/key/refresh.test.ts', 'test/e2e/faulty-monitor.test.ts'],
@@ -60,7 +60,7 @@ const FILES_BY_TURNS: readonly (readonly string[])[] = [
   ],
 ];
 
-/** The files that another commit takes. */
+/** Returns the files that this turn leaves to other commits. */
 export function filesOutOfTurn(): readonly string[] {
   const chosen = inTurn(FILES_BY_TURNS, FILES_BY_TURNS.length);
   return FILES_BY_TURNS.filter((group) => !chosen.includes(group)).flat();
@@ -72,7 +72,7 @@ export interface Turn {
   readonly parts: number;
 }
 
-/** Reads `K/N` with K from 0 up to N - 1. Throws for anything else. */
+/** Parses `K/N` with K from 0 to N - 1. Throws for any other text. */
 export function parseTurn(text: string): Turn {
   const [, part = '', parts = ''] = /^([0-9]{1,6})\/([1-9][0-9]{0,5})$/.exec(text) ?? [];
   const turn = { part: Number.parseInt(part, 10), parts: Number.parseInt(parts, 10) };
@@ -80,10 +80,7 @@ export function parseTurn(text: string): Turn {
   return turn;
 }
 
-/**
- * Where a part of so many neighbours begins and ends: from the first, up to the second and without
- * it.
- */
+/** Returns the begin and the end, exclusive, of a part of `length` neighbours. */
 export function rangeOf({ part, parts }: Turn, count: number): readonly [from: number, to: number] {
   return [Math.floor((part * count) / parts), Math.floor(((part + 1) * count) / parts)];
 }

@@ -5,8 +5,8 @@ import type { Plugin } from 'vitest/config';
 const PLATFORM_MODULE = resolve(import.meta.dirname, '../simulation/platform/platform-module.ts');
 
 /**
- * What Workers have and Node has not: `.wasm` is imported as a compiled module without an instance,
- * and the platform's own module is there.
+ * Provides in Node what Workers have: `.wasm` imports as compiled modules without an instance, and
+ * the platform's own module.
  */
 export const workersInNode: Plugin = {
   name: 'workers-in-node',

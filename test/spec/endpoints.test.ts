@@ -8,7 +8,9 @@ import { pollUntil } from '#local/stack/poll.ts';
 import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
-/** Part 4 of the specification: every row of its tables that is built, from the outside. */
+/**
+ * Covers part 4 of the specification: every row of its tables, through the API of a running stack.
+ */
 
 let world: World;
 let vault: ReadyVault;
@@ -34,8 +36,8 @@ async function carriedOut(id: string) {
   return finished(alice, id);
 }
 
-describe('4. transaction creation', () => {
-  test('POST /transaction/estimate-fee: a fee estimate', async () => {
+describe('part 4: transaction creation', () => {
+  test('POST /transaction/estimate-fee returns a fee estimate', async () => {
     const estimate = await unwrap(api().transaction['estimate-fee'].$post({ json: transfer() }));
     const [slow, normal, fast] = [estimate.slow, estimate.normal, estimate.fast].map(({ maxFee }) => BigInt(maxFee));
     expect([slow !== undefined && slow > 0n, (normal ?? 0n) >= (slow ?? 0n), (fast ?? 0n) >= (normal ?? 0n)]).toEqual([
@@ -45,7 +47,7 @@ describe('4. transaction creation', () => {
     ]);
   });
 
-  test('POST /transaction/transfer: native where tokenAddress is null, with a note', async () => {
+  test('POST /transaction/transfer creates a native transfer with a note where tokenAddress is null', async () => {
     const before = await world.chain.balance(recipient);
     const made = await unwrap(
       api().transaction.transfer.$post({ json: transfer({ tokenAddress: null, note: 'Rent' }) }),
@@ -55,7 +57,7 @@ describe('4. transaction creation', () => {
     expect(await world.chain.balance(recipient)).toBe(before + 1000n);
   });
 
-  test('POST /transaction/transfer: a token where tokenAddress names one', async () => {
+  test('POST /transaction/transfer creates a token transfer where tokenAddress names a token', async () => {
     const before = await world.chain.tokenBalance(token, recipient);
     const made = await unwrap(
       api().transaction.transfer.$post({ json: transfer({ tokenAddress: token, amount: '7' }) }),
@@ -64,14 +66,14 @@ describe('4. transaction creation', () => {
     expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 7n);
   });
 
-  test('POST /transaction/message: a message that the wallet signs', async () => {
+  test('POST /transaction/message creates a message that the wallet signs', async () => {
     const message = 'I am the treasury';
     const made = await unwrap(api().transaction.message.$post({ json: { ...position(), message } }));
     const { signature } = await carriedOut(made.id);
     expect(await recoverMessageAddress({ message, signature: signature as Hex })).toBe(vault.address);
   });
 
-  test('POST /transaction/contract-interaction: exactly this calldata', async () => {
+  test('POST /transaction/contract-interaction creates a call with exactly this calldata', async () => {
     const data = encodeFunctionData({ abi: erc20Abi, functionName: 'transfer', args: [getAddress(recipient), 3n] });
     const before = await world.chain.tokenBalance(token, recipient);
     const json = { ...position(), to: token, data, value: '0' };
@@ -81,7 +83,7 @@ describe('4. transaction creation', () => {
     expect(await world.chain.tokenBalance(token, recipient)).toBe(before + 3n);
   });
 
-  test('POST /transaction/erc20-approve: the spender may take so much', async () => {
+  test('POST /transaction/erc20-approve creates an allowance of this amount for the spender', async () => {
     const json = { ...position(), tokenAddress: token, spender: recipient, amount: '9' };
     const made = await unwrap(api().transaction['erc20-approve'].$post({ json }));
     expect([made.spender, made.amount]).toEqual([recipient, '9']);
@@ -89,35 +91,35 @@ describe('4. transaction creation', () => {
   });
 });
 
-describe('4. approval and reading', () => {
-  test('GET /transaction/{txId}/challenge: a vault signer, with the own token', async () => {
+describe('part 4: approval and reading', () => {
+  test("GET /transaction/{txId}/challenge answers a vault signer with the signer's own token", async () => {
     const { alice, bob, mallory } = world.people();
     const { id, digest } = await alice.client.transfer(transfer());
     expect((await bob.client.challenge(id)).digest).toBe(digest);
     await expect(mallory.client.challenge(id)).rejects.toMatchObject({ status: 403 });
   });
 
-  test('POST /transaction/{txId}/approve: no body, by a vault signer', async () => {
+  test('POST /transaction/{txId}/approve takes no body, from a vault signer', async () => {
     const { alice, bob, mallory } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect((await bob.client.approve(id)).approvals.map(({ userId }) => userId)).toEqual([bob.id]);
     await expect(mallory.client.approve(id)).rejects.toMatchObject({ status: 403 });
   });
 
-  test('POST /transaction/{txId}/reject: no body, by any signer, while it is pending', async () => {
+  test('POST /transaction/{txId}/reject takes no body, from any signer, while the transaction is pending', async () => {
     const { alice, bob, carol } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect((await carol.client.reject(id)).state).toBe('REJECTED');
     await expect(bob.client.reject(id)).rejects.toMatchObject({ status: 409 });
   });
 
-  test('GET /transaction/{txId}: at least state and txHash', async () => {
+  test('GET /transaction/{txId} returns at least state and txHash', async () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect(await alice.client.read(id)).toMatchObject({ id, state: 'SUBMITTED', txHash: null });
   });
 
-  test('PATCH /transaction/{txId}/visibility: true shows, false hides', async () => {
+  test('PATCH /transaction/{txId}/visibility shows a transaction with true, and hides it with false', async () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     const show = (visible: boolean) =>
@@ -128,17 +130,17 @@ describe('4. approval and reading', () => {
     expect([(await show(true)).visible, await isListed()]).toEqual([true, true]);
   });
 
-  test('GET /vault/{vaultId}/transactions: the transactions of the vault', async () => {
+  test('GET /vault/{vaultId}/transactions returns the transactions of the vault', async () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect((await alice.client.transactions(vault.id)).transactions[0]?.id).toBe(id);
   });
 });
 
-test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transactions are evaluated again', async () => {
+test('part 4: POST /vault/{vaultId}/reprocess-incoming-transactions evaluates incoming transactions again', async () => {
   const { alice } = world.people();
   expect(await alice.client.requestRescan(vault.id)).toMatchObject({ accepted: true });
-  // The vault was funded before the service scanned its address.
+  // The vault received its funds before the service scanned its address.
   const funded = async () => {
     const { transactions } = await alice.client.transactions(vault.id, { limit: '100' });
     return transactions.find(({ displayType }) => displayType === 'RECEIVED') ?? null;
@@ -146,7 +148,7 @@ test('4. POST /vault/{vaultId}/reprocess-incoming-transactions: incoming transac
   expect((await pollUntil('what came in', funded, 20_000)).direction).toBe('in');
 });
 
-describe('4. personal access tokens', () => {
+describe('part 4: personal access tokens', () => {
   const tokens = () => api()['personal-access-token'];
 
   async function spare() {
@@ -157,20 +159,20 @@ describe('4. personal access tokens', () => {
     return (await fetch(`${world.stack().url}/user/me`, { headers })).status;
   };
 
-  test('GET /personal-access-token: all tokens, and no value', async () => {
+  test('GET /personal-access-token returns all tokens without their values', async () => {
     const { id, token: value } = await spare();
     const list = await unwrap(tokens().$get());
     expect(list.tokens.some((one) => one.id === id)).toBe(true);
     expect(JSON.stringify(list)).not.toContain(value.slice(28));
   });
 
-  test('GET /personal-access-token/{id}: name, dates and enabled status', async () => {
+  test('GET /personal-access-token/{id} returns name, dates and enabled status', async () => {
     const { id } = await spare();
     const read = await unwrap(tokens()[':id'].$get({ param: { id } }));
     expect(read).toMatchObject({ name: 'spare', enabled: true, createdAt: expect.any(String) });
   });
 
-  test('PATCH /personal-access-token/{id}: any of name, expiresAt, enabled', async () => {
+  test('PATCH /personal-access-token/{id} changes any of name, expiresAt, enabled', async () => {
     const { id, token: value } = await spare();
     const json = { name: 'renamed', expiresAt: 4_000_000_000, enabled: false };
     const changed = await unwrap(tokens()[':id'].$patch({ param: { id }, json }));
@@ -178,14 +180,14 @@ describe('4. personal access tokens', () => {
     expect(await me(value)).toBe(401);
   });
 
-  test('POST /personal-access-token/{id}/rotate: a new value; the old one has its grace', async () => {
+  test('POST /personal-access-token/{id}/rotate returns a new value, and the old value works in its grace period', async () => {
     const { id, token: value } = await spare();
     const rotated = await unwrap(tokens()[':id'].rotate.$post({ param: { id } }));
     expect(rotated.token).not.toBe(value);
     expect([await me(rotated.token), await me(value)]).toEqual([200, 200]);
   });
 
-  test('DELETE /personal-access-token/{id}: gone, and not to be undone', async () => {
+  test('DELETE /personal-access-token/{id} deletes the token, and it cannot be restored', async () => {
     const { id, token: value } = await spare();
     expect((await tokens()[':id'].$delete({ param: { id } })).status).toBe(204);
     expect(await me(value)).toBe(401);
@@ -194,13 +196,13 @@ describe('4. personal access tokens', () => {
     expect(again.status).toBe(404);
   });
 
-  test('there is no endpoint to create one', async () => {
+  test('the API has no endpoint that creates a token', async () => {
     const answer = await world.people().alice.client.request('POST', '/personal-access-token', { body: { name: 'x' } });
     expect(answer.status).toBe(405);
   });
 });
 
-test('4. GET /user/me: the profile of the owner of the token', async () => {
+test("part 4: GET /user/me returns the profile of the token's owner", async () => {
   const { bob } = world.people();
   const profile = await unwrap(bob.client.api.user.me.$get());
   expect(profile).toMatchObject({ id: bob.id, name: 'bob' });

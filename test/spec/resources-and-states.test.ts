@@ -7,8 +7,8 @@ import type { World } from '../e2e/world.ts';
 import { finished, startWorld } from '../e2e/world.ts';
 
 /**
- * Parts 1 to 3 of the specification, sentence by sentence and row by row, from the outside and on a
- * real chain.
+ * Covers parts 1 to 3 of the specification, sentence by sentence and row by row, through the API
+ * and on a real chain.
  */
 
 let world: World;
@@ -41,7 +41,7 @@ async function carriedOut(id: string): Promise<TransactionRecord> {
   return finished(alice, id);
 }
 
-describe('1. what the service does', () => {
+describe('part 1: what the service does', () => {
   test('a client creates a transfer, a message signature, a contract interaction or an ERC-20 approval', async () => {
     const { transaction } = world.people().alice.client.api;
     const json = { ...position(), message: 'hello' };
@@ -58,7 +58,7 @@ describe('1. what the service does', () => {
     expect(made.map(({ state }) => state)).toEqual(kinds.map(() => 'SUBMITTED'));
   });
 
-  test('once the threshold is met the server signs, broadcasts, and marks it SUCCEEDED when the chain has confirmed it', async () => {
+  test('after the threshold is met the server signs, broadcasts, and sets SUCCEEDED when the chain has confirmed', async () => {
     const before = await world.chain.balance(recipient);
     const { id } = await world.people().alice.client.transfer(transfer());
     expect((await carriedOut(id)).state).toBe('SUCCEEDED');
@@ -72,14 +72,14 @@ describe('1. what the service does', () => {
   });
 });
 
-describe('2. transaction', () => {
-  test('id: returned on creation, and used as {txId} in paths', async () => {
+describe('part 2: transaction', () => {
+  test('id is returned on creation, and is {txId} in paths', async () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect((await alice.client.read(id)).id).toBe(id);
   });
 
-  test('txHash: the hash on the chain, read from the transaction', async () => {
+  test('txHash is the hash on the chain, read from the transaction', async () => {
     const { alice } = world.people();
     const { id, txHash } = await alice.client.transfer(transfer());
     expect(txHash).toBeNull();
@@ -88,7 +88,7 @@ describe('2. transaction', () => {
     expect((await alice.client.read(id)).txHash).toBe(done.txHash);
   });
 
-  test('displayType: SENT for an outgoing transfer, CONTRACT_INTERACTION for a call, MESSAGE for a signed message', async () => {
+  test('displayType is SENT for an outgoing transfer, CONTRACT_INTERACTION for a call, MESSAGE for a signed message', async () => {
     const { alice } = world.people();
     const { transaction } = alice.client.api;
     const call = { ...position(), to: token, data: '0x18160ddd', value: '0' };
@@ -101,7 +101,7 @@ describe('2. transaction', () => {
     expect(types).toEqual(['SENT', 'CONTRACT_INTERACTION', 'MESSAGE']);
   });
 
-  test('a visibility status, set with the visibility endpoint', async () => {
+  test('the visibility status is set with the visibility endpoint', async () => {
     const { alice } = world.people();
     const { id, visible } = await alice.client.transfer(transfer());
     const patch = { param: { txId: id }, json: { visible: false } };
@@ -110,8 +110,8 @@ describe('2. transaction', () => {
   });
 });
 
-describe('2. vault', () => {
-  test('identified by an integer, in bodies and in paths', async () => {
+describe('part 2: vault', () => {
+  test('a vault is identified by an integer, in bodies and in paths', async () => {
     expect(Number.isInteger(vault.id)).toBe(true);
     const { alice } = world.people();
     const { vaultId } = await alice.client.transfer(transfer());
@@ -119,14 +119,14 @@ describe('2. vault', () => {
     expect((await alice.client.transactions(vault.id)).transactions[0]?.vaultId).toBe(vault.id);
   });
 
-  test('has signers and a threshold', async () => {
+  test('a vault has signers and a threshold', async () => {
     const { alice, bob, carol } = world.people();
     const param = { vaultId: String(vault.id) };
     const { policy } = await unwrap(alice.client.api.vault[':vaultId'].policy.$get({ param, query: {} }));
     expect([policy.threshold, new Set(policy.signers)]).toEqual([2, new Set([alice.id, bob.id, carol.id])]);
   });
 
-  test('its configuration decides whether a transaction starts in DRAFT or SUBMITTED', async () => {
+  test('the configuration of a vault decides whether a transaction starts in DRAFT or SUBMITTED', async () => {
     const { alice } = world.people();
     const draft = await alice.client.transfer(transfer({ vaultId: drafts.id }));
     const submitted = await alice.client.transfer(transfer());
@@ -134,8 +134,8 @@ describe('2. vault', () => {
   });
 });
 
-describe('2. personal access token', () => {
-  test('id, name, expiresAt in Unix seconds, enabled, dates; the value only where it is made or rotated', async () => {
+describe('part 2: personal access token', () => {
+  test('a token has id, name, expiresAt in Unix seconds, enabled and dates; its value is returned only on creation and rotation', async () => {
     const { alice } = world.people();
     const json = { name: 'payouts', expiresAt: 4_000_000_000 };
     const issued = await ownToken(world.stack().url, alice.cookie, json);
@@ -149,34 +149,34 @@ describe('2. personal access token', () => {
   });
 });
 
-describe('3. states and transitions', () => {
-  test('(none), create: DRAFT or SUBMITTED, and the answer carries the new transaction with its id and state', async () => {
+describe('part 3: states and transitions', () => {
+  test('a new transaction is DRAFT or SUBMITTED, and the answer has its id and state', async () => {
     const { alice } = world.people();
     const made = await alice.client.transfer(transfer({ vaultId: drafts.id }));
     expect(made).toMatchObject({ id: expect.any(String), state: 'DRAFT' });
   });
 
-  test('pending, an approval below the threshold: unchanged, further approvals are required', async () => {
+  test('an approval below the threshold leaves the state pending, and further approvals are required', async () => {
     const { alice } = world.people();
     const { id } = await alice.client.transfer(transfer());
     const once = await approved(id, alice);
     expect([once.state, once.approvalsCounted, once.requiredApprovals]).toEqual(['SUBMITTED', 1, 2]);
   });
 
-  test('pending, the approval that reaches the threshold: in flight until confirmed', async () => {
+  test('the approval that reaches the threshold starts signing, and the transaction is in flight until confirmed', async () => {
     const { alice, bob } = world.people();
     const { id } = await alice.client.transfer(transfer());
     expect((await approved(id, alice, bob)).state).toBe('SIGNING');
     expect((await finished(alice, id)).state).toBe('SUCCEEDED');
   });
 
-  test('broadcast, confirmed on the chain: SUCCEEDED, and txHash is there', async () => {
+  test('a broadcast transaction becomes SUCCEEDED when the chain confirms it, and then has a txHash', async () => {
     const { id } = await world.people().alice.client.transfer(transfer());
     const done = await carriedOut(id);
     expect([done.state, done.txHash !== null, done.block !== null]).toEqual(['SUCCEEDED', true, true]);
   });
 
-  test('pending, a rejection by any signer: it ends there, and no approval brings it back', async () => {
+  test('a rejection by any signer ends a pending transaction, and later approvals are refused', async () => {
     const { alice, carol, bob } = world.people();
     const { id } = await alice.client.transfer(transfer());
     await approved(id, alice);

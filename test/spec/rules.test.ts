@@ -8,7 +8,10 @@ import { Browser } from '../e2e/browser.ts';
 import type { LoginWorld } from '../e2e/login-world.ts';
 import { comesBack, startLoginWorld } from '../e2e/login-world.ts';
 
-/** Parts 5, 7 and 8 of the specification, from the outside, under the limits that it names. */
+/**
+ * Covers parts 5, 7 and 8 of the specification, through the API and under the rate limits that it
+ * names.
+ */
 
 let scene: LoginWorld;
 let world: LoginWorld['world'];
@@ -22,8 +25,8 @@ beforeAll(async () => {
 afterAll(() => scene.end());
 
 /**
- * One more token of a person: each story has its own, because each has its own limits. The person
- * logs in for it, because a session makes three tokens a minute.
+ * Creates one more token for a person. Each test uses its own token, because each token has its own
+ * rate limit. The person logs in again for it, because a session may create three tokens a minute.
  */
 async function issued(
   person: { readonly name: string },
@@ -45,20 +48,20 @@ async function statuses(count: number, request: () => Promise<Answer<unknown>>):
   return seen;
 }
 
-describe('5. authentication', () => {
-  test('method 1: personal access tokens', async () => {
+describe('part 5: authentication', () => {
+  test('method 1 is a personal access token', async () => {
     const { client } = await issued(world.people().alice);
     expect((await client.request('GET', '/user/me')).status).toBe(200);
   });
 
-  test('method 3: internal service keys, not for external callers; and external tokens are none of them', async () => {
+  test('method 3 is an internal service key, which external callers cannot use in place of a token', async () => {
     const { client } = await issued(world.people().alice);
     expect((await world.service().request('GET', `/internal/vault/${vault.id}`)).status).toBe(200);
     expect((await world.service().request('GET', '/user/me')).status).toBe(401);
     expect((await client.request('GET', `/internal/vault/${vault.id}`)).status).toBe(401);
   });
 
-  test('rule 1: a token carries the access and permissions of its user', async () => {
+  test('rule 1: a token has the access and permissions of its user', async () => {
     const { alice, mallory } = world.people();
     const [hers, stranger] = [await issued(alice), await issued(mallory)];
     const { id } = await hers.client.transfer(transfer());
@@ -66,7 +69,7 @@ describe('5. authentication', () => {
     await expect(stranger.client.read(id)).rejects.toMatchObject({ status: 403 });
   });
 
-  test('rule 2: sent as Authorization: Bearer', async () => {
+  test('rule 2: a token is sent as Authorization: Bearer', async () => {
     const { token } = await issued(world.people().alice);
     const me = (authorization: string) => fetch(`${world.stack().url}/user/me`, { headers: { authorization } });
     expect([(await me(`Bearer ${token}`)).status, (await me(token)).status]).toEqual([200, 401]);
@@ -83,9 +86,9 @@ describe('5. authentication', () => {
     expect(JSON.stringify(shown)).not.toContain(token.slice(28));
   });
 
-  test('rules 5 and 6: after expiresAt, Unix seconds, the next attempt finds it disabled', async () => {
+  test('rules 5 and 6: after expiresAt, in Unix seconds, the next request finds the token disabled', async () => {
     const { alice } = world.people();
-    // Long enough for the first request on a busy machine.
+    // The token lives long enough for the first request on a busy machine.
     const expiresAt = Math.floor(Date.now() / 1000) + 8;
     const short = await issued(alice, { name: 'short', expiresAt });
     const other = await issued(alice);
@@ -101,8 +104,8 @@ describe('5. authentication', () => {
     expect([read.enabled, read.expiresAt]).toEqual([false, expiresAt]);
   });
 
-  // That the five minutes end is in test/http/personal-access-token/own-tokens.worker.test.ts,
-  // where the clock is moved.
+  // The end of the five minutes is tested in
+  // test/http/personal-access-token/own-tokens.worker.test.ts, where the test sets the clock.
   test('rule 7: after rotation the old value stays valid for a time', async () => {
     const old = await issued(world.people().alice);
     const param = { id: old.id };
@@ -122,7 +125,7 @@ describe('5. authentication', () => {
     expect((await gone.client.request('GET', '/user/me')).status).toBe(401);
   });
 
-  test('rule 9: signers approve and reject with their own token, as its owner', async () => {
+  test('rule 9: signers approve and reject with their own tokens', async () => {
     const { alice, bob } = world.people();
     const [hers, his] = [await issued(alice), await issued(bob)];
     const { id } = await hers.client.transfer(transfer());
@@ -132,19 +135,19 @@ describe('5. authentication', () => {
   });
 });
 
-describe('7. errors', () => {
-  test('401: token missing or invalid', async () => {
+describe('part 7: errors', () => {
+  test('a request with a missing or invalid token gets 401', async () => {
     const { url } = world.stack();
     expect((await fetch(`${url}/user/me`)).status).toBe(401);
     expect((await new Client(url, 'service_pat_nobody').request('GET', '/user/me')).status).toBe(401);
   });
 
-  test('403: token valid but lacks permission for the resource', async () => {
+  test('a request with a valid token without permission for the resource gets 403', async () => {
     const { client } = await issued(world.people().mallory);
     expect((await client.request('GET', `/vault/${vault.id}/transactions`)).status).toBe(403);
   });
 
-  test('429: limit exceeded; the answer states how long the caller waits until the window resets', async () => {
+  test('a request above the limit gets 429, with the seconds until the window resets', async () => {
     const { client } = await issued(world.people().mallory);
     const read = () => client.request('GET', `/vault/${vault.id}/transactions`);
     await statuses(20, read);
@@ -154,25 +157,25 @@ describe('7. errors', () => {
   });
 });
 
-describe('8. limits, per 60 seconds', () => {
+describe('part 8: limits, per 60 seconds', () => {
   const window = /^"[a-z-]+";q=(\d+);w=60$/;
   const quotaOf = (answer: Answer<unknown>) => window.exec(answer.headers.get('ratelimit-policy') ?? '')?.[1];
 
-  test('read operations: 20', async () => {
+  test('20 read operations are allowed', async () => {
     const { client } = await issued(world.people().alice);
     const read = () => client.request('GET', `/vault/${vault.id}/transactions`);
     expect(quotaOf(await read())).toBe('20');
     expect(await statuses(20, read)).toEqual([...Array.from({ length: 19 }, () => 200), 429]);
   });
 
-  test('write operations: 10', async () => {
+  test('10 write operations are allowed', async () => {
     const { client } = await issued(world.people().alice);
     const write = () => client.request('POST', '/transaction/transfer', { body: transfer() });
     expect(quotaOf(await write())).toBe('10');
     expect(await statuses(10, write)).toEqual([...Array.from({ length: 9 }, () => 201), 429]);
   });
 
-  test('token management: 3 to 10', async () => {
+  test('3 to 10 operations on tokens are allowed', async () => {
     const { client, id } = await issued(world.people().carol);
     const path = `/personal-access-token/${id}`;
     const quotas = [
@@ -185,7 +188,7 @@ describe('8. limits, per 60 seconds', () => {
     expect(quotas).toEqual(['10', '10', '5', '3', '3']);
   });
 
-  test('user profile: 300', async () => {
+  test('300 reads of the user profile are allowed', async () => {
     const { client } = await issued(world.people().alice);
     expect(quotaOf(await client.request('GET', '/user/me'))).toBe('300');
     const all = await Promise.all(Array.from({ length: 305 }, () => client.request('GET', '/user/me')));

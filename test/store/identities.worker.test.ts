@@ -23,14 +23,14 @@ const identity = (subject: string, verifiedEmail: string | null, issuer = ISSUER
   verifiedEmail,
 });
 
-test('a person is known by the verified address once, and by the subject from then on', async () => {
+test('a person is recognised by the verified email address at the first login, and by the subject afterwards', async () => {
   const email = 'alice@login.example';
   const alice = await enter(email);
   expect(await userOfIdentity(DB, identity('a-1', null), NOW_MS)).toBeNull();
   expect(await userOfIdentity(DB, identity('a-1', 'nobody@example.com'), NOW_MS)).toBeNull();
   expect((await userOfIdentity(DB, identity('a-1', email), NOW_MS))?.id).toBe(alice.id);
-  // The issuer gave the address to another account, or reports it as no longer verified: it is the
-  // same person all the same.
+  // The issuer gave the address to another account, or reports it as not verified any more. The
+  // person is still the same.
   for (const changed of [null, 'alice@elsewhere.example']) {
     expect((await userOfIdentity(DB, identity('a-1', changed), NOW_MS))?.id).toBe(alice.id);
   }
@@ -43,7 +43,7 @@ test('a person is known by the verified address once, and by the subject from th
   expect(await userOfIdentity(DB, identity('a-1', email), NOW_MS)).toBeNull();
 });
 
-test('one of two simultaneous users with one address is that person', async () => {
+test("one of two users who log in at once with one email address gets that person's account", async () => {
   const bob = await enter('bob@login.example');
   const subjects = Array.from({ length: 8 }, (_, i) => `b-${i}`);
   const found = await Promise.all(
@@ -52,7 +52,7 @@ test('one of two simultaneous users with one address is that person', async () =
   expect(found.filter((user) => user?.id === bob.id)).toHaveLength(1);
 });
 
-test('the list of sessions is of those that may still be open', async () => {
+test('the list of sessions holds only the sessions that may still be valid', async () => {
   const carol = await enter('carol@login.example');
   const ids = ['0', '1', '2'].map((digit) => parseTokenId(digit.repeat(16)));
   for (const [i, id] of ids.entries()) {

@@ -29,7 +29,7 @@ const row = (version: number, state: string): ProjectedRow => ({
 });
 const line: AuditRow = { vaultId: 7, seq: 1, transactionId: null, atMs: 1, entry: '{}', hash: 'first' };
 
-test('a late or repeated projection replaces nothing newer in the read model', async () => {
+test('a late or repeated projection does not overwrite newer data in the read model', async () => {
   await project(DB, { records: [row(2, 'SIGNING')], lines: [line] });
   await project(DB, { records: [row(4, 'BROADCAST')], lines: [] });
   await project(DB, { records: [row(3, 'SIGNING')], lines: [{ ...line, hash: 'another' }] });
@@ -40,7 +40,7 @@ test('a late or repeated projection replaces nothing newer in the read model', a
   expect(lines.results).toEqual([{ hash: 'first' }]);
 });
 
-test('a projection is as large as necessary, and keeps every letter', async () => {
+test('a projection is as large as necessary, and keeps every character', async () => {
   const record = (i: number) => JSON.stringify({ i, note: `"\\\0 \u2028 💶 ${'€'.repeat(20_000)}` });
   const records = Array.from({ length: 60 }, (_, i) => ({
     ...row(1, 'SUCCEEDED'),

@@ -19,7 +19,7 @@ const CHAIN = `bip122:${GENESIS.mainnet}`;
 const EVEN = '02';
 
 export function testBitcoinVectors(): void {
-  test('BIP-340: what verifies the whole signature of FROST agrees with every vector', async () => {
+  test('BIP-340: the verifier of FROST signatures agrees with every vector', async () => {
     const { verify } = suiteOf('frost-secp256k1-tr');
     const wrong: number[] = [];
     for (const { index, publicKey, message, signature, result } of bip340.vectors) {
@@ -29,7 +29,7 @@ export function testBitcoinVectors(): void {
     expect([bip340.vectors.length, wrong]).toEqual([19, []]);
   });
 
-  test('BIP-341: tweak, output key, script, address and tweaked secret of keys without a script', () => {
+  test('BIP-341: tweak, output key, script, address and tweaked secret of keys without a script match the vectors', () => {
     const network = networkOf(CHAIN)!;
     for (const { internalPubkey, tweak, tweakedPubkey, scriptPubKey, address } of bip341.outputs) {
       const internal = hexToBytes(EVEN + internalPubkey);
@@ -48,7 +48,7 @@ export function testBitcoinVectors(): void {
     }
   });
 
-  test('BIP-322: the hash of to_sign is the one of the vectors, also of the empty text', () => {
+  test('BIP-322: the hash of to_sign equals that of the vectors, also for the empty text', () => {
     for (const { message, address, to_sign_tx_hash } of bip322.hashes) {
       const signed = signedText(address, message);
       const id = signed === null ? null : bytesToHex(sha256(sha256(signed.bytes)).toReversed());
@@ -56,7 +56,7 @@ export function testBitcoinVectors(): void {
     }
   });
 
-  test('BIP-322: the signatures of the vectors are witnesses of our hash, byte for byte as we write them', () => {
+  test('BIP-322: the witnesses that we build from the signatures of the vectors equal the vectors byte for byte', () => {
     const checked: string[] = [];
     for (const { message, address, type, signatures } of bip322.simple) {
       const signed = signedText(address, message);
@@ -75,7 +75,7 @@ export function testBitcoinVectors(): void {
     expect(checked.toSorted()).toEqual(['p2tr', 'p2tr', 'p2wpkh', 'p2wpkh', 'p2wpkh', 'p2wpkh', 'p2wpkh']);
   });
 
-  test('BIP-322: a signature of another message or another signer is no witness', () => {
+  test('BIP-322: a signature of another message or another signer is refused', () => {
     expect(bip322.errors.length).toBeGreaterThan(0);
     for (const { description, message, address, signature } of bip322.errors) {
       const { lock, sighash } = signedText(address, message)!;
@@ -89,7 +89,10 @@ function signedText(address: string, message: string): SignedMessage | null {
   return signedMessage({ ...messageIntent(), chain: CHAIN, from: address, format: 'bip322', message });
 }
 
-/** The witness stack of a simple signature: items of less than 253 bytes, behind their number. */
+/**
+ * Returns the witness stack of a simple signature: items of less than 253 bytes, each after its
+ * length.
+ */
 function stackOf(signature: string): readonly Uint8Array[] {
   const bytes = Uint8Array.from(Buffer.from(signature.replace(/^smp/, ''), 'base64'));
   const items: Uint8Array[] = [];
@@ -104,8 +107,8 @@ function stackOf(signature: string): readonly Uint8Array[] {
 }
 
 /**
- * What the co-signers would have given for it: 64 bytes of BIP-340, or r and s of ECDSA under
- * either parity.
+ * Returns the signature that co-signers would have produced: 64 bytes of BIP-340, or r and s of
+ * ECDSA under either parity.
  */
 function chainSignatures([signature = new Uint8Array(), key]: readonly Uint8Array[]): readonly ChainSignature[] {
   if (key === undefined) return [{ bytes: signature }];

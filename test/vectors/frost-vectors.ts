@@ -20,7 +20,7 @@ const SHARE_BYTES = 32;
 
 export function testFrostVectors(): void {
   for (const [scheme, vectors] of SETS) {
-    test(`${scheme} of the Zcash Foundation: factors, both shares and the signature, to the last bit`, async () => {
+    test(`${scheme}: factors, shares and signature equal the vectors of the Zcash Foundation`, async () => {
       const run = runOf(scheme, vectors);
       const { signers, message, commitments, shareOf, stateOf } = run;
       const key = shareOf(signers[0]!);
@@ -64,7 +64,7 @@ function runOf(scheme: FrostScheme, { inputs, round_one_outputs }: typeof ed2551
       return [one, concatBytes(hexToBytes(hiding_nonce_commitment), hexToBytes(binding_nonce_commitment))] as const;
     }),
   );
-  /** What a signer keeps after its first round, with the nonces of the vector. */
+  /** The state of a signer after its first round, with the nonces of the vector. */
   const stateOf = (self: PartyIndex) => {
     const { hiding_nonce, binding_nonce } = drawn.get(self)!;
     const nonces = { hiding: hexToBytes(hiding_nonce), binding: hexToBytes(binding_nonce) };

@@ -13,7 +13,7 @@ export function testHpkeVectors(): void {
   const suite = new CipherSuite({ kem, kdf, aead: new Aes128Gcm() });
   const info = bufferOf(vectors.info);
 
-  test('RFC 9180, A.1.1: the recipient opens what the RFC has sealed, and nothing that was changed', async () => {
+  test('RFC 9180, A.1.1: the recipient opens the ciphertexts of the RFC, and refuses changed ones', async () => {
     const recipientKey = await suite.kem.importKey('raw', bufferOf(vectors.skRm), false);
     const recipient = await suite.createRecipientContext({ recipientKey, enc: bufferOf(vectors.enc), info });
     for (const { aad, ct } of vectors.encryptions) {
@@ -24,7 +24,7 @@ export function testHpkeVectors(): void {
     }
   });
 
-  test('RFC 9180, A.1.1: the sender seals with the ephemeral key of the RFC what the RFC prints', async () => {
+  test('RFC 9180, A.1.1: the sender produces the ciphertexts of the RFC with the ephemeral key of the RFC', async () => {
     const recipientPublicKey = await suite.kem.deserializePublicKey(bufferOf(vectors.pkRm));
     const ekm = {
       privateKey: await suite.kem.importKey('raw', bufferOf(vectors.skEm), false),

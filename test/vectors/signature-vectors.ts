@@ -27,7 +27,7 @@ async function mismatches(
 }
 
 export function testSignatureVectors(): void {
-  test('Ed25519 of Wycheproof: accepted is what RFC 8032 accepts in its strict reading', async () => {
+  test('Ed25519 of Wycheproof: the signatures that RFC 8032 accepts in its strict reading are accepted, and no others', async () => {
     const cases = casesOf(ed25519);
     expect(cases.length).toBe(ed25519.kept);
     const wrong = await mismatches(cases, ({ signature, message, publicKey }) =>
@@ -41,16 +41,17 @@ export function testSignatureVectors(): void {
     expect(cases.length).toBe(ecdsaSecp256k1.kept);
     const [recoverable, beyond] = [cases.filter((one) => !isBeyondParity(one)), cases.filter(isBeyondParity)];
     expect(await mismatches(recoverable, (one) => isWitness(lowered(one)))).toEqual([]);
-    // The other half of s is malleability (BIP-146): the same signature is refused as it is.
+    // The other half of s is the malleable form (BIP-146). The same signature is refused with it.
     const high = recoverable.filter((one) => one.isValid && lowered(one) !== one);
     expect(high.length).toBeGreaterThan(0);
     expect(high.filter(isWitness).map(({ name }) => name)).toEqual([]);
-    // An x of R beyond the order is found from no parity; `combinePartials` never makes one.
+    // A value r whose R has x above the order is found under neither parity. `combinePartials`
+    // never produces one.
     expect(beyond.map(({ flags, isValid }) => [flags, isValid]).length).toBeGreaterThan(0);
     expect(beyond.filter((one) => isWitness(lowered(one)))).toEqual([]);
   });
 
-  test('ECDSA P-256 of Wycheproof: verifies accepts what a strict DER decoder and FIPS 186 do', async () => {
+  test('ECDSA P-256 of Wycheproof: `verifies` accepts what a strict DER decoder and FIPS 186 accept', async () => {
     const cases = casesOf(ecdsaP256);
     expect(cases.length).toBe(ecdsaP256.kept);
     const wrong = await mismatches(cases, async ({ publicKey, signature, message }) => {
@@ -68,7 +69,7 @@ export function testSignatureVectors(): void {
       const kind = isValid ? 'valid' : flags;
       faults.set(kind, (faults.get(kind) ?? new Set()).add(String(fault)));
     }
-    // Not one of them signs this assertion, so what is decoded fails as a signature.
+    // No signature here signs this assertion, so each decoded signature must fail as wrong.
     expect(faults.get('valid')).toEqual(new Set(['wrong-signature']));
     for (const kind of ['BerEncodedSignature', 'InvalidTypesInSignature', 'MissingZero', 'InvalidEncoding']) {
       expect([kind, faults.get(kind)]).toEqual([kind, new Set(['malformed'])]);
@@ -78,7 +79,7 @@ export function testSignatureVectors(): void {
 }
 
 /**
- * Reports whether R of a valid signature lies at r + n, so that one bit of parity does not find it.
+ * Reports whether R of a valid signature is at r + n, so that one bit of parity does not find it.
  */
 function isBeyondParity({ isValid, signature, message, publicKey }: WycheproofCase): boolean {
   if (!isValid) return false;
@@ -91,9 +92,7 @@ function isBeyondParity({ isValid, signature, message, publicKey }: WycheproofCa
   return nonce.toAffine().x >= ORDER;
 }
 
-/**
- * The signature with the lower half of s, where its own is the higher one; Wycheproof takes both.
- */
+/** Returns the signature with the lower half of s. Wycheproof accepts both halves. */
 function lowered(one: WycheproofCase): WycheproofCase {
   if (!one.isValid) return one;
   const s = BigInt(`0x${one.signature.slice(64)}`);
@@ -101,7 +100,7 @@ function lowered(one: WycheproofCase): WycheproofCase {
   return { ...one, signature: one.signature.slice(0, 64) + (ORDER - s).toString(16).padStart(64, '0') };
 }
 
-/** Reports whether a wallet of this key takes the signature under one of both parities. */
+/** Reports whether a wallet with this key accepts the signature under one of both parities. */
 function isWitness({ publicKey, message, signature }: WycheproofCase): boolean {
   const keyHash = keyHashOf(secp256k1.Point.fromHex(publicKey).toBytes(true));
   const bytes = hexToBytes(signature);
@@ -127,7 +126,7 @@ function passkeyOf(publicKey: string): Passkey {
   return device;
 }
 
-/** Returns an assertion about a digest in which only the signature is of another key. */
+/** Returns an assertion about a digest whose signature is of another key. */
 function assertionOf({ keyId, origin, rpId }: Passkey, signature: Uint8Array) {
   const base64url = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64url');
   const challenge = base64url(hexToBytes(DIGEST));

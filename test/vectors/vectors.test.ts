@@ -3,7 +3,7 @@ import { testFrostVectors } from './frost-vectors.ts';
 import { testHpkeVectors } from './hpke-vectors.ts';
 import { testSignatureVectors } from './signature-vectors.ts';
 
-/** Independent vectors in Node. README.md names their sources. */
+/** Runs the independent test vectors in Node. README.md names their sources. */
 
 testSignatureVectors();
 testFrostVectors();

@@ -4,7 +4,8 @@ import { testHpkeVectors } from './hpke-vectors.ts';
 import { testSignatureVectors } from './signature-vectors.ts';
 
 /**
- * Independent vectors in workerd, whose own cryptography runs there. README.md names their sources.
+ * Runs the independent test vectors in workerd, which has its own cryptography. README.md names
+ * their sources.
  */
 
 testSignatureVectors();

@@ -1,21 +1,21 @@
-/** A trimmed file of Wycheproof's: see README.md. */
+/** A Wycheproof file, trimmed as README.md describes. */
 export interface WycheproofFile {
   readonly kept: number;
   readonly groups: readonly { readonly publicKey: string; readonly tests: readonly (readonly (string | number)[])[] }[];
 }
 
 export interface WycheproofCase {
-  /** Its number, flags and comment upstream. */
+  /** The number, the flags and the comment of the case upstream. */
   readonly name: string;
   readonly flags: string;
   readonly isValid: boolean;
-  /** Hex, as the two below. */
+  /** The fields below are hex. */
   readonly publicKey: string;
   readonly message: string;
   readonly signature: string;
 }
 
-/** Returns the cases of a file, with the column order that its head names. */
+/** Returns the cases of a file, whose columns have the order that its header names. */
 export function casesOf({ groups }: WycheproofFile): readonly WycheproofCase[] {
   return groups.flatMap(({ publicKey, tests }) =>
     tests.map(([tcId, result, flags, comment, message, signature]) => ({

@@ -4,8 +4,8 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 export { AccessTokenObject, PersonObject, SessionObject, VaultObject, WalletNonceObject } from '../../src/worker.ts';
 
 /**
- * The coordinator, with queues that deliver every message three times: twice at once, and once more
- * when that is done.
+ * Runs the coordinator with queues that deliver every message three times: twice at once, and once
+ * more after both.
  */
 export default {
   ...worker,

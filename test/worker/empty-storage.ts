@@ -7,6 +7,6 @@ interface MigrationEnv {
 }
 
 const { DB, TEST_MIGRATIONS } = env as unknown as MigrationEnv;
-// Files share a runtime: what the file before has stored goes, objects and their alarms too.
+// Test files share a runtime, so the objects, alarms and rows of the previous file are deleted.
 await reset();
 await applyD1Migrations(DB, TEST_MIGRATIONS);

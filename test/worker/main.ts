@@ -9,8 +9,8 @@ import { insertSession } from '#store/sessions.ts';
 import { findUser } from '#store/users.ts';
 
 /**
- * The coordinator without its consumers: these tests play the machines themselves, one report at a
- * time. Queues and jobs run in the tests of the whole stack.
+ * Runs the coordinator without its queue consumers: these tests report the results of jobs
+ * themselves, one at a time. Queues and jobs run in the tests of the whole stack.
  */
 export { AccessTokenObject } from '#objects/token/access-token.ts';
 export { PersonObject } from '#objects/person/object.ts';
@@ -19,9 +19,8 @@ export { VaultObject } from '#objects/vault/object.ts';
 export { WalletNonceObject } from '#objects/wallet-nonce/object.ts';
 
 /**
- * What the interface promises, and what the scene of the tests writes, for the tests in the same
- * isolate: an import there loads modules one by one, and those of the interface and of D1 are
- * hundreds.
+ * Loads the schemas of the interface and the test scene for tests in the same isolate: an import
+ * inside a test would load hundreds of modules one by one.
  */
 const PROMISES = {
   app,

@@ -4,9 +4,9 @@ import { sha256 } from '@noble/hashes/sha2.js';
 import { concatBytes, utf8ToBytes } from '@noble/hashes/utils.js';
 
 /**
- * A browser and its push service, as strict as the real ones: the signature of the sender (RFC
- * 8292), the headers (RFC 8030) and the encryption (RFC 8291, RFC 8188) are checked, and written
- * here a second time, out of the RFCs alone.
+ * Plays a browser and its push service as strictly as the real ones: it checks the signature of the
+ * sender (RFC 8292), the headers (RFC 8030) and the encryption (RFC 8291, RFC 8188), with a second
+ * implementation of these RFCs.
  */
 
 export const bytesOf = (text: string) =>
@@ -36,8 +36,8 @@ export function newBrowser(
 }
 
 /**
- * RFC 8291 part 3.4, then RFC 8188 with one record. Throws for anything that is not for this
- * browser.
+ * Decrypts by RFC 8291 part 3.4 and RFC 8188, with one record. Throws for a message that is not for
+ * this browser.
  */
 export async function decrypt(
   { privateKey, auth }: Pick<Browser, 'privateKey' | 'auth'>,
@@ -59,12 +59,12 @@ export async function decrypt(
     await crypto.subtle.decrypt({ name: 'AES-GCM', iv: nonce.slice() }, aes, record.slice()),
   );
   const end = padded.findLastIndex((byte) => byte !== 0);
-  // 2 says that this record is the last one.
+  // The byte 2 marks the last record.
   if (padded[end] !== 2) throw new Error('the padding is wrong');
   return new TextDecoder().decode(padded.subarray(0, end));
 }
 
-/** Why a push service would refuse this request; null when it would take it. */
+/** Returns the reason for which a push service would refuse this request, or null. */
 export async function refusalOf(request: Request, publicKey: string): Promise<string | null> {
   const { headers, url, method } = request;
   if (method !== 'POST') return 'the method is wrong';

@@ -4,8 +4,8 @@ import type { CoordinatorEnv } from '#objects/environment.ts';
 import { coordinator } from '../http/scene.worker.ts';
 
 /**
- * One batch of a queue, as its consumer gets it. Gives of how many messages it said that they are
- * done, or are to come again.
+ * Delivers one batch of a queue to its consumer. Returns how many messages the consumer
+ * acknowledged, and how many it returned for a retry.
  */
 export async function consumed(
   queue: string,

@@ -1,9 +1,9 @@
 import { DurableObject } from 'cloudflare:workers';
 
 /**
- * The pool of vitest for Workers wraps the prototype of an object's class in one more Proxy at each
- * start of an object, so that the 500th start takes 100 ms. One Proxy does what all of them do, so
- * a second one is left out.
+ * The Workers pool of vitest wraps the prototype of an object's class in one more Proxy at each
+ * start of an object, so that the 500th start takes 100 ms. One Proxy has the same effect as all of
+ * them, so this file leaves out all others.
  */
 function shallowProxy(): ProxyConstructor {
   const wrapped = new WeakSet<object>();
@@ -18,8 +18,8 @@ function shallowProxy(): ProxyConstructor {
   });
 }
 
-// This runs before each file, and files share a runtime: the constructor is replaced once, or it
-// would be wrapped once for each file.
+// This code runs before each file, and files share a runtime. The constructor is replaced only
+// once.
 const runtime = globalThis as typeof globalThis & { shallowProxy?: ProxyConstructor };
 runtime.shallowProxy ??= shallowProxy();
 globalThis.Proxy = runtime.shallowProxy;

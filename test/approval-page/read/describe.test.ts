@@ -20,7 +20,7 @@ function mandateIn({ canonical }: ApprovalRequest) {
   return mandate;
 }
 
-test('a transfer is shown with its amount, its chain, and the name of the address book', () => {
+test('a transfer is shown with its amount, its chain, and the name from the address book', () => {
   expect(describeIntent(transferOf(policy), policy).title).toBe('Send 1.5 ETH');
   expect(factOf(transferOf(policy), 'To')).toEqual({
     label: 'To',
@@ -32,13 +32,13 @@ test('a transfer is shown with its amount, its chain, and the name of the addres
   expect(factOf(transferOf(policy, { to: THIEF }), 'To')?.text).toBe('Not in the address book');
 });
 
-test('the end of a payment that has one is shown', () => {
+test('a payment with an expiry time is shown with that time', () => {
   const ending = { ...transferOf(policy), notAfterMs: Date.parse('2026-12-24T18:00:00Z') };
   expect(factOf(ending, 'Not after')?.text).toContain('2026');
   expect(factOf(transferOf(policy), 'Not after')).toBe(undefined);
 });
 
-test('a memo is shown with every letter visible', () => {
+test('a memo is shown with its invisible characters escaped', () => {
   expect(factOf(transferOf(policy, { memo: '104729\u202E' }), 'Memo')).toEqual({
     label: 'Memo',
     text: 'Written to the chain',
@@ -47,7 +47,7 @@ test('a memo is shown with every letter visible', () => {
   expect(factOf(transferOf(policy), 'Memo')).toBeUndefined();
 });
 
-test('a token has decimals only if this page lists it, and its contract is shown', () => {
+test('a token is shown with its contract, and with decimals only if this page lists the token', () => {
   const usdc = '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48';
   const listed = transferOf(policy, { chain: 'eip155:1', tokenAddress: usdc, amount: amountOf(1_234_500_000n) });
   expect(describeIntent(listed, policy).title).toBe('Send 1,234.5 USDC');
@@ -58,13 +58,13 @@ test('a token has decimals only if this page lists it, and its contract is shown
   expect(factOf(unknown, 'Token')?.address).toBe(THIEF);
 });
 
-test('a chain that the page does not know is shown by its CAIP-2, with a warning', () => {
+test('a chain that the page does not list is shown by its CAIP-2 id, with a warning', () => {
   const { title, warnings } = describeIntent(transferOf(policy, { chain: 'eip155:99' }), policy);
   expect(title).toContain('raw units of the native asset');
   expect(warnings).toEqual(['This page does not know this chain. Amounts are in raw units.']);
 });
 
-test('a call is decoded, and its bytes are shown', () => {
+test('a contract call is decoded, and its bytes are shown', () => {
   const data = `0xa9059cbb000000000000000000000000${THIEF.slice(2).toLowerCase()}${'5'.padStart(64, '0')}`;
   const call: Intent = { ...frame, kind: 'contract-interaction', to: SUPPLIER, data, value: amountOf(0n) };
   expect(factOf(call, 'Call')?.text).toBe('transfer (ERC-20)');
@@ -88,7 +88,7 @@ test('an unlimited allowance and a look-alike address give a warning', () => {
   expect(describeIntent(transferOf(policy, { to: twin }), policy).warnings.join()).toContain('resembles');
 });
 
-test('typed data is shown value by value', () => {
+test('typed data is shown one value per row', () => {
   const message = JSON.stringify({
     types: {
       Permit: [
@@ -108,12 +108,12 @@ test('typed data is shown value by value', () => {
   expect(factOf(typed, 'domain.name')?.raw).toBe('Coin');
 });
 
-test('letters that hide or reverse text are made visible', () => {
+test('characters that hide or reverse text are escaped', () => {
   expect(visibleText('pay\u202Eecila\u200B\n')).toBe('pay⟨U+202E⟩ecila⟨U+200B⟩⟨U+A⟩');
   expect(factOf(transferOf(policy, { note: 'a\u202Eb' }), 'Note')?.text).toBe('a⟨U+202E⟩b');
 });
 
-test('a policy change is shown field by field, with what it weakens', () => {
+test('a policy change is shown field by field, with the protections that it weakens', () => {
   const added = scriptOf(ALICE, 'laptop of mallory');
   const proposed = policyOf({
     version: 2,
@@ -149,7 +149,7 @@ test('a policy change is shown field by field, with what it weakens', () => {
   ]);
 });
 
-test('every field of a policy that differs is among the changes that are shown', () => {
+test('every field in which two policies differ is in the list of changes', () => {
   const variants = [
     policyOf({ version: 2, signers: [ALICE], devices: [scriptOf(ALICE, 'laptop of alice')], threshold: 1 }),
     policyOf({ version: 2, rules: { ...policy.rules, recipients: 'address-book' } }),

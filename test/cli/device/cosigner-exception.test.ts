@@ -5,7 +5,7 @@ import { thresholdOf } from '#cli/device/cosigner-pins.ts';
 
 const one = (cosigner: number, agreement: Agreement): CosignerAgreement => ({ cosigner, agreement, detail: '' });
 
-test('a co-signer is named with its statement, and a name for one statement does not cover another', () => {
+test('an exception names a co-signer with its statement, and does not cover another statement', () => {
   const named = parseExceptions(['3:unknown']);
   expect(unnamed([one(3, 'unknown')], named)).toEqual([]);
   expect(unnamed([one(3, 'later-version')], named)).toHaveLength(1);
@@ -13,7 +13,7 @@ test('a co-signer is named with its statement, and a name for one statement does
   expect(unnamed([one(3, 'unknown')], parseExceptions([]))).toHaveLength(1);
 });
 
-test('a name has the number and the standing, and nothing else', () => {
+test("an exception consists of the co-signer's number and its verdict, and nothing else", () => {
   for (const text of [
     '3',
     '3:',
@@ -28,7 +28,7 @@ test('a name has the number and the standing, and nothing else', () => {
   }
 });
 
-test('the command shows the options and the answer that name the co-signers', () => {
+test('the command prints the options and the answer that accept the exceptions', () => {
   const exceptions = [one(3, 'behind'), one(1, 'unknown'), one(3, 'unknown')];
   expect(
     unnamed(
@@ -45,7 +45,7 @@ test('the command shows the options and the answer that name the co-signers', ()
   expect(consentTo([])).toBe('yes');
 });
 
-test('the number of co-signers that sign together is entered, and is a majority', () => {
+test('the signing threshold is entered by the user, and must be a majority', () => {
   expect(() => thresholdOf(undefined, 3)).toThrow('signingThreshold');
   for (const text of ['1', '4', '', 'two', '2.5', '22']) expect(() => thresholdOf(text, 3)).toThrow('2 to 3');
   expect([thresholdOf('2', 3), thresholdOf('3', 3), thresholdOf('4', 5)]).toEqual([2, 3, 4]);

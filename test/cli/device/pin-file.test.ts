@@ -18,7 +18,7 @@ const pinned = {
   keyIds: ['k'],
 };
 
-test('the pins of one vault are kept beside the key, and other vaults stay as they are', async () => {
+test('the pins of a vault are stored beside the device key, and pins of other vaults are kept', async () => {
   const file = new PinFile(join(folder, 'alice.pem'));
   expect(file.read(7)).toBeNull();
   file.write(7, pinned);
@@ -29,7 +29,7 @@ test('the pins of one vault are kept beside the key, and other vaults stay as th
   expect((await stat(join(folder, 'alice.pem.pins.json'))).mode & 0o777).toBe(0o600);
 });
 
-test('a damaged file is an error, and never counts as a file without pins', async () => {
+test('a damaged pin file is an error, and is never read as a file without pins', async () => {
   const file = new PinFile(join(folder, 'bob.pem'));
   const swapped = pinned.cosigners.toReversed();
   const damaged = [
@@ -48,7 +48,7 @@ test('a damaged file is an error, and never counts as a file without pins', asyn
   }
 });
 
-test('older pins keep an entered threshold, and have none if it may be the default', async () => {
+test('older pins keep an entered threshold, and have none if the threshold may be a default', async () => {
   const path = join(folder, 'carol.pem.pins.json');
   const { threshold: _, ...absent } = pinned;
   const vaults = { 1: pinned, 2: { ...pinned, threshold: 3 }, 3: absent };
@@ -56,7 +56,7 @@ test('older pins keep an entered threshold, and have none if it may be the defau
   const file = new PinFile(join(folder, 'carol.pem'));
   expect([1, 2, 3].map((vault) => file.read(vault)?.threshold)).toEqual([null, 3, null]);
   expect(file.read(4)).toBeNull();
-  // Another vault is pinned with its threshold: the others stay unconfirmed.
+  // Another vault is pinned with its threshold. The former vaults stay unconfirmed.
   file.write(4, pinned);
   expect([1, 2, 3, 4].map((vault) => file.read(vault)?.threshold)).toEqual([null, 3, null, 2]);
 });

@@ -19,8 +19,7 @@ import type { PaperCosigner } from '../../devices/statement-scene.ts';
 import { paperCosigner } from '../../devices/statement-scene.ts';
 
 /**
- * Covers a device, and a service of an attacker that delivers statements and policies as the test
- * sets them.
+ * Covers the device command against a hostile service, whose statements and policies the test sets.
  */
 
 const CHAIN = 'eip155:31337';
@@ -72,7 +71,7 @@ afterAll(() => {
   server.close();
 });
 
-/** As in the API. */
+/** The format is that of the API. */
 function adopted({ policy, mandate }: PolicyLinkBytes, i: number) {
   const approvals = (mandate?.approvals ?? []).map(({ actor, digest, device }) => ({
     userId: actor.userId,
@@ -95,31 +94,34 @@ const linkOf = (policy: Policy) => ({ version: policy.version, hash: hashOf(poli
 interface Story {
   readonly by?: readonly PaperCosigner[];
   readonly states?: Policy;
-  /** The replaced statement of one co-signer, by its number. */
+  /** The replaced statements, by the number of the co-signer. */
   readonly except?: Readonly<Record<number, { readonly version: number; readonly hash: string }>>;
   readonly keys?: readonly ReturnType<typeof newKey>[];
   readonly policies?: readonly PolicyLinkBytes[];
   readonly device?: PinnedVault;
   readonly policyVersion?: number;
-  /** The challenge of the intent; null if the request is about the whole vault. */
+  /** The challenge of the intent, or null if the request is about the whole vault. */
   readonly wallet?: { readonly chain: string; readonly address: string } | null;
   /** The challenge of a policy change. */
   readonly proposed?: Policy;
 }
 
-/** The pins after it, or why nothing is signed. */
+/** The pins after the check, or the reason of the refusal. */
 async function prove(story: Story = {}): Promise<PinnedVault | string> {
   const proven = await outcome(story);
   return typeof proven === 'string' ? proven : proven.pinned;
 }
 
-/** The co-signers that the person has to name, each with its standing, or why nothing is signed. */
+/**
+ * The co-signers that the user must accept as exceptions, each with its verdict; or the reason of
+ * the refusal.
+ */
 async function toName(story: Story): Promise<readonly string[] | string> {
   const proven = await outcome(story);
   return typeof proven === 'string' ? proven : proven.exceptions.map((one) => `${one.cosigner}:${one.agreement}`);
 }
 
-/** Returns the proven statements, or why nothing is signed. */
+/** Returns the proven statements, or the reason of the refusal. */
 async function outcome(story: Story): Promise<ProvenPolicies | string> {
   const { by = cosigners, states = second, keys = [key], policies = chain, device = pinned } = story;
   const { policyVersion = 2, wallet = key.wallet, except = {}, proposed } = story;
@@ -156,15 +158,15 @@ async function outcome(story: Story): Promise<ProvenPolicies | string> {
   }
 }
 
-test('the policy that t co-signers have in force is proven, and remembered from then on', async () => {
+test('the policy that t co-signers have in force is proven, and is remembered', async () => {
   const now = { ...pinned, policy: { version: 2, hash: hashOf(second) } };
   expect(await prove()).toEqual(now);
   expect(await prove({ by: cosigners.slice(0, 2) })).toEqual(now);
-  // An intent that names the policy before is still one of this vault's.
+  // An intent that names the previous policy is still accepted for this vault.
   expect(await prove({ device: now, policyVersion: 1 })).toEqual(now);
 });
 
-test('one agreement too few proves nothing', async () => {
+test('t - 1 agreements prove nothing', async () => {
   expect(await prove({ by: cosigners.slice(0, 1) })).toContain('Fewer than 2 co-signers state');
   expect(await prove({ by: [] })).toContain('Fewer than 2 co-signers state');
   expect(await prove({ by: others })).toContain('Fewer than 2 co-signers state');
@@ -172,7 +174,7 @@ test('one agreement too few proves nothing', async () => {
   expect(await prove({ by: cosigners.slice(0, 2), device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
-test('the person names each other co-signer with t agreements, by its statement', async () => {
+test('with t agreements, the user must accept each other co-signer as an exception, by its statement', async () => {
   const third = successor(second);
   const fork = successor(first, { threshold: 1 });
   expect(await toName({})).toEqual([]);
@@ -185,13 +187,13 @@ test('the person names each other co-signer with t agreements, by its statement'
   expect(await toName({ except: { 2: linkOf(third) }, device: { ...pinned, threshold: 3 } })).toContain('Fewer than 3');
 });
 
-test('each key of the vault needs its t agreements, and the exceptions of each are named', async () => {
+test('each key of the vault needs t agreements of its own, and exceptions are named for each key', async () => {
   const both = [key, newKey()];
   const story = { keys: both, wallet: null, except: { 3: linkOf(first) } };
   expect(await toName(story)).toEqual(['3:behind', '3:behind']);
 });
 
-test('a co-signer that states a policy from before the verified ones is behind', async () => {
+test('a co-signer that states a policy older than the verified ones is reported as behind', async () => {
   const third = successor(second);
   const policies = [...chain, changed(third)];
   const now = { ...pinned, policy: linkOf(third) };
@@ -201,20 +203,20 @@ test('a co-signer that states a policy from before the verified ones is behind',
   expect(await toName({ ...story, except: { 1: { version: 0, hash: hashOf(first) } } })).toEqual(['1:other-history']);
 });
 
-test('a renewal of version k is decided with co-signers of version k - 1 and k, and of no other policy', async () => {
+test('a renewal of version k is checked against co-signers of version k - 1 and k, and against no other policy', async () => {
   const third = successor(second);
   const policies = [...chain, changed(third)];
   const renewal = { policies, states: third, proposed: third, wallet: null };
   expect(await outcome(renewal)).toMatchObject({ isRenewal: true, exceptions: [], pinned: { policy: linkOf(third) } });
   expect(await toName({ ...renewal, except: { 1: linkOf(second) } })).toEqual([]);
-  // Most are late: the device decides, and does not remember version 3 as proven.
+  // Most co-signers are behind. The device approves, and does not remember version 3 as proven.
   const late = { ...renewal, except: { 1: linkOf(second), 2: linkOf(second) } };
   expect(await outcome(late)).toMatchObject({ isRenewal: true, exceptions: [], pinned });
   expect(await toName({ ...renewal, except: { 1: linkOf(first) } })).toEqual(['1:behind']);
   const older = { 1: linkOf(first), 2: linkOf(first) };
   expect(await prove({ ...renewal, except: older })).toContain('Fewer than 2 co-signers state');
-  // A new change, or another policy of that version, is not a renewal: there the newest version is
-  // requested.
+  // A new change, or another policy of that version, is no renewal. For it the newest version is
+  // required.
   const forked = { ...late, proposed: successor(second, { threshold: 1 }) };
   expect(await prove(forked)).toContain('Fewer than 2 co-signers state');
   expect(await outcome({ ...renewal, proposed: successor(third) })).toMatchObject({ isRenewal: false });
@@ -222,14 +224,14 @@ test('a renewal of version k is decided with co-signers of version k - 1 and k, 
   expect(await toName({ ...renewal, proposed: second, except: { 2: linkOf(second), 3: linkOf(first) } })).toEqual([]);
 });
 
-test('all co-signers have to agree without a confirmed threshold', async () => {
+test('all co-signers must agree while no threshold is confirmed', async () => {
   const device = { ...pinned, threshold: null };
   expect(await toName({ device })).toEqual([]);
   expect(await toName({ device, by: cosigners.slice(0, 2) })).toContain('Pin them again with');
   expect(await prove({ device, except: { 3: linkOf(first) } })).toContain('Fewer than 3');
 });
 
-test('a confirmed threshold is for as many co-signers as it was confirmed for', async () => {
+test('a confirmed threshold is valid only for the number of co-signers at its confirmation', async () => {
   const more = [...cosigners, paperCosigner(4)];
   const moved = successor(first, { cosigners: pinsOf(more) });
   const story = { by: more, states: moved, policies: [creation(first), changed(moved)] };
@@ -237,7 +239,7 @@ test('a confirmed threshold is for as many co-signers as it was confirmed for', 
   expect(await prove({ ...story, by: more.slice(0, 3) })).toContain('Fewer than 4');
 });
 
-test('an older chain than the device has verified, or another one, proves nothing', async () => {
+test('a policy chain that is older than the verified one, or differs from it, proves nothing', async () => {
   const now = { ...pinned, policy: { version: 2, hash: hashOf(second) } };
   const older = { policies: chain.slice(0, 1), states: first, device: now, policyVersion: 1 };
   expect(await prove(older)).toContain('an older policy than this device has verified');
@@ -247,14 +249,14 @@ test('an older chain than the device has verified, or another one, proves nothin
   expect(await prove({ policies: [] })).toContain('an older policy');
 });
 
-test('statements about another key than the wallet’s prove nothing', async () => {
+test("statements about another key than the wallet's prove nothing", async () => {
   const mallorys = newKey();
   expect(await prove({ keys: [mallorys] })).toContain('not the key of the wallet');
   expect(await prove({ keys: [{ ...mallorys, publicKey: key.publicKey }] })).toContain('does not match its public key');
   expect(await prove({ keys: [] })).toContain('no key yet');
 });
 
-test('a key that the service leaves out is requested if the whole vault is meant', async () => {
+test('a request about the whole vault also requires statements for a key that the service omits', async () => {
   const both = [key, newKey()];
   const known = await prove({ keys: both, wallet: null });
   if (typeof known === 'string') throw new Error(known);
@@ -263,7 +265,7 @@ test('a key that the service leaves out is requested if the whole vault is meant
   expect(await prove({ device: known })).toEqual({ ...known });
 });
 
-test('other co-signers are believed only if the previous quorum has signed them', async () => {
+test('new co-signer keys are accepted only if the previous quorum has signed them', async () => {
   const moved = successor(first, { cosigners: pinsOf(others) });
   const story = { by: others, states: moved };
   const signed = await prove({ ...story, policies: [creation(first), changed(moved)] });

@@ -34,7 +34,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-/** A window of the approval page that has its request. */
+/** A window of the approval page that has received its request. */
 async function openWindow() {
   const page = { closed: false, postMessage: vi.fn(), close: vi.fn() };
   const outcome = requestThroughWindow({ page: page as unknown as Window, origin: ORIGIN }, async () => request);
@@ -45,7 +45,7 @@ async function openWindow() {
   return { page, outcome, say };
 }
 
-test('an answer that arrives after its window has closed is taken', async () => {
+test('an answer is accepted even if it arrives after its window has closed', async () => {
   const { page, outcome, say } = await openWindow();
   page.closed = true;
   await vi.advanceTimersByTimeAsync(1_500);
@@ -53,7 +53,7 @@ test('an answer that arrives after its window has closed is taken', async () => 
   expect(await outcome).toEqual(answer);
 });
 
-test('a window that is closed without an answer ends the request', async () => {
+test('closing the window without an answer ends the request', async () => {
   const { page, outcome } = await openWindow();
   page.closed = true;
   const refused = expect(outcome).rejects.toThrow(NotSigned);

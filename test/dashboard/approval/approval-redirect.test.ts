@@ -35,7 +35,7 @@ function tabThatAwaits(awaits: 'nonce' | 'answer' | null) {
   return { back, shown, storage };
 }
 
-test('the nonce of the page is taken first, and then its answer, once each', () => {
+test('the nonce of the page is accepted first and its answer second, once each', () => {
   const { back, shown } = tabThatAwaits('nonce');
   expect(back(hello)).toEqual({ kind: 'nonce', nonce, requestId, task });
   expect(back(answer)).toEqual({ kind: 'answer', answer, task });
@@ -43,7 +43,7 @@ test('the nonce of the page is taken first, and then its answer, once each', () 
   expect(shown).toEqual([path, path, '#/']);
 });
 
-test('an answer that the tab did not ask for is not taken, and leaves the address bar', () => {
+test('an answer that the tab did not request is ignored, and is removed from the address bar', () => {
   const other = 'e3b0c442-98fc-4c14-9afb-f4c8996fb925';
   const enrolled = { ...answer, requestId: other };
   const attempts = [
@@ -52,7 +52,7 @@ test('an answer that the tab did not ask for is not taken, and leaves the addres
     () => tabThatAwaits('answer').back(enrolled),
     () => tabThatAwaits('answer').back(enrolled, other),
     () => tabThatAwaits('answer').back(hello),
-    // The page has not called back: no statement names a nonce of its.
+    // The approval page has not called back, so no statement can name its nonce.
     () => tabThatAwaits('nonce').back(answer),
   ];
   expect(attempts.map((attempt) => attempt()?.kind)).toEqual(attempts.map(() => 'fault'));
@@ -61,7 +61,7 @@ test('an answer that the tab did not ask for is not taken, and leaves the addres
   expect(shown).toEqual(['#/']);
 });
 
-test('a person who leaves the page without signing returns to where they were', () => {
+test('a person who leaves the approval page without signing returns to the page before it', () => {
   const { back, shown } = tabThatAwaits('answer');
   const declined = { type: 'conclave/approval/declined', version: APPROVAL_PROTOCOL, requestId } as const;
   expect(back(declined)).toEqual({ kind: 'fault', why: 'The approval page was closed without a signature.' });
@@ -69,14 +69,14 @@ test('a person who leaves the page without signing returns to where they were', 
   expect(back(answer)).toMatchObject({ kind: 'fault' });
 });
 
-test('any other page of the dashboard is no answer', () => {
+test('an address of any other page of the dashboard is not read as an answer', () => {
   const { storage } = tabThatAwaits('answer');
   const shown: string[] = [];
   const taken = takeRedirectResult({ storage, fragment: path, show: (to) => void shown.push(to) });
   expect([taken, shown]).toEqual([null, []]);
 });
 
-test('each task is kept unchanged', () => {
+test('each task that waits for an approval is stored and read back unchanged', () => {
   const tasks = [
     task,
     { kind: 'policy-change', vaultId: '7', changeId: 'pch_01J00000000000000000000003' },

@@ -23,14 +23,14 @@ const balances = [
 const assets = assetChoices(policy, balances);
 const draft = draftOf(policy, assets);
 
-test('a rule can be about an asset of the vault, or of an existing rule; collectibles have no amounts', () => {
+test('a rule can name an asset of the vault or of an existing rule; a rule for a collectible has no amounts', () => {
   expect(assets.map(({ text, decimals }) => [text, decimals])).toEqual([
     ['0xA0b869…06eB48 on ethereum', null],
     ['ETH on ethereum', 18],
   ]);
 });
 
-test('amounts are shown in units if these are known, whole to the last digit, and else in the smallest', () => {
+test('amounts are shown exactly, in units if the decimals are known and else in smallest units', () => {
   expect(draft.higherThresholds[0]?.above).toBe('1.000000000000000001');
   expect(draft.limits[0]).toMatchObject({ perTransaction: '2,500,000', perDay: '' });
 });
@@ -54,7 +54,7 @@ describe('the proposed patch', () => {
     });
   });
 
-  test('accepts the decimals of the asset, and no digit less or more', () => {
+  test('accepts as many decimals as the asset has, and refuses one more', () => {
     const above = (text: string) =>
       patchOf({ ...draft, higherThresholds: [{ asset: 'ethereum ', above: text, threshold: '2' }] }, policy, assets);
     expect(above('12,000.000000000000000001').higherThresholds).toEqual([

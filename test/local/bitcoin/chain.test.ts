@@ -32,7 +32,7 @@ interface Options {
   readonly by?: (sighash: Uint8Array) => Uint8Array;
 }
 
-/** Spends one UTXO of this test's own key, as a wallet with one key does it. */
+/** Spends one UTXO of the test's own key, as a single-key wallet does. */
 function spend(
   txid: string,
   { of = BTC, to = stranger(), amount = BTC - 1_000n, sequence = 0xfffffffd, by }: Options = {},
@@ -56,7 +56,7 @@ const words = (act: () => unknown) => {
   }
 };
 
-test('a transaction signed by its key is accepted once, and mined', () => {
+test('a transaction with a valid signature is accepted once, and mined', () => {
   const chain = new LocalBitcoinChain();
   const raw = spend(chain.fund(own, BTC));
   const hash = chain.send(raw);
@@ -76,14 +76,14 @@ test.each<[string, Options, string]>([
   ],
   ['nothing for the miner', { amount: BTC }, 'min relay fee not met'],
   ['dust', { amount: 329n }, 'dust'],
-])('a transaction with %s is refused as Bitcoin Core does', (_name, options, refusal) => {
+])('a transaction with %s is refused, as by Bitcoin Core', (_name, options, refusal) => {
   const chain = new LocalBitcoinChain();
   const txid = chain.fund(own, BTC);
   expect(words(() => chain.send(spend(txid, options)))).toContain(refusal);
   expect(chain.waiting()).toEqual([]);
 });
 
-test('a UTXO is spent once: a higher fee replaces the spender while it waits, and nothing replaces it afterwards', () => {
+test('a UTXO is spent once: a higher fee replaces its spender in the mempool, and nothing replaces a mined spender', () => {
   const chain = new LocalBitcoinChain();
   const txid = chain.fund(own, BTC);
   const first = chain.send(spend(txid));
@@ -96,7 +96,7 @@ test('a UTXO is spent once: a higher fee replaces the spender while it waits, an
   expect(chain.find(first)).toBeNull();
 });
 
-test('the chain continues where it was, and a reorganisation removes what was in its blocks', () => {
+test('the chain continues after a restart, and a reorganisation removes the transactions of its blocks', () => {
   const chain = new LocalBitcoinChain();
   const txid = chain.fund(own, BTC);
   const raw = spend(txid);
@@ -110,7 +110,7 @@ test('the chain continues where it was, and a reorganisation removes what was in
   expect(after.send(raw)).toBe(hash);
 });
 
-test('a block includes the waiting transactions that its miner selects, and no child before its parent', () => {
+test('a block includes the mempool transactions that its miner selects, and no child before its parent', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -122,7 +122,7 @@ test('a block includes the waiting transactions that its miner selects, and no c
   expect(chain.since(3)).toEqual([parent, child]);
 });
 
-test('a transaction of a lost block waits again if it is kept, and one with a missing input is dropped with it', () => {
+test('a transaction of a removed block returns to the mempool if it was kept, and is dropped if an input is missing', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   const child = chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -134,7 +134,7 @@ test('a transaction of a lost block waits again if it is kept, and one with a mi
   expect([chain.find(parent), chain.find(child)]).toEqual([null, null]);
 });
 
-test('a node that forgets a transaction also forgets its spenders', () => {
+test('an RPC node that drops a transaction also drops the transactions that spend it', () => {
   const chain = new LocalBitcoinChain();
   const parent = chain.send(spend(chain.fund(own, BTC), { amount: BTC - 5_000n, to: own }));
   chain.send(spend(parent, { of: BTC - 5_000n, amount: BTC - 9_000n }));
@@ -143,7 +143,7 @@ test('a node that forgets a transaction also forgets its spenders', () => {
   expect(chain.waiting().map(({ hash }) => hash)).toEqual([other]);
 });
 
-test('transactions of the newest blocks still wait on a node that is behind', () => {
+test('on an RPC node that lags, the transactions of the newest blocks are still in the mempool', () => {
   const chain = new LocalBitcoinChain();
   const hash = chain.send(spend(chain.fund(own, BTC)));
   chain.mine();

@@ -27,7 +27,7 @@ test('two chains run side by side, each on a free port', async () => {
   expect(await blockNumber(one.url).catch(() => 'gone')).toBe('gone');
 });
 
-test('a chain continues where it was stopped', async () => {
+test('a chain continues after a restart with the state from before', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'conclave-anvil-'));
   const statePath = join(folder, 'state.json');
   const first = await startAnvil({ statePath });
@@ -40,7 +40,7 @@ test('a chain continues where it was stopped', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a port in use is an error, whatever answers there', async () => {
+test('a port in use is an error, whatever answers on it', async () => {
   const server = createServer((_request, response) => response.end('{}'));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();

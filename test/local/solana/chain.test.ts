@@ -11,7 +11,7 @@ import { stranger } from '../../chains/solana/cast.ts';
 const folder = await mkdtemp(join(tmpdir(), 'conclave-ledger-'));
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-test('the local chain continues where it was: accounts, history and tokens', () => {
+test('the local chain continues after a restart with its accounts, history and tokens', () => {
   const before = new LocalSolanaChain();
   const [rich, poor] = [stranger(), stranger()];
   before.airdrop(rich, 5_000_000_000n);

@@ -7,8 +7,8 @@ import { startSolanaNode } from '#local/solana/node.ts';
 import { adapterAt, attemptOf, payment, units, Wallet } from '../../chains/solana/cast.ts';
 
 /**
- * Covers the local chain with the switches that make it like the network, and the behaviour of the
- * service there.
+ * Covers the local chain with the settings that make it behave like the public network, and the
+ * service on that chain.
  */
 
 const SOL = 1_000_000_000n;
@@ -69,7 +69,7 @@ async function observed({ url, wallet }: Scene, attempts: readonly Signed[]): Pr
 
 const pay = ({ wallet }: Scene) => payment(wallet.address, { amount: units(SOL) });
 
-test('a leader executes nothing before a slot comes, and a slot includes the highest prices', () =>
+test('the leader executes transactions only when a slot comes, and includes the highest priority fees first', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.leader = { perSlot: 1 };
@@ -83,11 +83,12 @@ test('a leader executes nothing before a slot comes, and a slot includes the hig
     expect(chain.entry(slow.hash)?.error).toBeNull();
   }));
 
-test('a payment with a low price in congestion waits until its blockhash is too old, and a fast one is included', () =>
+test('a payment with a low fee expires with its blockhash in congestion, and a fast payment is included', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.leader = { perSlot: 3, crowd: [400_000n, 400_000n, 400_000n] };
-    // The price comes from before any payment: a transaction at its floor is not accepted.
+    // The fee estimate is older than all payments, so the payment is priced at its minimum and is
+    // not included.
     const intent = pay(scene);
     const cheap = await signed(scene, intent);
     await send(scene, cheap);
@@ -102,7 +103,7 @@ test('a payment with a low price in congestion waits until its blockhash is too 
     expect(chain.entry(again.hash)?.error).toBeNull();
   }));
 
-test('a transaction lost in transit is sent again as the same bytes, and paid once', () =>
+test('a transaction that was lost on the network is sent again as the same bytes, and paid once', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     let losses = 3;
@@ -119,7 +120,7 @@ test('a transaction lost in transit is sent again as the same bytes, and paid on
     expect(chain.naming(intent.to as typeof scene.wallet.address)).toHaveLength(1);
   }));
 
-test('a node that forwards nothing for long makes a first payment no dearer, and it is paid in the end', () =>
+test('an RPC node that forwards nothing for a long time does not raise the fee of a first payment, which is paid in the end', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     let isUnreachable = true;
@@ -144,7 +145,7 @@ test('a node that forwards nothing for long makes a first payment no dearer, and
     expect(await observed(scene, attempts)).toMatchObject({ type: 'included', inclusion: { succeeded: true } });
   }));
 
-test('a wrong signature is refused by a node with a leader, too', () =>
+test('an RPC node with a leader also refuses a wrong signature', () =>
   onNetwork(async (scene) => {
     scene.chain.leader = { perSlot: 10 };
     const one = await signed(scene, pay(scene));
@@ -153,7 +154,7 @@ test('a wrong signature is refused by a node with a leader, too', () =>
     expect(scene.chain.send(new Uint8Array(wire))).toBe('signature');
   }));
 
-test('a durable nonce is advanced once in a slot: the second payment at it is dropped', () =>
+test('a durable nonce advances once per slot: the second payment with it in a slot is dropped', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     const first = await signed(scene, pay(scene));
@@ -167,12 +168,12 @@ test('a durable nonce is advanced once in a slot: the second payment at it is dr
     expect(both.map(({ hash }) => chain.entry(hash)).filter((entry) => entry === null)).toHaveLength(1);
   }));
 
-test('slots without a block do not age a blockhash, and confirmed is not finalized', () =>
+test('slots without a block do not expire a blockhash, and a confirmed block is not finalized', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.finalityDepth = 32n;
     const one = await signed(scene, pay(scene));
-    // 300 slots, of which half have a block: the blockhash is still valid.
+    // Half of the 300 slots have a block, so the blockhash is still valid.
     for (let i = 0; i < 149; i++) {
       chain.advance(1n);
       chain.skip(1n);
@@ -186,7 +187,7 @@ test('slots without a block do not age a blockhash, and confirmed is not finaliz
     expect(await observed(scene, [one])).toMatchObject({ inclusion: { finalized: true } });
   }));
 
-test('a blockhash is too old by the blocks that came, and only when these are beyond every fork', () =>
+test('a blockhash expires by the number of blocks after it, and only when all forks agree on them', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     chain.finalityDepth = 32n;
@@ -199,7 +200,7 @@ test('a blockhash is too old by the blocks that came, and only when these are be
     expect(await observed(scene, [one])).toEqual({ type: 'lapsed' });
   }));
 
-test('a node names no block for a slot that was skipped', () =>
+test('an RPC node returns no block for a skipped slot', () =>
   onNetwork(async ({ chain, url }) => {
     chain.skip(3n);
     const request = async (slot: bigint) => {
@@ -211,7 +212,7 @@ test('a node names no block for a slot that was skipped', () =>
     expect(await request(chain.slot + 1n)).toContain('not available');
   }));
 
-test('a node without history ends no payment', () =>
+test('an RPC node without history does not make a payment fail', () =>
   onNetwork(async (scene) => {
     const { chain } = scene;
     const opening = await signed(scene, pay(scene));
@@ -239,7 +240,7 @@ test('attempts beyond the limit of one call are read in pages', () =>
     expect(await observed(scene, [one, ...lost])).toMatchObject({ type: 'included', inclusion: { hash: one.hash } });
   }));
 
-test('a node refuses a transaction above the packet size, and more hashes than its limit', () =>
+test('an RPC node refuses a transaction above the packet size, and more signatures in one call than its limit', () =>
   onNetwork(async ({ url }) => {
     const request = async (method: string, params: readonly unknown[]) => {
       const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

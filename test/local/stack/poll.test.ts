@@ -4,7 +4,7 @@ import { pollUntil } from '#local/stack/poll.ts';
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
 
-test('a result is returned, and no timer is left', async () => {
+test('polling returns the first result, and leaves no timer running', async () => {
   const answers = [null, null, 'here'];
   const found = pollUntil('answer', async () => answers.shift() ?? null, 1_000);
   await vi.advanceTimersByTimeAsync(500);
@@ -15,7 +15,7 @@ test('a result is returned, and no timer is left', async () => {
 test.each([
   ['gives nothing', async () => null, 'No answer within 1000 ms'],
   ['never ends', () => new Promise<null>(() => {}), 'No answer within 1000 ms: the last probe has not ended'],
-])('a probe that %s ends with the name of its condition', async (_, probe, message) => {
+])('polling with a probe that %s ends with an error that names its condition', async (_, probe, message) => {
   const refused = expect(pollUntil('answer', probe, 1_000)).rejects.toThrow(new Error(message));
   await vi.advanceTimersByTimeAsync(20_000);
   await refused;

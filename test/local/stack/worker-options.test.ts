@@ -20,7 +20,7 @@ function configured(settings: Partial<Settings> = {}): readonly string[] {
   return configure(folder, { rpcUrls: RPC_URLS, ...settings }).files;
 }
 
-/** Covers options that are absent, or empty: both mean the same to the runtime. */
+/** Covers absent and empty options: the runtime treats both alike. */
 function withoutEmpty(value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
   const entries = Object.entries(value).flatMap(([key, inner]) => {
@@ -34,19 +34,20 @@ function isEmpty(value: unknown): boolean {
   return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
 }
 
-test('the local runtime has the options that wrangler makes of the same configuration', () => {
+test('the local runtime gets the options that wrangler derives from the same configuration', () => {
   const login = { issuer: 'https://issuer.test', clientId: 'conclave', clientSecret: 'a "quoted" # secret' };
   const files = [
     ...configured(),
     ...configured({ hasDashboard: false, cosigners: 4, cosignerUrls: { 4: 'https://far.test' }, login }),
     ...configured({ isCoordinatorPinned: true, recoveryKeys: ['ab', '', 'cd'], notificationsEnabled: false }),
   ];
-  // Variables of the bench: TOML, and no secrets.
+  // The variables of the bench are in TOML, and none is a secret.
   files.push(...['bare', 'sign', 'sign-four'].map((name) => resolve(`bench/${name}.toml`)));
   expect(files).toHaveLength(15);
   for (const file of files) {
     const { workerOptions, main } = unstable_getMiniflareWorkerOptions(file);
-    // The path and the list of modules: the local runtime gets a bundle, with its modules by name.
+    // The path and the list of modules differ: the local runtime gets a bundle, with its modules by
+    // name.
     const { rootPath: _root, modulesRules: _rules, ...options } = workerOptions as Record<string, unknown>;
     const own = workerOptionsOf(file);
     expect(withoutEmpty(own.options)).toEqual(withoutEmpty(options));
@@ -54,7 +55,7 @@ test('the local runtime has the options that wrangler makes of the same configur
   }
 });
 
-test('a section that the local runtime does not know is an error with its name', () => {
+test('a section that the local runtime does not know is an error that names the section', () => {
   const [file = ''] = configured();
   const written: object = JSON.parse(readFileSync(file, 'utf8'));
   writeFileSync(file, JSON.stringify({ ...written, r2_buckets: [] }));

@@ -1,8 +1,8 @@
 import { type Bug, ADVERSARY } from '../bug.ts';
 
 /**
- * One defence taken out at a time: the random attackers of test/adversary find the attack by
- * themselves.
+ * Bugs that remove one defence each. The random attackers of test/adversary find the attack without
+ * a prepared script.
  */
 export const ADVERSARY_BUGS: readonly Bug[] = [
   {

@@ -1,6 +1,9 @@
 import { domain, type Bug } from '../bug.ts';
 
-/** Approvals: twice by one person, after the end, of another intent, by a former signer. */
+/**
+ * Bugs in approvals: one person counts twice, or an approval counts after expiry, for another
+ * intent, or from a former signer.
+ */
 export const APPROVAL_BUGS: readonly Bug[] = [
   {
     name: 'two tokens of one person are two approvals',

@@ -7,8 +7,8 @@ const UTXOS = ['test/chains/bitcoin/client/utxos.test.ts'];
 const SELECTION = ['test/chains/bitcoin/client/coin-selection.test.ts'];
 
 /**
- * UTXOs and fees of Bitcoin: a wallet that locks too much, pays too much, or cannot pay although it
- * could.
+ * Bugs in UTXO selection and fees on Bitcoin: the wallet locks too much, pays too much, or cannot
+ * make a payment that it could afford.
  */
 export const BITUTXO_BUGS: readonly Bug[] = [
   {

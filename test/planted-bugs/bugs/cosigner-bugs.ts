@@ -1,6 +1,6 @@
 import { type Bug, evm } from '../bug.ts';
 
-/** What a co-signer must not let pass. */
+/** Bugs by which a co-signer accepts a request that it must refuse. */
 export const COSIGNER_BUGS: readonly Bug[] = [
   {
     name: 'a co-signer signs a second digest for one attempt',

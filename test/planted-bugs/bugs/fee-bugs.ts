@@ -1,10 +1,7 @@
 import type { Bug } from '../bug.ts';
 import { domain, evm } from '../bug.ts';
 
-/**
- * Planted bugs in the interpretation of the texts of RPC nodes, and in the fees for inclusion on
- * EVM chains.
- */
+/** Bugs in the interpretation of the error texts of RPC nodes, and in the fees on EVM chains. */
 export const FEE_BUGS: readonly Bug[] = [
   {
     name: 'words of a node that no more sending can mend count as unknown',

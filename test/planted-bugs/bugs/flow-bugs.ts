@@ -1,8 +1,8 @@
 import { domain, evm, type Bug, SIM } from '../bug.ts';
 
 /**
- * Nonces, messages and memory: two payments for one, a lost payment, a payment that is no longer
- * observed.
+ * Bugs in nonces, messages and stored state: two payments instead of one, a lost payment, a payment
+ * that is no longer observed.
  */
 export const FLOW_BUGS: readonly Bug[] = [
   {

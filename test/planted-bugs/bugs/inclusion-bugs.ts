@@ -4,7 +4,10 @@ const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
 const EVM = ['test/chains/evm/watch/nonce-consumer.test.ts'];
 const SOLANA = ['test/chains/solana/watch/nonce-consumer.test.ts'];
 
-/** A payment that was carried out and is called FAILED, because of what RPC nodes do not know. */
+/**
+ * Bugs that set a payment to FAILED although the chain included it, because some RPC nodes did not
+ * know it.
+ */
 export const INCLUSION_BUGS: readonly Bug[] = [
   {
     name: 'observations: the first node that knows nothing decides',

@@ -1,6 +1,6 @@
 import { domain, type Bug } from '../bug.ts';
 
-/** Text that is hashed and messages that are signed. */
+/** Bugs in the hashing of text and in signed messages. */
 export const MESSAGE_BUGS: readonly Bug[] = [
   {
     name: 'text with a lone surrogate is hashed as another text',

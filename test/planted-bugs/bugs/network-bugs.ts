@@ -1,8 +1,8 @@
 import type { Bug } from '../bug.ts';
 
 /**
- * An approval for one network that becomes a signature on another, and vaults that are older
- * than the keys of their networks.
+ * Bugs that turn an approval for one network into a signature for another, and bugs of vaults that
+ * are older than the keys of their networks.
  */
 export const NETWORK_BUGS: readonly Bug[] = [
   {

@@ -1,6 +1,6 @@
 import { domain, type Bug, evm, SIM } from '../bug.ts';
 
-/** What nodes of a chain, monitors and callers say, and what of it is believed. */
+/** Bugs by which the service accepts false data from RPC nodes, monitors and callers. */
 export const OUTSIDE_BUGS: readonly Bug[] = [
   {
     name: 'the silence of a node is taken for a refusal',

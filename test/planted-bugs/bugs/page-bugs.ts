@@ -6,7 +6,8 @@ const redirect = ['test/approval-page/redirect.test.ts'];
 const returned = ['test/dashboard/approval/approval-redirect.test.ts'];
 
 /**
- * What the approval page believes of a coordinator, and what it shows of the bytes that it signs.
+ * Bugs by which the approval page accepts false data from a coordinator, or shows other facts than
+ * those in the bytes that it signs.
  */
 export const PAGE_BUGS: readonly Bug[] = [
   {

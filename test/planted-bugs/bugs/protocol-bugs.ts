@@ -4,7 +4,7 @@ const inAttacks = (name: string) => `test/attacks/coordinator-and-cosigner/${nam
 
 const IN_VECTORS = ['test/vectors/vectors.test.ts'];
 
-/** What the protocols between co-signers, their sessions and their doors must not let pass. */
+/** Bugs in the protocols between co-signers, in their sessions, and in their HTTP endpoints. */
 export const PROTOCOL_BUGS: readonly Bug[] = [
   {
     name: 'the mask of a base OT is not bound to the other point',

@@ -3,7 +3,10 @@ import { type Bug, domain } from '../bug.ts';
 const file = 'src/domain/wallet/reservation.ts';
 const caughtBy = domain('wallet/reservation');
 
-/** Bugs in what a payment leaves to the others of its wallet. */
+/**
+ * Bugs in the amount that the reservations of one payment leave available for the other payments of
+ * its wallet.
+ */
 export const RESERVATION_BUGS: readonly Bug[] = [
   {
     name: 'reservation: a payment is weighed by itself',

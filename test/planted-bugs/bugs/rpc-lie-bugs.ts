@@ -2,7 +2,9 @@ import { type Bug, domain } from '../bug.ts';
 
 const AGREED = ['test/chains/rpc/observation-quorum.test.ts'];
 
-/** A wrong answer of one RPC node that outlives the lie. */
+/**
+ * Bugs by which one wrong answer of an RPC node has an effect that remains after correct answers.
+ */
 export const RPC_LIE_BUGS: readonly Bug[] = [
   {
     name: 'observations: a node that has the transaction in the block, and no index of it yet, denies it',

@@ -7,7 +7,7 @@ const KEYLESS = ['test/attacks/coordinator/payload/keyless-recipient.test.ts'];
 const NETWORK = ['test/local/solana/solana-network.test.ts'];
 const PRICE = ['test/chains/solana/client/price.test.ts'];
 
-/** What a payment on Solana costs, takes from, says and may pay. */
+/** Bugs in the cost, the accounts, the memo and the recipients of a payment on Solana. */
 export const SOLANA_BUGS: readonly Bug[] = [
   {
     name: 'solana: an expired blockhash doubles the price',

@@ -3,7 +3,7 @@ import type { Bug } from '../bug.ts';
 const VERIFIED = ['test/devices/statement.test.ts'];
 const CHAINED = ['test/devices/policy-links.test.ts'];
 
-/** What a verifier of statements and policies must not let pass. */
+/** Bugs by which a verifier accepts an invalid statement or policy. */
 export const STATEMENT_BUGS: readonly Bug[] = [
   {
     name: 'a missing statement agrees',

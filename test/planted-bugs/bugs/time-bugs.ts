@@ -1,6 +1,6 @@
 import { type Bug, domain } from '../bug.ts';
 
-/** Bugs in what a transaction does when the time of its intent is over. */
+/** Bugs in the expiry of a transaction's intent. */
 export const TIME_BUGS: readonly Bug[] = [
   {
     name: 'time: the end of a payment is no part of what is approved',

@@ -4,7 +4,7 @@ const PROOF = ['test/chains/bitcoin/client/utxo-proof.test.ts'];
 const STATUS = ['test/chains/bitcoin/watch/utxo-status.test.ts'];
 const ENDED = ['test/domain/transaction/unknown-end.test.ts'];
 
-/** UTXOs that do not exist, or no longer exist. */
+/** Bugs with UTXOs that do not exist, or no longer exist. */
 export const UTXO_BUGS: readonly Bug[] = [
   {
     name: 'UTXOs: what a server lists is believed',

@@ -6,8 +6,8 @@ const REGISTRATION = 'test/cosigner/key/key-registration.test.ts';
 const COMMITMENT = 'test/cosigner/session/commitment.test.ts';
 
 /**
- * What a co-signer must not let pass because another key of the vault has other policies, or
- * another session was first.
+ * Bugs by which a co-signer accepts a request because another key of the vault has other policies,
+ * or because another session was first.
  */
 export const VAULT_BUGS: readonly Bug[] = [
   {
